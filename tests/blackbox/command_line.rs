@@ -1,5 +1,6 @@
-//! The command line: help and terminals, commands in scripts, and the demo.
+//! The command line: help and terminals, commands in scripts, commands that call a service, and the demo.
 
 mod demo;
 mod help;
 mod scripts;
+mod service;

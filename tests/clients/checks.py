@@ -34,6 +34,7 @@ def main():
         "python": [sys.executable, HERE / "scenario.py", "sync"],
         "python async": [sys.executable, HERE / "scenario.py", "async"],
         "typescript": ["node", programs / "test/scenario.js"],
+        "rust": [Path(binary).parent / "examples/client_scenario"],
     })
 
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
+use sealpost_shell::ServiceCommand;
 
 use crate::settings::{DatabaseArgs, ServeArgs};
 
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Migrate(DatabaseArgs),
     /// Serve the API and the pages
     Serve(Box<ServeArgs>),
+    #[command(flatten)]
+    Service(ServiceCommand),
     /// Verify one event from files
     ///
     /// Exit status 0: the event is valid; 1: the event is invalid; 2: the check is not possible.

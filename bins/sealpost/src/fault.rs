@@ -5,6 +5,7 @@ use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 use sealpost_node::NodeError;
 use sealpost_receiver::ReceiverError;
 use sealpost_service::OperatorError;
+use sealpost_shell::ShellError;
 
 /// The failure of a command: its message and its exit status.
 #[derive(Debug)]
@@ -71,6 +72,12 @@ impl From<NodeError> for Fault {
 
 impl From<OperatorError> for Fault {
     fn from(error: OperatorError) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<ShellError> for Fault {
+    fn from(error: ShellError) -> Self {
         Self::of(&error)
     }
 }

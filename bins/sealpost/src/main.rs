@@ -16,12 +16,15 @@ mod settings;
 mod shell;
 mod terminal;
 
-use std::{io, io::Write as _, process::ExitCode};
+use std::{env, io, io::Write as _, process::ExitCode};
 
 use mimalloc::MiMalloc;
 use sealpost_node::protect_process_memory;
 
-use crate::cli::{Command, KekCommand, usage};
+use crate::{
+    cli::{Command, KekCommand, usage},
+    fault::Fault,
+};
 
 /// Replaces the system allocator, which is slow if threads free many small allocations of other threads.
 #[global_allocator]
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),
         Command::Serve(serve) => serve::run(&serve),
+        Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
         Command::Verify(verify) => receiver::verify(&verify),
     };
     match done {

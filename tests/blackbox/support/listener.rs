@@ -1,7 +1,12 @@
 //! Runs the command `sealpost listen`, which receives webhook requests and prints them.
 
 use std::{
-    fs, io::Write as _, os::unix::fs::PermissionsExt as _, process::Stdio, sync::mpsc::Receiver,
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc::Receiver,
     time::Duration,
 };
 
@@ -22,8 +27,22 @@ impl Listener {
     /// `SEALPOST_WEBHOOK_SECRET`.
     #[track_caller]
     pub(crate) fn start(secret: &str, more: &[&str]) -> Self {
-        let mut command = binary(&["listen", "--json", "--listen", "127.0.0.1:0"]);
-        command.args(more).env("SEALPOST_WEBHOOK_SECRET", secret).stdout(Stdio::piped());
+        let mut command = command();
+        command.args(more).env("SEALPOST_WEBHOOK_SECRET", secret);
+        Self::run(command)
+    }
+
+    /// Starts the listener with `--register` for the default profile below a configuration folder.
+    #[track_caller]
+    pub(crate) fn registered(config_folder: &Path) -> Self {
+        let mut command = command();
+        command.arg("--register").env("XDG_CONFIG_HOME", config_folder);
+        Self::run(command)
+    }
+
+    #[track_caller]
+    fn run(mut command: Command) -> Self {
+        command.stdout(Stdio::piped());
         let mut process = Process::start(command);
         let lines = lines_of(&mut process);
         let listener = Self { url: String::new(), lines, process };
@@ -50,6 +69,10 @@ impl Listener {
     pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
         self.process.ended(within)
     }
+}
+
+fn command() -> Command {
+    binary(&["listen", "--json", "--listen", "127.0.0.1:0"])
 }
 
 /// Writes a temporary file that only its owner can read.

@@ -4,10 +4,15 @@ use clap::Command;
 
 /// Appends the examples to the help of each command.
 pub(crate) fn with_examples(command: Command) -> Command {
-    EXAMPLES.iter().fold(command, |command, (path, text)| {
+    examples().fold(command, |command, (path, text)| {
         let words: Vec<&str> = path.split_whitespace().collect();
         at(command, &words, &format!("Examples:\n{}", indented(text)))
     })
+}
+
+/// Returns the examples of all commands.
+fn examples() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    EXAMPLES.iter().chain(&sealpost_shell::EXAMPLES)
 }
 
 fn at(command: Command, path: &[&str], help: &str) -> Command {
@@ -49,7 +54,8 @@ const EXAMPLES: [(&str, &str); 51] = [
     (
         "listen",
         "sealpost listen --forward-to http://127.0.0.1:3000/hook --secret-file secret.txt\n\
-         sealpost listen --forward-to http://127.0.0.1:3000/hook --did-json did.json --json",
+         sealpost listen --forward-to http://127.0.0.1:3000/hook --did-json did.json --json\n\
+         sealpost listen --register",
     ),
     (
         "verify",
@@ -191,13 +197,13 @@ mod tests {
     #[test]
     fn every_command_has_an_example_and_every_example_is_parsed() {
         for leaf in leaves(&Cli::command(), "") {
-            let of_it = EXAMPLES.iter().find(|(path, _)| *path == leaf);
+            let of_it = examples().find(|(path, _)| *path == leaf);
             let (path, text) = of_it.unwrap_or_else(|| panic!("{leaf} has no example"));
             for line in text.lines() {
                 assert!(line.starts_with(format!("sealpost {path}").trim()), "{line}");
             }
         }
-        for line in EXAMPLES.iter().flat_map(|(_, text)| text.lines()) {
+        for line in examples().flat_map(|(_, text)| text.lines()) {
             parses(line);
         }
     }

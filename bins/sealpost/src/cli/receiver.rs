@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealpost_receiver::{Uri, VerifyingKey};
+use sealpost_shell::ProfileArgs;
 
 use crate::settings::Span;
 
@@ -56,6 +57,12 @@ pub(crate) struct ListenArgs {
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
+    /// Register a webhook for the profile's API key, and delete it at the end. The service must run on this machine
+    /// with --dev
+    #[arg(long)]
+    pub(crate) register: bool,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,10 +1,11 @@
 //! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
 //! events.
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use sealpost_node::SystemClock;
-use sealpost_receiver::{KeySource, Listener, ListenerOptions, RequestObserver};
+use sealpost_receiver::{KeySource, Listener, ListenerOptions, RequestObserver, secrets};
+use sealpost_shell::TemporaryWebhook;
 use tokio::sync::Notify;
 
 use super::{
@@ -16,24 +17,38 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 /// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
     // Reads the keys once, so that invalid keys are reported at the start and not at the first event.
-    keys::read(&args.keys)?;
+    if !args.register {
+        keys::read(&args.keys)?;
+    }
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
-        let ListenArgs { forward_to, forward_timeout, listen, keys, json } = args;
+        let ListenArgs { forward_to, forward_timeout, listen, keys, register, profile, json } =
+            args;
         let (style, forward_timeout) = (Style::new(json), forward_timeout.0);
         let shown = forward_to.as_ref().map(ToString::to_string);
         let listener = Listener::bind(ListenerOptions { listen, forward_to, forward_timeout })?;
-        greet(style, &format!("http://{}/", listener.address()), shown.as_deref())
-            .map_err(Fault::closed_output)?;
+        let url = format!("http://{}/", listener.address());
+        let webhook = if register {
+            Some(TemporaryWebhook::register(&profile, env::var_os, &url).await?)
+        } else {
+            None
+        };
+        greet(style, &url, shown.as_deref(), register).map_err(Fault::closed_output)?;
         let closed = Arc::new(Notify::new());
         // Reads the keys again for each request, so that a secret can be added or rotated meanwhile.
-        let keys: KeySource =
-            Arc::new(move || keys::read(&keys).map_err(|fault| fault.to_string().into()));
+        let secret = webhook.as_ref().map(TemporaryWebhook::secret);
+        let keys: KeySource = Arc::new(move || match &secret {
+            Some(secret) => Ok(secrets(secret, "the registered webhook")?),
+            None => keys::read(&keys).map_err(|fault| fault.to_string().into()),
+        });
         let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &closed))?;
         let ended = tokio::select! {
             () = signals.next() => Ok(()),
             () = closed.notified() => Err(Fault::new("standard output is closed")),
         };
+        if let Some(webhook) = webhook {
+            webhook.remove().await?;
+        }
         tokio::select! {
             () = listening.stop() => ended,
             () = signals.next() => Err(Fault::new("stopped at once")),

@@ -32,10 +32,18 @@ impl Style {
 }
 
 /// Prints the listening address, the URL that events are forwarded to, and the next step for the developer.
-pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Result<()> {
-    let next = format!(
-        "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
-    );
+pub(super) fn greet(
+    style: Style,
+    url: &str,
+    forward_to: Option<&str>,
+    is_registered: bool,
+) -> io::Result<()> {
+    let by_hand = || {
+        format!(
+            "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
+        )
+    };
+    let next = if is_registered { REGISTERED.to_owned() } else { by_hand() };
     if style == Style::Json {
         return say(&format!(
             "{}\n",
@@ -130,6 +138,8 @@ fn say(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()
 }
+
+const REGISTERED: &str = "the webhook is registered until the end of this command";
 
 #[cfg(test)]
 mod tests {

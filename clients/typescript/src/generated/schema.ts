@@ -797,19 +797,19 @@ export interface components {
          * @enum {string}
          */
         AcceptPolicy: "allowlist" | "anyone" | "contacts" | "nobody";
-        /** @description The report of a closing. */
+        /** @description The result of closing an account. */
         AccountClosed: {
             /** @description The account. */
             account_id: components["schemas"]["AccountId"];
             /** @description Time of the closing. */
             closed_at: components["schemas"]["Timestamp"];
-            /** @description Whether the names of the owner were erased too. */
+            /** @description Whether the personal data of the owner, such as labels and handles, was erased too. */
             erased: boolean;
-            /** @description Whether all rows are deleted. Otherwise housekeeping continues. */
+            /** @description Whether all rows are deleted. If not, housekeeping deletes the remaining rows. */
             complete: boolean;
             /** @description Numbers of deleted rows. */
             deleted: components["schemas"]["DeletedRows"];
-            /** @description The data that stays, with the reasons. */
+            /** @description The data that is kept, with the reasons. */
             kept: components["schemas"]["KeptData"][];
         };
         /** @description Id of an account. An account owns API keys. */
@@ -873,7 +873,7 @@ export interface components {
             /** @description The `next_cursor` of the previous page. */
             cursor?: string | null;
         };
-        /** @description One act on an account. */
+        /** @description An entry of the activity log: one act (an action on an account, such as a login). */
         ActivityView: {
             /** @description Time of the act. */
             at: components["schemas"]["Timestamp"];
@@ -1119,7 +1119,7 @@ export interface components {
              * @description HTTP status of the response; `null` without a response.
              */
             status_code: number | null;
-            /** @description Class of the failure. For a pending delivery, that of its last attempt. */
+            /** @description Class of the failure. For a pending delivery, the class of the failure of its last attempt. */
             error: string | null;
             /**
              * Format: uint32
@@ -1190,7 +1190,7 @@ export interface components {
             last_failure: components["schemas"]["LastFailure"] | null;
             /**
              * Format: uint64
-             * @description Number of pending deliveries that are due now.
+             * @description Number of pending deliveries that this request made due now.
              */
             due_now: number;
         };
@@ -1377,11 +1377,11 @@ export interface components {
             x: string;
             kid: string;
         };
-        /** @description Data that stays after a closing. */
+        /** @description Data that is kept after an account was closed. */
         KeptData: {
-            /** @description The data. */
+            /** @description Description of the data. */
             data: string;
-            /** @description The reason. */
+            /** @description The reason for keeping the data. */
             reason: string;
             /** @description The end of the time for which the data is kept. */
             until: string;
@@ -1426,7 +1426,7 @@ export interface components {
              * @description Number of envelopes that wait for a webhook of the key, at most 10,000.
              */
             waiting: number;
-            /** @description Whether more envelopes wait. */
+            /** @description Whether more envelopes wait than `waiting` counts. */
             waiting_more: boolean;
         };
         /**
@@ -1566,7 +1566,7 @@ export interface components {
             envelope_hash: components["schemas"]["EnvelopeHash"];
             /** @description The sender's key, whose signature was verified. */
             sender: components["schemas"]["ApiKeyId"];
-            /** @description The handle that resolves to the sender's key now; null without one. */
+            /** @description The current handle of the sender's key; null if the key has none. */
             sender_handle: components["schemas"]["Handle"] | null;
             /** @description The decrypted message. */
             message: string;
@@ -1602,13 +1602,13 @@ export interface components {
         PolicyView: {
             /** @description The senders whose messages the key accepts. */
             accept: components["schemas"]["AcceptPolicy"];
-            /** @description How much the key shows to the senders of its envelopes. */
+            /** @description The part of a receipt (the state of a received envelope) that the key shows to the sender. */
             receipts: components["schemas"]["ReceiptPolicy"];
             /** @description Whether other keys can see the label. */
             listed: boolean;
-            /** @description The allowlist. */
+            /** @description The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`. */
             allowed: components["schemas"]["ApiKeyId"][];
-            /** @description The blocklist. */
+            /** @description The blocklist: keys whose messages are always refused. */
             blocked: components["schemas"]["ApiKeyId"][];
         };
         /** @description Confirms that the server is alive. */
@@ -1651,7 +1651,7 @@ export interface components {
             /** @description The compliance checks of the jurisdiction, with their results. */
             checks?: components["schemas"]["CheckReport"][] | null;
         };
-        /** @description The state of a sent envelope, as far as the recipient shows it. */
+        /** @description The state of a sent envelope, as far as the recipient's policy lets the sender see it. */
         Receipt: {
             /** @description The envelope's id. */
             envelope_id: components["schemas"]["EnvelopeId"];
@@ -1726,7 +1726,7 @@ export interface components {
             webhook_id: components["schemas"]["WebhookId"];
             /**
              * Format: uint64
-             * @description Number of failed deliveries in the time range that are not due yet.
+             * @description Number of deliveries that failed in the time range. Excludes deliveries that are already due or in progress.
              */
             matched: number;
             /**
@@ -1809,7 +1809,7 @@ export interface components {
              * @description Number of envelopes that wait for a webhook of the key, at most 10,000.
              */
             waiting: number;
-            /** @description Whether more envelopes wait. */
+            /** @description Whether more envelopes wait than `waiting` counts. */
             waiting_more: boolean;
         };
         /** @description Used and remaining units of the limits per minute, day and month. */
@@ -1829,18 +1829,18 @@ export interface components {
         };
         /** @description The part of an identity that other identities can see. */
         Resolved: {
-            /** @description The key that the API key or handle names. */
+            /** @description The API key of the identity, also if the request named a handle. */
             api_key_id: components["schemas"]["ApiKeyId"];
-            /** @description The handle that resolves to the key; null without one. */
+            /** @description The handle of the key; null if the key has none. */
             handle: components["schemas"]["Handle"] | null;
             /** @description Display name of the identity; null if the policy of the key hides it. */
             label: components["schemas"]["Label"] | null;
             /** @description Whether the key can send and receive. */
             active: boolean;
         };
-        /** @description A replaced secret that still signs. */
+        /** @description A replaced secret with which the service still signs. */
         Retiring: {
-            /** @description Time from which the secret no longer signs. */
+            /** @description Time from which the service no longer signs with the secret. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /** @description The API token to revoke. */
@@ -2047,7 +2047,7 @@ export interface components {
             webhook_id: components["schemas"]["WebhookId"];
             /** @description The new signing secret, shown only in this response. */
             secret: string;
-            /** @description Replaced secrets that still sign, newest first. */
+            /** @description Replaced secrets with which the service still signs, newest first. */
             retiring: components["schemas"]["Retiring"][];
         };
         /**

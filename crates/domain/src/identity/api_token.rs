@@ -1,7 +1,7 @@
 //! API tokens: long-lived bearer tokens for one API key, with limited scopes.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer, ser::SerializeSeq as _};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeSeq as _};
 
 use super::{AccountId, ApiKeyId, ApiTokenId, Label, TokenHash};
 use crate::Timestamp;
@@ -32,7 +32,7 @@ pub struct ApiToken {
 }
 
 /// A group of requests that an API token can allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenScope {
     /// Open envelopes.

@@ -5,7 +5,7 @@
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::{Builder, Uuid};
 
 use crate::Timestamp;
@@ -67,6 +67,12 @@ macro_rules! typed_id {
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
             }
         }
     };
@@ -223,7 +229,9 @@ mod tests {
                 assert!(text.starts_with($kind::PREFIX), "{text}");
                 assert_eq!(text.len(), $kind::PREFIX.len() + SUFFIX_LEN);
                 assert_eq!(text.parse(), Ok(id));
-                assert_eq!(serde_json::to_string(&id).unwrap(), format!("\"{text}\""));
+                let json = serde_json::to_string(&id).unwrap();
+                assert_eq!(json, format!("\"{text}\""));
+                assert_eq!(serde_json::from_str::<$kind>(&json).unwrap(), id);
             )+};
         }
         check!(

@@ -2,12 +2,12 @@
 //! the sender sees.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
 /// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptPolicy {
     /// The sender sees only that the envelope was sent.
@@ -39,7 +39,7 @@ impl ReceiptPolicy {
 }
 
 /// The state of an envelope, as its sender sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptState {
     /// The envelope did not reach its recipient, and nothing delivers it any more.

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::receipt::ReceiptPolicy;
 use crate::ApiKeyId;
 
 /// The senders whose messages a recipient accepts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptPolicy {
     /// Accepts the keys on the allowlist.

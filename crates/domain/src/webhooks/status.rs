@@ -1,12 +1,12 @@
 //! The status of a webhook, its newest failure, and the reasons why the service disables a webhook.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
 /// Whether a webhook gets events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookStatus {
     /// The webhook gets no events. Its deliveries wait until it is enabled.
@@ -31,7 +31,7 @@ impl WebhookStatus {
 }
 
 /// The newest failed attempt to deliver an event to a webhook.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 pub struct LastFailure {
     /// End of the attempt.
     pub at: Timestamp,
@@ -43,7 +43,7 @@ pub struct LastFailure {
 }
 
 /// The reason why the service disabled a webhook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
     /// All attempts failed for too long.

@@ -17,15 +17,15 @@ T = TypeVar("T", bound="AccountClosed")
 
 @_attrs_define
 class AccountClosed:
-    """The report of a closing.
+    """The result of closing an account.
 
     Attributes:
         account_id (str): Id of an account. An account owns API keys.
         closed_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
-        erased (bool): Whether the names of the owner were erased too.
-        complete (bool): Whether all rows are deleted. Otherwise housekeeping continues.
+        erased (bool): Whether the personal data of the owner, such as labels and handles, was erased too.
+        complete (bool): Whether all rows are deleted. If not, housekeeping deletes the remaining rows.
         deleted (DeletedRows): Numbers of rows that a closing deleted or changed.
-        kept (list[KeptData]): The data that stays, with the reasons.
+        kept (list[KeptData]): The data that is kept, with the reasons.
     """
 
     account_id: str

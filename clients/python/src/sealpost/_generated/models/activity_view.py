@@ -14,7 +14,7 @@ T = TypeVar("T", bound="ActivityView")
 
 @_attrs_define
 class ActivityView:
-    """One act on an account.
+    """An entry of the activity log: one act (an action on an account, such as a login).
 
     Attributes:
         at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.

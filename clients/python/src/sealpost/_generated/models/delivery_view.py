@@ -22,7 +22,7 @@ class DeliveryView:
         at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         outcome (DeliveryViewOutcome): State of the entry: `pending`, `succeeded`, `failed` or `exhausted`.
         status_code (int | None): HTTP status of the response; `null` without a response.
-        error (None | str): Class of the failure. For a pending delivery, that of its last attempt.
+        error (None | str): Class of the failure. For a pending delivery, the class of the failure of its last attempt.
         duration_ms (int | None): Duration of the attempt in milliseconds.
         next_attempt_at (datetime.datetime | None): Time at which the next attempt is due. `null` if none follows, while
             an attempt is running, and while the webhook is disabled.

@@ -34,7 +34,7 @@ class Enabled:
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         last_success_at (datetime.datetime | None):
         last_failure (LastFailure | None):
-        due_now (int): Number of pending deliveries that are due now.
+        due_now (int): Number of pending deliveries that this request made due now.
     """
 
     webhook_id: str

@@ -11,11 +11,11 @@ T = TypeVar("T", bound="KeptData")
 
 @_attrs_define
 class KeptData:
-    """Data that stays after a closing.
+    """Data that is kept after an account was closed.
 
     Attributes:
-        data (str): The data.
-        reason (str): The reason.
+        data (str): Description of the data.
+        reason (str): The reason for keeping the data.
         until (str): The end of the time for which the data is kept.
     """
 

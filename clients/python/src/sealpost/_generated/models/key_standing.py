@@ -41,7 +41,7 @@ class KeyStanding:
         throughput_per_second (int): Maximum number of messages per second. A burst of one second is allowed.
         webhooks (int): Number of webhooks of the key.
         waiting (int): Number of envelopes that wait for a webhook of the key, at most 10,000.
-        waiting_more (bool): Whether more envelopes wait.
+        waiting_more (bool): Whether more envelopes wait than `waiting` counts.
     """
 
     api_key_id: str

@@ -23,7 +23,7 @@ class Opened:
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         envelope_hash (str): SHA-256 over the sealed bytes of an envelope. As text: `sha256:` and 64 hexadecimal digits.
         sender (str): Id of an API key. The id is the public name of one identity.
-        sender_handle (None | str): The handle that resolves to the sender's key now; null without one.
+        sender_handle (None | str): The current handle of the sender's key; null if the key has none.
         message (str): The decrypted message.
         encryption (Encryption): The encryption of an envelope.
         metadata (Metadata): Size of an envelope, and time of its sealing.

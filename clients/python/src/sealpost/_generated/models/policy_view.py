@@ -25,8 +25,8 @@ class PolicyView:
             sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees everything except
             whether the recipient opened the envelope. `opened`: The sender sees everything.
         listed (bool): Whether other keys can see the label.
-        allowed (list[str]): The allowlist.
-        blocked (list[str]): The blocklist.
+        allowed (list[str]): The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`.
+        blocked (list[str]): The blocklist: keys whose messages are always refused.
     """
 
     accept: AcceptPolicy

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Receipt")
 
 @_attrs_define
 class Receipt:
-    """The state of a sent envelope, as far as the recipient shows it.
+    """The state of a sent envelope, as far as the recipient's policy lets the sender see it.
 
     Attributes:
         envelope_id (str): Id of an envelope, a message sealed for one recipient.

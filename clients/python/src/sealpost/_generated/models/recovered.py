@@ -15,7 +15,8 @@ class Recovered:
 
     Attributes:
         webhook_id (str): Id of a webhook, a URL for the events of an API key.
-        matched (int): Number of failed deliveries in the time range that are not due yet.
+        matched (int): Number of deliveries that failed in the time range. Excludes deliveries that are already due or
+            in progress.
         recovered (int): Number of deliveries that this request made due.
         more (bool): True if further failed deliveries remain. Send the same request again.
         dry_run (bool): True if the request only counted.

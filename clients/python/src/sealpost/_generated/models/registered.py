@@ -27,7 +27,7 @@ class Registered:
             wait until it is enabled. `enabled`: Events are delivered to the webhook.
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         waiting (int): Number of envelopes that wait for a webhook of the key, at most 10,000.
-        waiting_more (bool): Whether more envelopes wait.
+        waiting_more (bool): Whether more envelopes wait than `waiting` counts.
     """
 
     webhook_id: str

@@ -15,7 +15,7 @@ class Resolved:
 
     Attributes:
         api_key_id (str): Id of an API key. The id is the public name of one identity.
-        handle (None | str): The handle that resolves to the key; null without one.
+        handle (None | str): The handle of the key; null if the key has none.
         label (None | str): Display name of the identity; null if the policy of the key hides it.
         active (bool): Whether the key can send and receive.
     """

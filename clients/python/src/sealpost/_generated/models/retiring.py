@@ -12,7 +12,7 @@ T = TypeVar("T", bound="Retiring")
 
 @_attrs_define
 class Retiring:
-    """A replaced secret that still signs.
+    """A replaced secret with which the service still signs.
 
     Attributes:
         expires_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.

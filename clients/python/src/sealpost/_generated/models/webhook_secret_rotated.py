@@ -20,7 +20,7 @@ class WebhookSecretRotated:
     Attributes:
         webhook_id (str): Id of a webhook, a URL for the events of an API key.
         secret (str): The new signing secret, shown only in this response.
-        retiring (list[Retiring]): Replaced secrets that still sign, newest first.
+        retiring (list[Retiring]): Replaced secrets with which the service still signs, newest first.
     """
 
     webhook_id: str

@@ -1,0 +1,95 @@
+//! Sessions, secrets and activity of the account.
+
+use std::sync::Arc;
+
+use sealpost_domain::{ApiKeyId, ApiTokenId, TokenScope};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    error::ClientError,
+    models::{
+        AccountClosed, ActivityEntry, ApiTokenView, CreatedApiToken, LoggedOut, RotatedLoginSecret,
+    },
+    pages::{Page, Pages, pages},
+    request::ApiRequest,
+    transport::Transport,
+};
+
+/// The account of a client.
+#[derive(Debug, Clone)]
+pub struct Account(pub(crate) Arc<Transport>);
+
+impl Account {
+    /// Returns the activity of the account, newest first. Each request loads `page_size` entries.
+    pub fn activity(&self, page_size: u32) -> Pages<ActivityEntry> {
+        pages::<ActivityPage>(&self.0, "/v1/account/activity", json!({"limit": page_size}))
+    }
+
+    /// Ends the session of this client. The next request logs in again.
+    pub async fn logout(&self) -> Result<LoggedOut, ClientError> {
+        self.0.call(&ApiRequest::post("/v1/auth/logout", &json!({"all": false}))?).await
+    }
+
+    /// Ends all sessions of the account.
+    pub async fn logout_all(&self) -> Result<LoggedOut, ClientError> {
+        self.0.call(&ApiRequest::post("/v1/auth/logout", &json!({"all": true}))?).await
+    }
+
+    /// Replaces the login secret. Build a new client with it.
+    pub async fn rotate_login_secret(&self) -> Result<RotatedLoginSecret, ClientError> {
+        self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &json!({}))?).await
+    }
+
+    /// Creates an API token, which acts as one API key within its scopes. It expires after a default lifetime.
+    pub async fn create_token(
+        &self,
+        login_secret: &str,
+        api_key_id: ApiKeyId,
+        name: &str,
+        scopes: &[TokenScope],
+    ) -> Result<CreatedApiToken, ClientError> {
+        let body = json!({
+            "login_secret": login_secret, "api_key_id": api_key_id, "name": name, "scopes": scopes,
+        });
+        self.0.call(&ApiRequest::post("/v1/auth/tokens/create", &body)?).await
+    }
+
+    /// Returns the API tokens of the account.
+    pub async fn tokens(&self) -> Result<Vec<ApiTokenView>, ClientError> {
+        let request = ApiRequest::post("/v1/auth/tokens/list", &json!({}))?;
+        Ok(self.0.call::<ApiTokenList>(&request).await?.tokens)
+    }
+
+    /// Revokes an API token.
+    pub async fn revoke_token(&self, token_id: ApiTokenId) -> Result<(), ClientError> {
+        let body = json!({"token_id": token_id});
+        let request = ApiRequest::post("/v1/auth/tokens/revoke", &body)?;
+        self.0.call::<Value>(&request).await.map(drop)
+    }
+
+    /// Closes the account and revokes all its API keys, permanently.
+    pub async fn close(&self, login_secret: &str) -> Result<AccountClosed, ClientError> {
+        let body = json!({"login_secret": login_secret});
+        self.0.call(&ApiRequest::post("/v1/account/close", &body)?).await
+    }
+}
+
+#[derive(Deserialize)]
+struct ApiTokenList {
+    tokens: Vec<ApiTokenView>,
+}
+
+#[derive(Deserialize)]
+struct ActivityPage {
+    entries: Vec<ActivityEntry>,
+    next_cursor: Option<String>,
+}
+
+impl Page for ActivityPage {
+    type Entry = ActivityEntry;
+
+    fn into_parts(self) -> (Vec<ActivityEntry>, Option<String>) {
+        (self.entries, self.next_cursor)
+    }
+}

@@ -1,0 +1,98 @@
+//! The settings of a client.
+
+use std::{sync::Arc, time::Duration};
+
+use reqwest::Url;
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use sealpost_domain::ApiKeyId;
+
+use crate::{
+    client::Client,
+    credentials::Login,
+    error::ClientError,
+    retry::RetryPolicy,
+    session::{SessionCache, Token},
+    transport::Transport,
+};
+
+/// Builds a [`Client`]. Without credentials, only operations such as [`Client::activate`] work.
+#[must_use]
+pub struct ClientBuilder {
+    url: String,
+    api_key: Option<ApiKeyId>,
+    login: Option<Login>,
+    token: Option<Token>,
+    retry: RetryPolicy,
+    timeout: Duration,
+}
+
+impl Client {
+    /// Starts to build a client of the service at `url`.
+    pub fn builder(url: &str) -> ClientBuilder {
+        ClientBuilder {
+            url: url.to_owned(),
+            api_key: None,
+            login: None,
+            token: None,
+            retry: RetryPolicy::default(),
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl ClientBuilder {
+    /// Sets the API key to act as.
+    pub fn api_key(mut self, api_key: ApiKeyId) -> Self {
+        self.api_key = Some(api_key);
+        self
+    }
+
+    /// Sets the account. The client logs in when it needs a session.
+    pub fn login(mut self, login: Login) -> Self {
+        self.login = Some(login);
+        self
+    }
+
+    /// Sets a token: an API token, or the session token of an earlier client. With a [`Login`] too, the client replaces
+    /// a rejected token.
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(Token::new(token.into()));
+        self
+    }
+
+    /// Sets the limits of retries.
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Sets the time limit of one HTTP request. The default is 30 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Creates the client. Opens no connection.
+    pub fn build(self) -> Result<Client, ClientError> {
+        let Self { url, api_key, login, token, retry, timeout } = self;
+        let parsed = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let base_url = parsed.ok_or(ClientError::InvalidUrl(url))?;
+        let http = reqwest::Client::builder()
+            .use_preconfigured_tls(tls_config()?)
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(timeout)
+            .build()
+            .map_err(|source| ClientError::Build(source.into()))?;
+        let session = SessionCache::new(login, token);
+        Ok(Client::new(Transport { http, base_url, api_key, retry, session }))
+    }
+}
+
+/// Builds a TLS configuration that trusts the public authorities.
+fn tls_config() -> Result<ClientConfig, ClientError> {
+    let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|source| ClientError::Build(source.into()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

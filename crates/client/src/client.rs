@@ -1,0 +1,122 @@
+//! The client, and the operations of identities and envelopes.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use sealpost_domain::{EnvelopeId, IdempotencyKey};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use crate::{
+    account::Account,
+    error::ClientError,
+    models::{
+        Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, Resolved,
+        SentEnvelope,
+    },
+    request::{ApiRequest, random_idempotency_key},
+    transport::Transport,
+    webhooks::Webhooks,
+};
+
+/// A client of one service, which acts as one API key. Clones share the connections and the session.
+#[derive(Debug, Clone)]
+pub struct Client {
+    transport: Arc<Transport>,
+}
+
+impl Client {
+    pub(crate) fn new(transport: Transport) -> Self {
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// Returns the operations of the account. They need a [`Login`](crate::Login).
+    pub fn account(&self) -> Account {
+        Account(Arc::clone(&self.transport))
+    }
+
+    /// Returns the operations of webhooks.
+    pub fn webhooks(&self) -> Webhooks {
+        Webhooks(Arc::clone(&self.transport))
+    }
+
+    /// Returns the current token, for a later client. `None` before the first login.
+    pub async fn token(&self) -> Option<Zeroizing<String>> {
+        self.transport.session.token.lock().await.clone()
+    }
+
+    /// Sends a message to an API key or a handle. Retries use the same random `Idempotency-Key`, so the message is sent
+    /// once.
+    pub async fn send(&self, to: &str, message: &str) -> Result<SentEnvelope, ClientError> {
+        self.send_as(to, message, random_idempotency_key()?).await
+    }
+
+    /// Sends a message with an `Idempotency-Key` of the caller. Store the key with the message to retry after a restart
+    /// of the program too.
+    pub async fn send_once(
+        &self,
+        to: &str,
+        message: &str,
+        idempotency_key: &IdempotencyKey,
+    ) -> Result<SentEnvelope, ClientError> {
+        self.send_as(to, message, idempotency_key.as_str().to_owned()).await
+    }
+
+    async fn send_as(
+        &self,
+        to: &str,
+        message: &str,
+        idempotency_key: String,
+    ) -> Result<SentEnvelope, ClientError> {
+        let body = json!({"to": to, "message": message});
+        let request = ApiRequest::post("/v1/channel/send", &body)?;
+        let request = ApiRequest { idempotency_key: Some(idempotency_key), ..request };
+        self.transport.call(&request).await
+    }
+
+    /// Opens an envelope for the API key of this client.
+    pub async fn open(&self, envelope_id: EnvelopeId) -> Result<OpenedEnvelope, ClientError> {
+        let body = json!({"envelope_id": envelope_id});
+        self.transport.call(&ApiRequest::post("/v1/channel/open", &body)?).await
+    }
+
+    /// Returns the state of an envelope that this API key sent.
+    pub async fn receipt(&self, envelope_id: EnvelopeId) -> Result<Receipt, ClientError> {
+        let body = json!({"envelope_id": envelope_id});
+        self.transport.call(&ApiRequest::post("/v1/channel/receipt", &body)?).await
+    }
+
+    /// Returns the state, the plan and the usage of the API key.
+    pub async fn status(&self) -> Result<KeyStanding, ClientError> {
+        self.transport.call(&ApiRequest::post("/v1/did/status", &json!({}))?).await
+    }
+
+    /// Returns the identity behind an API key or a handle.
+    pub async fn resolve(&self, id: &str) -> Result<Resolved, ClientError> {
+        let request = ApiRequest::post("/v1/did/resolve", &json!({"id": id}))?;
+        self.transport.call(&request).await
+    }
+
+    /// Changes parts of the recipient policy, and returns the whole policy.
+    pub async fn policy(&self, change: &PolicyChange) -> Result<PolicyView, ClientError> {
+        self.transport.call(&ApiRequest::post("/v1/did/policy", change)?).await
+    }
+
+    /// Activates an identity. Without credentials, also opens an account: the response has its login secret. Some
+    /// services require an `invite` for this.
+    pub async fn activate(
+        &self,
+        label: &str,
+        handle: Option<&str>,
+        invite: Option<&str>,
+    ) -> Result<Activated, ClientError> {
+        let members = [("label", Some(label)), ("handle", handle), ("invite", invite)];
+        let given = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let body: BTreeMap<_, _> = given.collect();
+        self.transport.call(&ApiRequest::post("/v1/did/activate", &body)?).await
+    }
+
+    /// Checks that the service is alive.
+    pub async fn ping(&self) -> Result<Pong, ClientError> {
+        self.transport.call(&ApiRequest::get("/v1/ping")).await
+    }
+}

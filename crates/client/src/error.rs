@@ -1,0 +1,98 @@
+//! The error of a call, and the problem document of a refusal.
+
+use std::time::Duration;
+
+use sealpost_domain::Code;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The reason why a call failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The HTTP client cannot be created.
+    #[error("the HTTP client cannot be created")]
+    Build(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The response is a success, but its body is not the expected JSON.
+    #[error("the response to {path} has an unexpected body: check the URL, and update this client")]
+    InvalidResponse {
+        /// Path of the request.
+        path: String,
+        /// The error of the JSON parser.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The URL of the service is not valid.
+    #[error("{0} is not the URL of a service: give a URL such as https://sealpost.example")]
+    InvalidUrl(String),
+    /// A server responded with an error that is no problem document, for example a proxy.
+    #[error(
+        "{path} failed with status {status}, and the response is not from Sealpost: check the URL"
+    )]
+    NotSealpost {
+        /// Path of the request.
+        path: String,
+        /// HTTP status of the response.
+        status: u16,
+        /// The time in `Retry-After`.
+        retry_after: Option<Duration>,
+    },
+    /// The service refused the request. [`Self::code`] returns the error code.
+    #[error("{path} failed with status {}, {}: {}", problem.status, problem.code, problem.detail)]
+    Refused {
+        /// Path of the request.
+        path: String,
+        /// The body of the response.
+        problem: Box<ProblemDocument>,
+        /// The time in `Retry-After`.
+        retry_after: Option<Duration>,
+    },
+    /// The service did not respond.
+    #[error("no response to {path}{}", if *may_have_been_processed { "; it may have been processed" } else { "" })]
+    Unreachable {
+        /// Path of the request.
+        path: String,
+        /// False if no connection could be opened. True if the service may have processed the request.
+        may_have_been_processed: bool,
+        /// The error of the HTTP client.
+        #[source]
+        source: reqwest::Error,
+    },
+}
+
+/// The body of an error response (RFC 9457).
+#[derive(Debug, Clone, Deserialize)]
+pub struct ProblemDocument {
+    /// HTTP status.
+    pub status: u16,
+    /// Name of the error code. Newer services may use further codes: see [`ClientError::code`].
+    pub code: String,
+    /// The fault of this request, and the fix.
+    #[serde(default)]
+    pub detail: String,
+    /// The field at fault.
+    pub field: Option<String>,
+    /// The name of the request in the service's log.
+    pub request_id: Option<String>,
+    /// All other members, such as `unmet` and `checks`.
+    #[serde(flatten)]
+    pub members: Map<String, Value>,
+}
+
+impl ClientError {
+    /// Returns the error code of a refusal. `None` for other errors, and for codes newer than this client.
+    pub fn code(&self) -> Option<Code> {
+        let Self::Refused { problem, .. } = self else { return None };
+        Code::ALL.into_iter().find(|code| code.as_str() == problem.code)
+    }
+
+    /// Returns the time that the service asks to wait before the next try.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::NotSealpost { retry_after, .. } | Self::Refused { retry_after, .. } => {
+                *retry_after
+            }
+            _ => None,
+        }
+    }
+}

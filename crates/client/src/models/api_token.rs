@@ -1,0 +1,50 @@
+//! Bodies of the operations of API tokens.
+
+use std::fmt;
+
+use sealpost_domain::{ApiKeyId, ApiTokenId, Timestamp, TokenScope};
+use serde::{Deserialize, Serialize};
+
+/// A new API token. Debug output omits its secret.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CreatedApiToken {
+    /// Id of the token.
+    pub token_id: ApiTokenId,
+    /// The token. No later response shows it.
+    pub token: String,
+    /// A name for people.
+    pub name: String,
+    /// The API key that the token acts as.
+    pub api_key_id: ApiKeyId,
+    /// The requests that the token allows.
+    pub scopes: Vec<TokenScope>,
+    /// Time of the creation.
+    pub created_at: Timestamp,
+    /// Time of its end.
+    pub expires_at: Timestamp,
+}
+
+/// An API token without its secret.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ApiTokenView {
+    /// Id of the token.
+    pub token_id: ApiTokenId,
+    /// A name for people.
+    pub name: String,
+    /// The API key that the token acts as.
+    pub api_key_id: ApiKeyId,
+    /// The requests that the token allows.
+    pub scopes: Vec<TokenScope>,
+    /// Time of the creation.
+    pub created_at: Timestamp,
+    /// Time of its end.
+    pub expires_at: Timestamp,
+    /// Time of the last use.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl fmt::Debug for CreatedApiToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CreatedApiToken").field("token_id", &self.token_id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+//! One request of the API, before credentials are added.
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde::Serialize;
+
+use crate::error::ClientError;
+
+/// A request that can be sent several times.
+#[derive(Clone)]
+pub(crate) struct ApiRequest {
+    pub(crate) path: &'static str,
+    /// The JSON body of a POST. `None` for a GET.
+    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) needs_credentials: bool,
+}
+
+impl ApiRequest {
+    pub(crate) fn get(path: &'static str) -> Self {
+        Self { path, body: None, idempotency_key: None, needs_credentials: false }
+    }
+
+    pub(crate) fn post(path: &'static str, body: &impl Serialize) -> Result<Self, ClientError> {
+        let body = serde_json::to_vec(body).map_err(|source| ClientError::Build(source.into()))?;
+        Ok(Self { path, body: Some(body), idempotency_key: None, needs_credentials: true })
+    }
+}
+
+/// Creates an `Idempotency-Key` of 128 random bits.
+pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
+    let mut bytes = [0; 16];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_unspecified| ClientError::Build("the system has no random bytes".into()))?;
+    Ok(hex::encode(bytes))
+}

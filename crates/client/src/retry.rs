@@ -1,0 +1,154 @@
+//! Decides which requests are repeated, and when.
+
+use std::time::Duration;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use sealpost_domain::Code;
+
+use crate::error::ClientError;
+
+/// The limits of retries.
+#[derive(Debug, Clone, Copy)]
+pub struct RetryPolicy {
+    /// Number of tries, the first included.
+    pub tries: u32,
+    /// Pause after the first try. Later pauses double, and each pause is shortened by a random part of up to a half.
+    pub first_pause: Duration,
+    /// Longest pause without `Retry-After`.
+    pub pause_max: Duration,
+    /// Longest `Retry-After` that is waited for. A longer one returns the error at once.
+    pub retry_after_max: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            tries: 5,
+            first_pause: Duration::from_millis(500),
+            pause_max: Duration::from_secs(8),
+            retry_after_max: Duration::from_mins(1),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// Returns the pause before the next try. `None` if the request must not be repeated.
+    pub(crate) fn pause(&self, tries: u32, error: &ClientError, is_send: bool) -> Option<Duration> {
+        if tries >= self.tries || !may_repeat(error, is_send) {
+            return None;
+        }
+        let doubled = self.first_pause.saturating_mul(2_u32.saturating_pow(tries - 1));
+        let backoff = jittered(doubled.min(self.pause_max));
+        match error.retry_after() {
+            Some(wait) if wait > self.retry_after_max => None,
+            wait => Some(wait.unwrap_or_default().max(backoff)),
+        }
+    }
+}
+
+/// Returns whether another try can succeed and repeats no effect.
+fn may_repeat(error: &ClientError, is_send: bool) -> bool {
+    match error {
+        ClientError::Unreachable { path, may_have_been_processed, .. } => {
+            !may_have_been_processed || is_repeatable(path, is_send)
+        }
+        ClientError::Refused { path, retry_after, .. } => match error.code() {
+            // The service stored nothing.
+            Some(
+                Code::MonthlyLimitExceeded
+                | Code::RateLimitExceeded
+                | Code::RequestTimeout
+                | Code::ServiceUnavailable,
+            ) => true,
+            // The key is being rotated.
+            Some(Code::KeyInactive) => retry_after.is_some(),
+            Some(Code::InternalError) => is_repeatable(path, is_send),
+            _ => false,
+        },
+        // A proxy may have forwarded the request.
+        ClientError::NotSealpost { path, status, .. } => {
+            TEMPORARY.contains(status) && is_repeatable(path, is_send)
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the request has the same effect once and twice.
+fn is_repeatable(path: &str, is_send: bool) -> bool {
+    (is_send && path == SEND) || REPEATABLE.contains(&path)
+}
+
+/// Returns a random time between half of `pause` and `pause`.
+fn jittered(pause: Duration) -> Duration {
+    let mut random = [0; 1];
+    // Without random bytes the pause is not shortened.
+    let share = SystemRandom::new().fill(&mut random).map_or(0, |()| u32::from(random[0]));
+    pause.saturating_sub(pause.saturating_mul(share) / 512)
+}
+
+const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
+const SEND: &str = "/v1/channel/send";
+/// The requests without further effect if repeated: `clients/repeatable.json` and the GET requests.
+const REPEATABLE: [&str; 13] = [
+    "/v1/account/activity",
+    "/v1/auth/login",
+    "/v1/auth/tokens/list",
+    "/v1/badges/verify",
+    "/v1/channel/open",
+    "/v1/channel/receipt",
+    "/v1/did/policy",
+    "/v1/did/resolve",
+    "/v1/did/status",
+    "/v1/ping",
+    "/v1/webhooks/deliveries",
+    "/v1/webhooks/enable",
+    "/v1/webhooks/list",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_repeatable_requests_are_those_of_all_clients() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/repeatable.json");
+        let lists: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        let listed = lists["repeatable"].as_array().unwrap();
+        let listed: Vec<_> = listed.iter().filter_map(Value::as_str).collect();
+        let own: Vec<_> = REPEATABLE.into_iter().filter(|path| *path != "/v1/ping").collect();
+        assert_eq!(own, listed);
+    }
+
+    #[test]
+    fn a_lost_response_is_repeated_only_without_further_effect() {
+        let gateway = |path: &str| ClientError::NotSealpost {
+            path: path.to_owned(),
+            status: 502,
+            retry_after: None,
+        };
+        assert!(may_repeat(&gateway("/v1/channel/open"), false));
+        assert!(may_repeat(&gateway(SEND), true));
+        assert!(!may_repeat(&gateway("/v1/webhooks/register"), false));
+        // A login for a send is another request.
+        assert!(!may_repeat(&gateway("/v1/did/activate"), true));
+    }
+
+    #[test]
+    fn a_long_wait_returns_the_error_at_once() {
+        let busy = |seconds| ClientError::Refused {
+            path: SEND.to_owned(),
+            problem: Box::new(
+                serde_json::from_str(r#"{"status":503,"code":"SERVICE_UNAVAILABLE"}"#).unwrap(),
+            ),
+            retry_after: Some(Duration::from_secs(seconds)),
+        };
+        let policy = RetryPolicy::default();
+        assert_eq!(policy.pause(1, &busy(60), true), Some(Duration::from_mins(1)));
+        assert_eq!(policy.pause(1, &busy(61), true), None);
+        assert_eq!(policy.pause(policy.tries, &busy(1), true), None);
+    }
+}

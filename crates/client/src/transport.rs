@@ -1,0 +1,175 @@
+//! Sends requests with credentials and retries, and turns each error response into an error.
+
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+use httpdate::parse_http_date;
+use reqwest::{
+    Response, Url,
+    header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER},
+};
+use sealpost_domain::ApiKeyId;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::{
+    credentials::Login,
+    error::ClientError,
+    models::LoggedIn,
+    request::ApiRequest,
+    retry::RetryPolicy,
+    session::{SessionCache, Token},
+};
+
+/// The connection of a client to its service.
+pub(crate) struct Transport {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base_url: Url,
+    pub(crate) api_key: Option<ApiKeyId>,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) session: SessionCache,
+}
+
+impl Transport {
+    /// Sends a request, and repeats it while this is safe and the limits of the retry policy allow it.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        request: &ApiRequest,
+    ) -> Result<T, ClientError> {
+        let is_send = request.idempotency_key.is_some();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let error = match self.attempt(request).await {
+                Ok(body) => return parse(request.path, &body),
+                Err(error) => error,
+            };
+            match self.retry.pause(tries, &error, is_send) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Sends a request once, or twice if the session has ended meanwhile.
+    async fn attempt(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
+        if !request.needs_credentials {
+            return self.exchange(request, None).await;
+        }
+        let token = self.token().await?;
+        match self.exchange(request, token.as_ref()).await {
+            Err(error) if is_unauthorized(&error) => match token {
+                Some(token) if self.session.reject(&token).await => {
+                    let token = self.token().await?;
+                    self.exchange(request, token.as_ref()).await
+                }
+                _ => Err(error),
+            },
+            done => done,
+        }
+    }
+
+    /// Returns the current token. Logs in if there is none.
+    async fn token(&self) -> Result<Option<Token>, ClientError> {
+        let mut current = self.session.token.lock().await;
+        if let (None, Some(login)) = (current.as_ref(), &self.session.login) {
+            *current = Some(Token::new(self.log_in(login).await?.session_token));
+        }
+        Ok(current.clone())
+    }
+
+    async fn log_in(&self, login: &Login) -> Result<LoggedIn, ClientError> {
+        let body = json!({"account_id": login.account_id, "login_secret": *login.login_secret});
+        let request = ApiRequest::post(LOGIN, &body)?;
+        parse(LOGIN, &self.exchange(&request, None).await?)
+    }
+
+    /// Sends a request once, and returns the body of a success.
+    async fn exchange(
+        &self,
+        request: &ApiRequest,
+        token: Option<&Token>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let unreachable = |source: reqwest::Error| ClientError::Unreachable {
+            path: request.path.to_owned(),
+            may_have_been_processed: !source.is_connect() && !source.is_builder(),
+            source: source.without_url(),
+        };
+        let response = self.builder(request, token).send().await.map_err(unreachable)?;
+        let (status, retry_after) = (response.status(), retry_after(&response));
+        let kind = content_type(&response);
+        let body = response.bytes().await.map_err(unreachable)?.to_vec();
+        if status.is_success() && kind.starts_with("application/") {
+            return Ok(body);
+        }
+        let path = request.path.to_owned();
+        let problem = serde_json::from_slice(&body).ok();
+        Err(match problem.filter(|_| kind.starts_with("application/problem+json")) {
+            Some(problem) => ClientError::Refused { path, problem, retry_after },
+            None => ClientError::NotSealpost { path, status: status.as_u16(), retry_after },
+        })
+    }
+
+    fn builder(&self, request: &ApiRequest, token: Option<&Token>) -> reqwest::RequestBuilder {
+        let mut url = self.base_url.clone();
+        url.set_path(&format!("{}{}", self.base_url.path().trim_end_matches('/'), request.path));
+        let mut builder = match &request.body {
+            Some(body) => {
+                self.http.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
+            }
+            None => self.http.get(url),
+        };
+        if let Some(key) = self.api_key.filter(|_| request.needs_credentials) {
+            builder = builder.header("X-DID-API-Key", key.to_string());
+        }
+        if let Some(key) = &request.idempotency_key {
+            builder = builder.header("Idempotency-Key", key);
+        }
+        match token {
+            Some(token) => builder.header(AUTHORIZATION, format!("Bearer {}", token.as_str())),
+            None => builder,
+        }
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport")
+            .field("base_url", &self.base_url.as_str())
+            .field("api_key", &self.api_key)
+            .finish_non_exhaustive()
+    }
+}
+
+fn parse<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, ClientError> {
+    serde_json::from_slice(body)
+        .map_err(|source| ClientError::InvalidResponse { path: path.to_owned(), source })
+}
+
+fn is_unauthorized(error: &ClientError) -> bool {
+    match error {
+        ClientError::Refused { problem, .. } => problem.status == 401,
+        ClientError::NotSealpost { status, .. } => *status == 401,
+        _ => false,
+    }
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default().to_owned()
+}
+
+/// Returns the time of `Retry-After`, which is a number of seconds or a date.
+#[expect(clippy::disallowed_methods, reason = "a date is relative to the clock of this machine")]
+fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = parse_http_date(value).ok()?;
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+pub(crate) const LOGIN: &str = "/v1/auth/login";

@@ -1,0 +1,214 @@
+//! The arguments of the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use sealpost_client::{
+    AccountId, ApiKeyId, ApiTokenId, EnvelopeId, EventKind, TokenScope, WebhookId,
+};
+
+/// The commands that call a service.
+#[derive(Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Show the API key of the profile, look up other keys, or activate a further key
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Store a service and an identity as a profile, for send, open, keys and webhooks
+    ///
+    /// Reads the login secret of the account (`ls_…`), or an API token (`kt_…`), from standard input. On a terminal it
+    /// asks for the secret. With --new, activates a new identity instead. The profile is a file in the folder
+    /// `sealpost` of the user's configuration folder. Only the user can read it.
+    Login(LoginArgs),
+    /// Open an envelope and print its message
+    Open(OpenArgs),
+    /// Send a message, which is read from standard input
+    ///
+    /// One line break at the end is not part of the message. Prints the id of the envelope.
+    Send(SendArgs),
+    /// Manage the API tokens of the account; needs a profile with a login secret
+    #[command(subcommand)]
+    Tokens(TokensCommand),
+    /// Manage the webhooks of the API key
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
+}
+
+/// The profile to use.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    /// Name of the profile, for users of several identities
+    #[arg(long, value_name = "NAME", env = "SEALPOST_PROFILE", default_value = "default")]
+    pub profile: String,
+}
+
+/// The profile to use, and the format of the output.
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    #[command(flatten)]
+    pub(crate) profile: ProfileArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The service and the identity of a profile.
+#[derive(Debug, Args)]
+pub struct LoginArgs {
+    /// URL of the service
+    #[arg(long)]
+    pub(crate) url: String,
+    /// Account of the login secret; not needed for an API token
+    #[arg(long, value_name = "ACCT")]
+    pub(crate) account: Option<AccountId>,
+    /// API key to act as; needed with a login secret
+    #[arg(long, value_name = "KEY")]
+    pub(crate) api_key: Option<ApiKeyId>,
+    /// Activate a new identity with this label, in a new account
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["account", "api_key"])]
+    pub(crate) new: Option<String>,
+    /// Handle of the new identity
+    #[arg(long, requires = "new")]
+    pub(crate) handle: Option<String>,
+    /// Read the secret of an invite (`inv_…`) from standard input, for a new identity
+    #[arg(long, requires = "new")]
+    pub(crate) invite: bool,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// The recipient of a message.
+#[derive(Debug, Args)]
+pub struct SendArgs {
+    /// API key or handle of the recipient
+    #[arg(value_name = "TO")]
+    pub(crate) to: String,
+    /// Name of the message: a send with the same name and message is stored once; if omitted, random
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) idempotency_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// The envelope to open.
+#[derive(Debug, Args)]
+pub struct OpenArgs {
+    /// Envelope to open
+    #[arg(value_name = "ENVELOPE")]
+    pub(crate) envelope_id: EnvelopeId,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// Commands for identities.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Activate a further API key in the account of the profile
+    Activate {
+        /// Display name of the new identity
+        label: String,
+        /// Handle of the new identity
+        #[arg(long)]
+        handle: Option<String>,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Show the identity behind an API key or a handle
+    Find {
+        /// API key or handle
+        id: String,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Show the status, the plan and the usage of the profile's API key
+    Show {
+        #[command(flatten)]
+        call: CallArgs,
+    },
+}
+
+/// Commands for API tokens.
+#[derive(Debug, Subcommand)]
+pub enum TokensCommand {
+    /// Create an API token for the profile's API key, and print it
+    Create {
+        /// Name of the token
+        name: String,
+        /// Scope of the token; repeatable
+        #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = token_scope)]
+        scopes: Vec<TokenScope>,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// List the API tokens of the account
+    List {
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Revoke an API token
+    Revoke {
+        /// Id of the token
+        #[arg(value_name = "TOKEN_ID")]
+        token_id: ApiTokenId,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+}
+
+/// Commands for webhooks.
+#[derive(Debug, Subcommand)]
+pub enum WebhooksCommand {
+    /// Delete a webhook and its deliveries
+    Delete(WebhookArgs),
+    /// List the newest delivery attempts of a webhook
+    Deliveries {
+        #[command(flatten)]
+        webhook: WebhookArgs,
+        /// Number of attempts
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: u32,
+    },
+    /// List the webhooks of the API key
+    List {
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Register a webhook, and print it with its secret
+    Register {
+        /// URL that gets the events
+        url: String,
+        /// Kind of events; repeatable
+        #[arg(long = "event", value_name = "KIND", default_value = "envelope.received", value_parser = event_kind)]
+        events: Vec<EventKind>,
+        /// New file for the secret, readable only by its owner; then the secret is not printed
+        #[arg(long, value_name = "FILE")]
+        secret_file: Option<PathBuf>,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Send a test event now
+    Test(WebhookArgs),
+}
+
+/// The webhook of a command.
+#[derive(Debug, Args)]
+pub struct WebhookArgs {
+    /// Id of the webhook
+    #[arg(value_name = "WEBHOOK")]
+    pub(crate) webhook_id: WebhookId,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+fn token_scope(name: &str) -> Result<TokenScope, String> {
+    TokenScope::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = TokenScope::ALL.into_iter().map(TokenScope::as_str).collect();
+        format!("give one of {}", known.join(", "))
+    })
+}
+
+fn event_kind(name: &str) -> Result<EventKind, String> {
+    EventKind::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = EventKind::ALL.into_iter().map(EventKind::as_str).collect();
+        format!("give one of {}", known.join(", "))
+    })
+}

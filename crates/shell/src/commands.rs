@@ -1,0 +1,60 @@
+//! Runs the commands.
+
+mod keys;
+mod login;
+mod messages;
+mod tokens;
+mod webhooks;
+
+use std::{ffi::OsString, path::Path};
+
+use sealpost_client::Client;
+
+use crate::{
+    cli::{CallArgs, ServiceCommand},
+    error::ShellError,
+    profile::{Profile, ProfileFile, Secret, config_folder},
+};
+
+/// Runs one command. `variable` reads a variable of the environment, which names the folder of the profiles.
+pub fn run(
+    command: ServiceCommand,
+    variable: impl Fn(&'static str) -> Option<OsString>,
+) -> Result<(), ShellError> {
+    let config_folder = &config_folder(variable)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(ShellError::Runtime)?.block_on(async {
+        match command {
+            ServiceCommand::Keys(command) => keys::run(command, config_folder).await,
+            ServiceCommand::Login(args) => login::run(args, config_folder).await,
+            ServiceCommand::Open(args) => messages::open(&args, config_folder).await,
+            ServiceCommand::Send(args) => messages::send(&args, config_folder).await,
+            ServiceCommand::Tokens(command) => tokens::run(command, config_folder).await,
+            ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
+        }
+    })
+}
+
+/// The client of a profile. Stores a new session in the profile at the end of the command.
+struct ProfileClient {
+    client: Client,
+    file: ProfileFile,
+    profile: Profile,
+}
+
+impl ProfileClient {
+    fn open(call: &CallArgs, config_folder: &Path) -> Result<Self, ShellError> {
+        let file = ProfileFile::named(config_folder, &call.profile.profile)?;
+        let profile = file.load()?;
+        Ok(Self { client: profile.client()?, file, profile })
+    }
+
+    /// Stores the session for the next command, if the client has logged in.
+    async fn store_session(self) -> Result<(), ShellError> {
+        let token = self.client.token().await.map(Secret);
+        if token == self.profile.token {
+            return Ok(());
+        }
+        self.file.save(&Profile { token, ..self.profile })
+    }
+}

@@ -1,0 +1,57 @@
+//! `sealpost tokens`: the API tokens of the profile's account.
+
+use std::path::Path;
+
+use sealpost_client::{ApiTokenView, TokenScope};
+use serde_json::json;
+
+use super::ProfileClient;
+use crate::{
+    cli::{CallArgs, TokensCommand},
+    error::ShellError,
+    output,
+};
+
+pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<(), ShellError> {
+    match command {
+        TokensCommand::Create { name, scopes, call } => {
+            create(&name, &scopes, &call, config_folder).await
+        }
+        TokensCommand::List { call } => {
+            let service = ProfileClient::open(&call, config_folder)?;
+            let tokens = service.client.account().tokens().await?;
+            service.store_session().await?;
+            output::list(&tokens, call.json, token_line)
+        }
+        TokensCommand::Revoke { token_id, call } => {
+            let service = ProfileClient::open(&call, config_folder)?;
+            service.client.account().revoke_token(token_id).await?;
+            service.store_session().await?;
+            output::result(&json!({"token_id": token_id, "revoked": true}), call.json)
+        }
+    }
+}
+
+/// Creates a token for the profile's API key. The service asks for the login secret again.
+async fn create(
+    name: &str,
+    scopes: &[TokenScope],
+    call: &CallArgs,
+    config_folder: &Path,
+) -> Result<(), ShellError> {
+    let service = ProfileClient::open(call, config_folder)?;
+    let (secret, key) = (service.profile.login_secret.as_ref(), service.profile.api_key_id);
+    let Some((secret, key)) = secret.zip(key) else {
+        let advice =
+            "the profile has no login secret: run sealpost login with the account's login secret";
+        return Err(ShellError::Invalid(advice.to_owned()));
+    };
+    let created = service.client.account().create_token(&secret.0, key, name, scopes).await?;
+    service.store_session().await?;
+    output::result(&created, call.json)
+}
+
+fn token_line(token: &ApiTokenView) -> String {
+    let ApiTokenView { token_id, name, api_key_id, expires_at, .. } = token;
+    format!("{token_id} {name} {api_key_id} until {expires_at}")
+}

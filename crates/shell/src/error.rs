@@ -1,0 +1,40 @@
+//! The error of a command, with advice for the user.
+
+use std::{io, path::PathBuf};
+
+use sealpost_client::ClientError;
+
+/// The failure of a command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShellError {
+    /// The call of the service failed.
+    #[error(transparent)]
+    Call(#[from] ClientError),
+    /// A file cannot be read or written.
+    #[error("{} cannot be {action}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The failed action, as a participle.
+        action: &'static str,
+        /// The error of the system.
+        #[source]
+        source: io::Error,
+    },
+    /// Standard input cannot be used.
+    #[error("standard input cannot be read")]
+    Input(#[source] io::Error),
+    /// The content of standard input or of the profile is not valid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The profile does not exist.
+    #[error("there is no profile {0}: create it with sealpost login --profile {0}")]
+    NoProfile(String),
+    /// Standard output is closed.
+    #[error("standard output is closed")]
+    Output(#[source] io::Error),
+    /// The asynchronous runtime cannot start.
+    #[error("the asynchronous runtime cannot start")]
+    Runtime(#[source] io::Error),
+}

@@ -1,0 +1,30 @@
+//! The examples at the end of each command's help. A test of the binary parses them.
+
+/// Pairs of a command, without the word `sealpost`, and the examples of this command.
+pub const EXAMPLES: [(&str, &str); 17] = [
+    (
+        "login",
+        "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
+         sealpost login --url https://sealpost.example --account acct_01kxk83ffmfe7rw98sdqcq10h0 \
+         --api-key ak_01kxk83ffmfe7rw98sdqcq10h0",
+    ),
+    ("send", "sealpost send bob\nsealpost send bob --profile work --json"),
+    ("open", "sealpost open env_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("keys activate", "sealpost keys activate 'Alice at work' --handle alice-work"),
+    ("keys find", "sealpost keys find bob"),
+    ("keys show", "sealpost keys show\nsealpost keys show --json"),
+    ("keys", "sealpost keys show"),
+    ("tokens create", "sealpost tokens create 'night job' --scope send --scope read"),
+    ("tokens list", "sealpost tokens list"),
+    ("tokens revoke", "sealpost tokens revoke tok_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("tokens", "sealpost tokens list"),
+    ("webhooks delete", "sealpost webhooks delete wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("webhooks deliveries", "sealpost webhooks deliveries wh_01kxk83ffmfe7rw98sdqcq10h0 --limit 5"),
+    ("webhooks list", "sealpost webhooks list"),
+    (
+        "webhooks register",
+        "sealpost webhooks register https://app.example/hook --secret-file secret.txt",
+    ),
+    ("webhooks test", "sealpost webhooks test wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("webhooks", "sealpost webhooks list"),
+];

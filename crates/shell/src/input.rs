@@ -1,0 +1,83 @@
+//! Reads secrets and messages from standard input.
+
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use crate::error::ShellError;
+
+/// Reads a secret in one line. On a terminal, asks for `what` and hides the typed characters.
+pub(crate) fn secret(what: &str) -> Result<Zeroizing<String>, ShellError> {
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        let text = read_to_end()?;
+        return one_line(what, &text);
+    }
+    prompt(&format!("{what}: "))?;
+    let shown = tcgetattr(&stdin).map_err(|error| ShellError::Input(error.into()))?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    let set = |modes| tcsetattr(&stdin, OptionalActions::Flush, modes);
+    set(&hidden).map_err(|error| ShellError::Input(error.into()))?;
+    let mut line = Zeroizing::new(String::new());
+    let read = stdin.read_line(&mut line);
+    set(&shown).map_err(|error| ShellError::Input(error.into()))?;
+    prompt("\n")?;
+    read.map_err(ShellError::Input)?;
+    one_line(what, &line)
+}
+
+/// Reads a message up to the end of standard input. One line break at the end is not part of the message.
+pub(crate) fn message() -> Result<Zeroizing<String>, ShellError> {
+    if io::stdin().is_terminal() {
+        prompt("message, ended by Ctrl-D on a new line:\n")?;
+    }
+    let text = read_to_end()?;
+    let message = text.strip_suffix('\n').unwrap_or(&text);
+    if message.is_empty() {
+        let advice = "the message is empty: pass it on standard input, such as echo Hello | sealpost send bob";
+        return Err(ShellError::Invalid(advice.to_owned()));
+    }
+    Ok(Zeroizing::new(message.to_owned()))
+}
+
+fn one_line(what: &str, text: &str) -> Result<Zeroizing<String>, ShellError> {
+    let line = text.trim();
+    if line.is_empty() || line.contains(char::is_whitespace) {
+        let advice = format!("standard input has no {what}: pass it as one line");
+        return Err(ShellError::Invalid(advice));
+    }
+    Ok(Zeroizing::new(line.to_owned()))
+}
+
+fn read_to_end() -> Result<Zeroizing<String>, ShellError> {
+    let mut text = Zeroizing::new(String::new());
+    let read = io::stdin().take(INPUT_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(ShellError::Input)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > INPUT_BYTES_MAX) {
+        let advice = format!("standard input has more than {INPUT_BYTES_MAX} bytes: shorten it");
+        return Err(ShellError::Invalid(advice));
+    }
+    Ok(text)
+}
+
+fn prompt(text: &str) -> Result<(), ShellError> {
+    io::stderr().write_all(text.as_bytes()).map_err(ShellError::Output)
+}
+
+/// Maximum length of an input. Services accept shorter messages: 256 KiB by default.
+const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_one_word() {
+        assert_eq!(one_line("login secret", " ls_a\n").unwrap().as_str(), "ls_a");
+        for text in ["", "\n", "ls_a\nls_b\n"] {
+            assert!(one_line("login secret", text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Commands of the `sealpost` binary that call a service as one identity: login, send, open, keys, tokens
+//! and webhooks.
+//!
+//! `sealpost login` stores the service, the identity and its secrets in a profile: a file in the user's configuration
+//! folder that only the user can read. The other commands use this profile. Secrets are never arguments, because every
+//! user of a machine can list the arguments of processes.
+
+mod cli;
+mod commands;
+mod error;
+mod examples;
+mod input;
+mod output;
+mod profile;
+mod temporary_webhook;
+
+pub use cli::{ProfileArgs, ServiceCommand};
+pub use commands::run;
+pub use error::ShellError;
+pub use examples::EXAMPLES;
+pub use temporary_webhook::TemporaryWebhook;

@@ -1,0 +1,74 @@
+//! Prints results, as text or as JSON.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use sealpost_receiver::escape_control;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::ShellError;
+
+/// Prints a result: as JSON, or one member per line.
+pub(crate) fn result(value: &impl Serialize, json: bool) -> Result<(), ShellError> {
+    let invalid = |error: serde_json::Error| ShellError::Invalid(error.to_string());
+    if json {
+        return line(&serde_json::to_string_pretty(value).map_err(invalid)?);
+    }
+    let value = serde_json::to_value(value).map_err(invalid)?;
+    line(members(&value, "").trim_end())
+}
+
+/// Prints a list: as a JSON array, or the text of each entry on a line.
+pub(crate) fn list<T: Serialize>(
+    entries: &[T],
+    json: bool,
+    text: impl Fn(&T) -> String,
+) -> Result<(), ShellError> {
+    if json {
+        return result(&entries, true);
+    }
+    entries.iter().try_for_each(|entry| line(&escape_control(&text(entry))))
+}
+
+/// Prints a line.
+pub(crate) fn line(text: &str) -> Result<(), ShellError> {
+    let mut out = io::stdout();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(ShellError::Output)
+}
+
+/// Prints a message. On a terminal, escapes characters that control the terminal.
+pub(crate) fn message(text: &str) -> Result<(), ShellError> {
+    if !io::stdout().is_terminal() {
+        return line(text);
+    }
+    text.split('\n').try_for_each(|part| line(&escape_control(part)))
+}
+
+/// Returns one line per member, with the names of inner members after a dot.
+fn members(value: &Value, path: &str) -> String {
+    match value {
+        Value::Object(inner) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            inner
+                .iter()
+                .map(|(name, value)| members(value, &format!("{path}{dot}{name}")))
+                .collect()
+        }
+        Value::Null => String::new(),
+        Value::String(text) => format!("{path}: {}\n", escape_control(text)),
+        other => format!("{path}: {}\n", escape_control(&other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn inner_members_have_dotted_names_and_controls_are_escaped() {
+        let value = json!({"day": {"used": 1}, "handle": null, "label": "\u{1b}[31m"});
+        assert_eq!(members(&value, ""), "day.used: 1\nlabel: \\u{1b}[31m\n");
+    }
+}

@@ -1,0 +1,209 @@
+//! The profile: a service, an identity and its secrets, in a file that only the user can read.
+
+use std::{
+    ffi::OsString,
+    fmt,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use sealpost_client::{AccountId, ApiKeyId, Client, ClientError, Login};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+use crate::error::ShellError;
+
+/// Returns the folder for the user's configuration: `$XDG_CONFIG_HOME`, or `.config` in the home folder. `variable`
+/// reads a variable of the environment.
+pub(crate) fn config_folder(
+    variable: impl Fn(&'static str) -> Option<OsString>,
+) -> Result<PathBuf, ShellError> {
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(folder("HOME")?.join(".config"));
+    let advice = "there is no folder for profiles: set HOME or XDG_CONFIG_HOME to an absolute path";
+    let found = folder("XDG_CONFIG_HOME").or_else(home);
+    found.ok_or_else(|| ShellError::Invalid(advice.to_owned()))
+}
+
+/// The content of a profile's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    /// URL of the service.
+    pub(crate) url: String,
+    pub(crate) account_id: Option<AccountId>,
+    pub(crate) api_key_id: Option<ApiKeyId>,
+    pub(crate) login_secret: Option<Secret>,
+    /// The session token of an earlier command, or an API token.
+    pub(crate) token: Option<Secret>,
+}
+
+/// A secret, which Debug omits.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(pub(crate) Zeroizing<String>);
+
+/// The file of a profile.
+pub(crate) struct ProfileFile(PathBuf, String);
+
+impl ProfileFile {
+    /// Returns the file of a profile below the user's configuration folder.
+    pub(crate) fn named(config_folder: &Path, name: &str) -> Result<Self, ShellError> {
+        let is_symbol = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if name.is_empty() || name.len() > 64 || !name.bytes().all(is_symbol) {
+            let advice = "use 1 to 64 letters, digits, - and _";
+            return Err(ShellError::Invalid(format!("{name} is not a profile name: {advice}")));
+        }
+        let file = config_folder.join("sealpost").join(format!("{name}.json"));
+        Ok(Self(file, name.to_owned()))
+    }
+
+    /// Reads the profile. Fails if other users could read the file.
+    pub(crate) fn load(&self) -> Result<Profile, ShellError> {
+        let Self(file, name) = self;
+        let mode = match fs::metadata(file) {
+            Ok(metadata) => metadata.permissions().mode(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ShellError::NoProfile(name.clone()));
+            }
+            Err(source) => return Err(self.fault("read", source)),
+        };
+        if mode & 0o077 != 0 {
+            let file = file.display();
+            let message = format!("other users can read {file}: run chmod 600 {file}");
+            return Err(ShellError::Invalid(message));
+        }
+        let text = fs::read_to_string(file).map(Zeroizing::new);
+        let text = text.map_err(|source| self.fault("read", source))?;
+        serde_json::from_str(&text).map_err(|error| {
+            let file = file.display();
+            ShellError::Invalid(format!(
+                "{file} is not a profile: run sealpost login again: {error}"
+            ))
+        })
+    }
+
+    /// Replaces the file at once, with mode 0600.
+    pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
+        let fault = |source| self.fault("written", source);
+        let text = serde_json::to_vec_pretty(profile).map(Zeroizing::new);
+        let text = text.map_err(|error| fault(error.into()))?;
+        if let Some(folder) = self.0.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+        }
+        let new = self.0.with_extension(format!("{}.new", std::process::id()));
+        create_private(&new, &text).and_then(|()| fs::rename(&new, &self.0)).map_err(fault)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn fault(&self, action: &'static str, source: io::Error) -> ShellError {
+        ShellError::File { file: self.0.clone(), action, source }
+    }
+}
+
+/// Creates a file that only its owner can read.
+pub(crate) fn create_private(file: &Path, content: &[u8]) -> io::Result<()> {
+    let mut created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+    created.write_all(content)?;
+    created.sync_all()
+}
+
+impl Profile {
+    /// Builds the client of the profile.
+    pub(crate) fn client(&self) -> Result<Client, ClientError> {
+        let mut builder = Client::builder(&self.url);
+        if let Some((account, secret)) = self.account_id.zip(self.login_secret.as_ref()) {
+            builder = builder.login(Login::new(account, secret.0.as_str()));
+        }
+        if let Some(api_key) = self.api_key_id {
+            builder = builder.api_key(api_key);
+        }
+        if let Some(token) = &self.token {
+            builder = builder.token(token.0.as_str());
+        }
+        builder.build()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> Profile {
+        Profile {
+            url: "https://sealpost.example".to_owned(),
+            account_id: None,
+            api_key_id: None,
+            login_secret: Some(Secret(Zeroizing::new("ls_secret".to_owned()))),
+            token: None,
+        }
+    }
+
+    #[test]
+    fn a_profile_is_private_and_survives_saving() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ProfileFile::named(folder.path(), "work").unwrap();
+        assert!(matches!(file.load(), Err(ShellError::NoProfile(_))));
+        file.save(&profile()).unwrap();
+        file.save(&profile()).unwrap();
+        assert_eq!(file.load().unwrap(), profile());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(file.path()), 0o600);
+        assert_eq!(mode(file.path().parent().unwrap()), 0o700);
+        assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_profile_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ProfileFile::named(folder.path(), "default").unwrap();
+        file.save(&profile()).unwrap();
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(file.load().unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn the_configuration_folder_has_an_absolute_path() {
+        let with = |config: &str, home: &str| {
+            let (config, home) = (OsString::from(config), OsString::from(home));
+            let variable = |name| Some(if name == "HOME" { home.clone() } else { config.clone() });
+            config_folder(variable).ok()
+        };
+        assert_eq!(with("/config", "/home/ann"), Some(PathBuf::from("/config")));
+        assert_eq!(with("config", "/home/ann"), Some(PathBuf::from("/home/ann/.config")));
+        assert_eq!(with("", ""), None);
+    }
+
+    #[test]
+    fn a_name_cannot_leave_the_folder() {
+        for name in ["", "../default", "a/b", ".", "a.b"] {
+            assert!(ProfileFile::named(Path::new("/home"), name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn debug_output_omits_secrets() {
+        assert!(!format!("{:?}", profile()).contains("ls_secret"));
+    }
+}

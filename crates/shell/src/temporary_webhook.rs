@@ -1,0 +1,44 @@
+//! A webhook that exists while `sealpost listen` runs.
+
+use std::ffi::OsString;
+
+use sealpost_client::{Client, EventKind, WebhookId};
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::ProfileArgs,
+    error::ShellError,
+    profile::{ProfileFile, config_folder},
+};
+
+/// A registered webhook with its secret.
+pub struct TemporaryWebhook {
+    client: Client,
+    webhook_id: WebhookId,
+    secret: Zeroizing<String>,
+}
+
+impl TemporaryWebhook {
+    /// Registers `url` for the API key of a profile. `variable` reads a variable of the environment.
+    pub async fn register(
+        profile: &ProfileArgs,
+        variable: impl Fn(&'static str) -> Option<OsString>,
+        url: &str,
+    ) -> Result<Self, ShellError> {
+        let client =
+            ProfileFile::named(&config_folder(variable)?, &profile.profile)?.load()?.client()?;
+        let registered = client.webhooks().register(url, &[EventKind::EnvelopeReceived]).await?;
+        let (webhook_id, secret) = (registered.webhook_id, Zeroizing::new(registered.secret));
+        Ok(Self { client, webhook_id, secret })
+    }
+
+    /// Returns the secret that verifies the events of the webhook.
+    pub fn secret(&self) -> Zeroizing<String> {
+        self.secret.clone()
+    }
+
+    /// Deletes the webhook.
+    pub async fn remove(self) -> Result<(), ShellError> {
+        Ok(self.client.webhooks().delete(self.webhook_id).await?)
+    }
+}

@@ -1,0 +1,131 @@
+//! The commands that call a service as the identity of a profile: login, send, open, keys, webhooks and listen.
+
+use std::{
+    fs::{self, File},
+    io::{Seek as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{CommandResult, Database, Identity, Listener, SOON, Server, binary, text};
+
+/// A user of the shell with a folder for profiles.
+struct Shell {
+    config: TempDir,
+    url: String,
+}
+
+impl Shell {
+    fn of(server: &Server) -> Self {
+        Self { config: tempfile::tempdir().unwrap(), url: server.url.clone() }
+    }
+
+    /// Runs a command with a text as standard input.
+    #[track_caller]
+    fn run(&self, arguments: &[&str], input: &str) -> CommandResult {
+        let mut stdin: File = tempfile::tempfile().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        stdin.rewind().unwrap();
+        let mut command = binary(arguments);
+        command.env("XDG_CONFIG_HOME", self.config.path()).stdin(stdin);
+        let output = command.output().unwrap();
+        CommandResult {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    #[track_caller]
+    fn succeed(&self, arguments: &[&str], input: &str) -> String {
+        let result = self.run(arguments, input);
+        assert_eq!(result.status, Some(0), "{arguments:?}: {}", result.stderr);
+        result.stdout
+    }
+
+    /// Logs in with the login secret of an identity, in a profile with this name.
+    #[track_caller]
+    fn log_in(&self, profile: &str, identity: &Identity) {
+        let (account, key) = (&identity.account, &identity.key);
+        let line = ["login", "--url", &self.url, "--profile", profile, "--account", account];
+        let line = [&line[..], &["--api-key", key]].concat();
+        self.succeed(&line, &format!("{}\n", identity.login_secret.as_deref().unwrap()));
+    }
+
+    fn profile(&self, name: &str) -> Value {
+        let file = self.config.path().join("sealpost").join(format!("{name}.json"));
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn a_message_is_sent_and_opened_from_the_shell() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let shell = Shell::of(&server);
+    let new = ["login", "--url", &shell.url, "--new", "Alice", "--handle", "alice"];
+    assert!(shell.succeed(&new, "").starts_with("logged in as alice (ak_"));
+    shell.log_in("bob", &server.client().new_identity_with_handle("bob"));
+
+    let envelope = shell.succeed(&["send", "bob"], "Two\nlines\n");
+    let open = ["open", envelope.trim(), "--profile", "bob"];
+    assert_eq!(shell.succeed(&open, ""), "Two\nlines\n");
+    let foreign = shell.run(&["open", envelope.trim()], "");
+    assert_eq!(foreign.status, Some(1));
+    assert!(foreign.stderr.contains("ENVELOPE_NOT_FOUND"), "{}", foreign.stderr);
+}
+
+#[test]
+fn a_profile_keeps_its_session_and_logs_in_again_when_it_ends() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let bob = client.new_identity();
+    shell.log_in("default", &bob);
+    let first = shell.profile("default");
+    shell.succeed(&["keys", "show"], "");
+    assert_eq!(shell.profile("default"), first);
+
+    let token = text(&first, "token");
+    client.post("/v1/auth/logout").token(&token).json(&json!({})).response().ok();
+    shell.succeed(&["keys", "show"], "");
+    assert_ne!(text(&shell.profile("default"), "token"), token);
+}
+
+#[test]
+fn a_token_of_the_shell_is_a_profile_of_its_own() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &alice);
+    let created = shell.succeed(&["tokens", "create", "job", "--scope", "send", "--json"], "");
+    let created: Value = serde_json::from_str(&created).unwrap();
+    let login = ["login", "--url", &shell.url, "--api-key", &alice.key, "--profile", "job"];
+    shell.succeed(&login, &text(&created, "token"));
+    shell.succeed(&["send", &bob.key, "--profile", "job"], "x");
+    shell.succeed(&["tokens", "revoke", &text(&created, "token_id")], "");
+    let revoked = shell.run(&["send", &bob.key, "--profile", "job"], "x");
+    assert!(revoked.stderr.contains("UNAUTHORIZED"), "{}", revoked.stderr);
+}
+
+#[test]
+fn the_webhook_of_listen_is_deleted_at_the_end() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &bob);
+    let mut listener = Listener::registered(shell.config.path());
+    assert!(shell.succeed(&["webhooks", "list"], "").contains(&listener.url));
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    let printed = listener.next();
+    assert_eq!(printed["valid"], true);
+    assert_eq!(printed["notice"]["envelope_id"], sent["envelope_id"]);
+    listener.terminate();
+    assert_eq!(listener.ended(SOON), Some(0));
+    assert_eq!(shell.succeed(&["webhooks", "list"], ""), "");
+}
