@@ -17,6 +17,7 @@ mod housekeeping;
 mod issuer;
 mod open;
 mod operator;
+mod operator_access;
 mod owner;
 mod policy;
 mod receipt;
@@ -54,7 +55,7 @@ pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use open::Opened;
 pub use operator::{
-    action::{Operator, OperatorError, OperatorProcess},
+    action::{Operator, OperatorClient, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
     encrypted_rows::EncryptedRows,
@@ -69,6 +70,12 @@ pub use operator::{
     reencrypt::Rewrapped,
     sessions::SessionsEnded,
     stats::StatsShown,
+};
+pub use operator_access::{
+    access::{AccessSettings, OperatorAccess, OperatorSession},
+    credentials::{OperatorCredentials, SignedInOperator},
+    desk::OperatorCall,
+    password_file::{LineFault, LineOrWalletFault, OperatorRole, PasswordFile, PasswordFileFault},
 };
 pub use owner::{
     account_owner::{Owner, form_token},

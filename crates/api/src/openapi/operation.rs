@@ -32,6 +32,11 @@ pub(crate) enum Tag {
     Webhooks,
     Badges,
     Service,
+    Accounts,
+    Keys,
+    Governance,
+    Evidence,
+    Operations,
 }
 
 /// The credentials that an endpoint requires or accepts.
@@ -43,6 +48,8 @@ pub(super) enum Credentials {
     None,
     /// A session token, or no credentials.
     OptionalSession,
+    /// The name and the password of an operator.
+    Operator,
     /// A session token.
     Session,
 }
@@ -79,13 +86,23 @@ pub(super) struct NamedSchema {
 type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
-    pub(super) const ALL: [Self; 6] = [
+    /// The tags of the public API.
+    pub(super) const PUBLIC: [Self; 6] = [
         Self::Identities,
         Self::Sessions,
         Self::Channel,
         Self::Webhooks,
         Self::Badges,
         Self::Service,
+    ];
+    /// The tags of the API for operators.
+    pub(crate) const ADMIN: [Self; 6] = [
+        Self::Accounts,
+        Self::Keys,
+        Self::Governance,
+        Self::Evidence,
+        Self::Webhooks,
+        Self::Operations,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -96,6 +113,11 @@ impl Tag {
             Self::Webhooks => "Webhooks",
             Self::Badges => "Badges",
             Self::Service => "Service",
+            Self::Accounts => "Accounts",
+            Self::Keys => "Keys",
+            Self::Governance => "Governance",
+            Self::Evidence => "Evidence",
+            Self::Operations => "Operations",
         }
     }
 
@@ -109,6 +131,11 @@ impl Tag {
                 "Credentials on the assessment of an API key, and compliance checks of jurisdictions."
             }
             Self::Service => "The service itself.",
+            Self::Accounts => "Accounts, with their keys and sessions.",
+            Self::Keys => "API keys, with their state, plan and usage.",
+            Self::Governance => "Council actions on keys and accounts, and partners.",
+            Self::Evidence => "Assessments, attestations and badges.",
+            Self::Operations => "The audit trail, and numbers about the whole service.",
         }
     }
 }
@@ -210,6 +237,22 @@ impl Operation {
         Self { credentials: Credentials::Session, ..self }.refuses(&[Code::Unauthorized])
     }
 
+    /// Requires the credentials of an operator, in any role.
+    pub(crate) fn operator(self) -> Self {
+        Self { credentials: Credentials::Operator, ..self }
+            .refuses(&[Code::Unauthorized, Code::RateLimitExceeded])
+    }
+
+    /// Requires the credentials of an operator who may act.
+    pub(crate) fn acting_operator(self) -> Self {
+        self.operator().refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::InsufficientRole,
+            Code::SubjectNotFound,
+        ])
+    }
+
     /// Requires a session token and an API key. Such a request counts against the limits of the key.
     pub(crate) fn session_and_key(self) -> Self {
         Self { credentials: Credentials::Key, ..self }.refuses(&[
@@ -255,6 +298,7 @@ impl Credentials {
         match self {
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
+            Self::Operator => json!([{ "operator": [] }]),
             Self::Key | Self::Session => json!([{ "session": [] }]),
         }
     }

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
 pub enum Code {
+    ActionRefused,
     ActivationRefused,
     BadgeDeniedDrift,
     BadgeDeniedThresholds,
@@ -17,6 +18,7 @@ pub enum Code {
     GovernanceBlocked,
     HandleTaken,
     IdempotencyKeyReused,
+    InsufficientRole,
     InternalError,
     InvalidField,
     InvalidJson,
@@ -33,6 +35,7 @@ pub enum Code {
     RecipientRefuses,
     RequestTimeout,
     ServiceUnavailable,
+    SubjectNotFound,
     Unauthorized,
     UnsupportedMediaType,
     WebhookNotFound,
@@ -40,7 +43,8 @@ pub enum Code {
 
 impl Code {
     /// All error codes, in the order of the enum.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
+        Self::ActionRefused,
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
@@ -49,6 +53,7 @@ impl Code {
         Self::GovernanceBlocked,
         Self::HandleTaken,
         Self::IdempotencyKeyReused,
+        Self::InsufficientRole,
         Self::InternalError,
         Self::InvalidField,
         Self::InvalidJson,
@@ -65,14 +70,26 @@ impl Code {
         Self::RecipientRefuses,
         Self::RequestTimeout,
         Self::ServiceUnavailable,
+        Self::SubjectNotFound,
         Self::Unauthorized,
         Self::UnsupportedMediaType,
         Self::WebhookNotFound,
     ];
 
+    /// Returns true if only the API for operators returns this code.
+    pub const fn is_for_operators(self) -> bool {
+        matches!(self, Self::ActionRefused | Self::InsufficientRole | Self::SubjectNotFound)
+    }
+
+    /// Returns the codes of the public API.
+    pub fn public() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|code| !code.is_for_operators())
+    }
+
     /// Returns the error code as the API spells it, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::ActionRefused => "ACTION_REFUSED",
             Self::ActivationRefused => "ACTIVATION_REFUSED",
             Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",
             Self::BadgeDeniedThresholds => "BADGE_DENIED_THRESHOLDS",
@@ -81,6 +98,7 @@ impl Code {
             Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
             Self::HandleTaken => "HANDLE_TAKEN",
             Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::InsufficientRole => "INSUFFICIENT_ROLE",
             Self::InternalError => "INTERNAL_ERROR",
             Self::InvalidField => "INVALID_FIELD",
             Self::InvalidJson => "INVALID_JSON",
@@ -97,6 +115,7 @@ impl Code {
             Self::RecipientRefuses => "RECIPIENT_REFUSES",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
+            Self::SubjectNotFound => "SUBJECT_NOT_FOUND",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::WebhookNotFound => "WEBHOOK_NOT_FOUND",
@@ -126,7 +145,8 @@ impl JsonSchema for Code {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::as_str) })
+        let codes: Vec<_> = Self::public().map(Self::as_str).collect();
+        json_schema!({ "type": "string", "enum": codes })
     }
 }
 

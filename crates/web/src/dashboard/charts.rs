@@ -4,4 +4,4 @@ mod activity;
 mod usage;
 
 pub(super) use activity::ActivityChart;
-pub(super) use usage::{UsageMeter, usage_meters};
+pub(crate) use usage::{UsageMeter, usage_meters};

@@ -4,7 +4,7 @@ use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
 
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(super) fn when(at: &Timestamp) -> String {
+pub(crate) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
     format!("{second} UTC")

@@ -1,19 +1,19 @@
 //! Meters that show how much of each rate limit an API key has used.
 
-use sealpost_service::{KeyStanding, WindowReport};
+use sealpost_service::{UsageReport, WindowReport};
 
 use crate::dashboard::text::when;
 
 /// The usage of one limit in its current window.
-pub(in crate::dashboard) struct UsageMeter {
-    pub(in crate::dashboard) name: &'static str,
-    pub(in crate::dashboard) used: u32,
-    pub(in crate::dashboard) limit: u32,
-    pub(in crate::dashboard) resets_at: String,
+pub(crate) struct UsageMeter {
+    pub(crate) name: &'static str,
+    pub(crate) used: u32,
+    pub(crate) limit: u32,
+    pub(crate) resets_at: String,
 }
 
 /// Returns the meters of an API key for the current minute, day and month.
-pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter; 3] {
+pub(crate) fn usage_meters(usage: &UsageReport) -> [UsageMeter; 3] {
     let meter = |name, window: &WindowReport| UsageMeter {
         name,
         used: window.used,
@@ -21,22 +21,22 @@ pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter;
         resets_at: when(&window.resets_at),
     };
     [
-        meter("requests this minute", &standing.usage.minute),
-        meter("requests today", &standing.usage.day),
-        meter("messages this month", &standing.usage.month),
+        meter("requests this minute", &usage.minute),
+        meter("requests today", &usage.day),
+        meter("messages this month", &usage.month),
     ]
 }
 
 impl UsageMeter {
     /// Returns the used share of the limit in percent, at most 100. A limit of 0 counts as used up, because it admits
     /// nothing.
-    pub(in crate::dashboard) fn percent(&self) -> u64 {
+    pub(crate) fn percent(&self) -> u64 {
         let percent = (u64::from(self.used) * 100).checked_div(self.limit.into());
         percent.unwrap_or(100).min(100)
     }
 
     /// Returns the CSS class of the meter: `full` at 100 %, `high` from 80 %, otherwise `calm`.
-    pub(in crate::dashboard) fn level(&self) -> &'static str {
+    pub(crate) fn level(&self) -> &'static str {
         match self.percent() {
             0..80 => "calm",
             80..100 => "high",

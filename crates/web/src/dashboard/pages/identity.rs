@@ -110,7 +110,7 @@ fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) ->
     IdentityPage {
         base: user.base(),
         form_token: &user.form_token,
-        meters: usage_meters(key),
+        meters: usage_meters(&key.usage),
         chart: ActivityChart::new(&view.key.days),
         pending: view.key.pending,
         webhooks: &view.webhooks,

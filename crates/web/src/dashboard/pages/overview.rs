@@ -32,8 +32,10 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     let truncated_to = keys.has_more.then_some(keys.first.len());
     let (revoked, live): (Vec<_>, Vec<_>) =
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
-    let live =
-        live.into_iter().map(|key| IdentityCard { meters: usage_meters(&key), key }).collect();
+    let live = live
+        .into_iter()
+        .map(|key| IdentityCard { meters: usage_meters(&key.usage), key })
+        .collect();
     let main = OverviewPage { base: user.base(), account_id, live, revoked, truncated_to };
     Ok(PageResponse::ok(user.frame(), "Identities", &main))
 }
