@@ -20,7 +20,7 @@ mod wire;
 
 use std::{process::ExitCode, rc::Rc};
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use mimalloc::MiMalloc;
 
@@ -50,9 +50,15 @@ struct Options {
     /// Suite of the server
     #[arg(long, default_value = "hybrid")]
     suite: String,
-    /// Length of each run in seconds [default: 10, or 60 for limits of a minute]
+    /// Length of each run in seconds [default: 10, 60 for limits of a minute, 1800 for steady]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
+    /// Bearer tokens of the senders
+    #[arg(long, value_enum, default_value_t = BearerKind::Session)]
+    bearer: BearerKind,
+    /// Retention of steady in seconds
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
+    retention: u64,
     /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
@@ -62,6 +68,13 @@ struct Options {
     /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+/// The kind of bearer token that senders use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BearerKind {
+    ApiToken,
+    Session,
 }
 
 /// Another bench of the same program.
@@ -90,7 +103,8 @@ fn main() -> ExitCode {
 
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
-    let bench = Bench::new(options.suite, options.seconds, options.full);
+    let mut bench = Bench::new(options.suite, options.seconds, options.retention, options.full);
+    bench.bearer = options.bearer;
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {

@@ -53,6 +53,14 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     }
 }
 
+/// Runs one interval of a long load of sends. Forgets the acknowledged envelopes, and does not wait for them.
+pub(crate) fn interval(stage: &Stage, load: Load) -> Run {
+    let watched = watch(stage, load);
+    let failures = (watched.refused(200) > 0).then(|| format!("{:?}", watched.tally.statuses));
+    let acknowledged = number(watched.tally.accepted);
+    Run { acknowledged, failures: failures.into_iter().collect(), ..watched.run("") }
+}
+
 /// Runs a load with this expected status for all responses but a few, and without stored envelopes.
 pub(crate) fn refusals(name: &str, stage: &Stage, load: Load, status: u16, few: u64) -> Run {
     let watched = watch(stage, load);

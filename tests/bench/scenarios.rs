@@ -7,6 +7,7 @@ mod memory;
 mod refusals;
 mod smoke;
 mod sovereign;
+mod steady;
 mod two_nodes;
 pub(crate) mod webhook_changes;
 
@@ -96,6 +97,14 @@ pub(crate) const ALL: &[Scenario] = &[
             "policies",
             "64 connections, to recipients with 1,000 keys in each list of their policies",
             closed::to_recipients_with_policies,
+        )
+    },
+    Scenario {
+        is_usual: false,
+        ..usual(
+            "steady",
+            "64 connections for 30 minutes while a retention of --retention deletes",
+            steady::run,
         )
     },
     Scenario {

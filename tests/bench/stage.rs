@@ -12,6 +12,7 @@ pub(crate) mod stored;
 use std::time::Duration;
 
 use crate::{
+    BearerKind,
     bench::Bench,
     load::{Load, Pace},
     stage::{
@@ -29,7 +30,7 @@ pub(crate) struct Stage {
     pub(crate) receiver: Receiver,
     pub(crate) identities: Identities,
     pub(crate) engine: Engine,
-    _place: Place,
+    pub(crate) place: Place,
 }
 
 impl Stage {
@@ -51,10 +52,13 @@ impl Stage {
         fill: impl FnOnce(&Place, &Identities),
     ) -> Self {
         let (place, receiver) = (engine.place(), Receiver::start(population.recipients));
-        let identities = population.activate(&place, &receiver);
+        let mut identities = population.activate(&place, &receiver);
+        if bench.bearer == BearerKind::ApiToken {
+            identities.use_api_tokens(&place);
+        }
         fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
-        Self { servers, receiver, identities, engine: engine.clone(), _place: place }
+        Self { servers, receiver, identities, engine: engine.clone(), place }
     }
 
     /// Returns a closed load of sends over all nodes.

@@ -1,4 +1,8 @@
-//! Accounts: their activity, their sessions on the dashboard, and closing.
+//! Accounts: activity, sessions, closing, API tokens, secrets and their recovery, and the attacks that these withstand.
 
 mod activity;
 mod closing;
+mod confirmation;
+mod recovery;
+mod token_limits;
+mod tokens;

@@ -1,6 +1,8 @@
 //! Running a server: start, settings, TLS, logs, metrics, backup, `sealpost doctor`.
 
 mod backup;
+#[cfg(feature = "postgres-tls")]
+mod database_tls;
 mod doctor;
 mod logs;
 mod memory;

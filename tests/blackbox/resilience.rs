@@ -2,6 +2,8 @@
 
 mod cluster;
 mod crash;
+mod failover;
 mod outage;
+mod pooler;
 mod readiness;
 mod shutdown;

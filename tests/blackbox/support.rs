@@ -9,6 +9,8 @@ mod listener;
 mod operator;
 mod process;
 mod receiver;
+#[cfg(feature = "postgres-tls")]
+mod relay;
 mod server;
 
 use std::{
@@ -22,12 +24,12 @@ pub(crate) use client::{
     browser::{Browser, sign_in},
     load::Pairs,
     raw::{connect, exchange, response_on, status_of, talk},
-    text,
+    text, token_body,
 };
 pub(crate) use database::Database;
 pub(crate) use languages::{
     go, node_folder,
-    oracle::{Verifier, browse, chromium},
+    oracle::{Verifier, browse, chromium, search_documentation},
     pinned, python, root, run_node, rust_example,
 };
 pub(crate) use listener::{Listener, private_file};
@@ -37,6 +39,8 @@ pub(crate) use receiver::{
     signed::{PUBLIC_KEY, Signed},
     tls::TlsReceiver,
 };
+#[cfg(feature = "postgres-tls")]
+pub(crate) use relay::Relay;
 pub(crate) use server::{Server, lines_of, value_of};
 
 /// Runs each case on the embedded database and on PostgreSQL.

@@ -118,6 +118,10 @@ def check_commands(server):
 REFUSED_EXAMPLES = {
     "/v1/did/activate": "HANDLE_TAKEN",
     "/v1/auth/login": "UNAUTHORIZED",
+    "/v1/auth/recover": "UNAUTHORIZED",
+    "/v1/auth/rotate-secret": "UNAUTHORIZED",
+    "/v1/auth/tokens/create": "UNAUTHORIZED",
+    "/v1/auth/tokens/revoke": "TOKEN_NOT_FOUND",
     "/v1/channel/send": "KEY_NOT_FOUND",
     "/v1/account/close": "UNAUTHORIZED",
     "/v1/did/policy": "KEY_NOT_FOUND",
@@ -165,8 +169,16 @@ def walk(server, checked):
     call(alice, "/v1/badges/verify", {"credential": "no credential"})
     call(alice, "/v1/compliance/validate", {"jurisdiction": "EU"})
     call(alice, "/v1/compliance/validate", {"jurisdiction": "EU", "dry_run": True})
-    call(bob, "/v1/auth/rotate-secret", {})
+    secret = {"login_secret": bob["login"]["login_secret"]}
+    scoped = {"api_key_id": bob["key"], "name": "shop", "scopes": ["send"]}
+    token = call(bob, "/v1/auth/tokens/create", secret | scoped)
+    call({"key": bob["key"], "token": token["token"]}, "/v1/did/status", {})
+    call(bob, "/v1/auth/tokens/list", {})
+    call(bob, "/v1/auth/tokens/revoke", {"token_id": token["token_id"]})
+    call(bob, "/v1/auth/tokens/revoke", {"token_id": token["token_id"]})
+    secrets = call(bob, "/v1/auth/rotate-secret", secret)
     call(bob, "/v1/auth/logout", {"all": True})
+    call(None, "/v1/auth/recover", {name: secrets[name] for name in ("account_id", "recovery_code")})
     call(bob, "/v1/did/status", {})
     call(alice, "/v1/channel/send", {"to": "did:key:z6Mk", "message": "Meet me at noon."})
     return count

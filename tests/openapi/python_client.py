@@ -17,7 +17,16 @@ def call_every_operation(folder, name, server):
     api.call("get_did_document")
     api.call("get_did_document_below_path")
     carol = api.call("activate_identity", body=models.ActivateRequest(label="Carol"))
-    api.call("create_session", body=models.LoginRequest(account_id=carol.account_id, login_secret=carol.login_secret))
+    login = models.LoginRequest(account_id=carol.account_id, login_secret=carol.login_secret)
+    session = {"token": api.call("create_session", body=login).session_token}
+    scopes, secret = [models.TokenScope.SEND], carol.login_secret
+    token = models.CreateTokenRequest(login_secret=secret, api_key_id=carol.api_key_id, name="shop", scopes=scopes)
+    token_id = api.call("create_api_token", session, body=token).token_id
+    assert api.call("list_api_tokens", session).tokens[0].token_id == token_id
+    api.call("revoke_api_token", session, body=models.RevokeTokenRequest(token_id=token_id))
+    secrets = api.call("rotate_login_secret", session, body=models.RotateSecretRequest(login_secret=secret))
+    code = models.RecoverAccountRequest(account_id=carol.account_id, recovery_code=secrets.recovery_code)
+    api.call("recover_account", body=code)
     assert api.call("get_key_status", alice).api_key_id == alice["key"]
 
     body = models.RegisterRequest(url="https://example.com/hook", events=[models.EventKind.ENVELOPE_RECEIVED])
@@ -51,7 +60,6 @@ def call_every_operation(folder, name, server):
     api.call("get_receipt", alice, body=models.ReceiptRequest(envelope_id=sent.envelope_id))
     api.call("list_activity", alice, body=models.ActivityRequest(limit=5))
     api.call("close_account", alice, 401, body=models.CloseRequest(login_secret="wrong"))
-    api.call("rotate_login_secret", alice)
     api.call("end_session", alice, body=models.LogoutRequest(all_=True))
     api.call("get_key_status", alice, 401)
     return api.count()
@@ -92,4 +100,12 @@ def status_list(credential):
 
 
 # Operations with a session and without an API key.
-OF_ACCOUNTS = {"close_account", "end_session", "list_activity", "rotate_login_secret"}
+OF_ACCOUNTS = {
+    "close_account",
+    "create_api_token",
+    "end_session",
+    "list_activity",
+    "list_api_tokens",
+    "revoke_api_token",
+    "rotate_login_secret",
+}

@@ -15,6 +15,7 @@ mod key;
 mod output;
 mod partner;
 mod plan;
+mod token;
 mod webhook;
 
 use self::{desk::Desk, output::Output};
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
         Noun::Plan(command) => plan::run(&desk, output, command),
         Noun::Session(command) => account::session(&desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
+        Noun::Token(command) => token::run(&desk, output, command),
         Noun::Webhook(command) => webhook::run(&desk, output, command),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use admin::{
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
-pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, WebhookCommand};
+pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
 

@@ -20,7 +20,7 @@ import type {
   Redelivered,
   Registered,
   Resolved,
-  SecretRotated,
+  SecretsReplaced,
   Sent,
   Tested,
   Validated,
@@ -151,9 +151,9 @@ class Account {
     return success(await this.api.POST("/v1/auth/logout", { body: options }));
   }
 
-  /** Replaces the login secret. Create a new client with it. */
-  async rotateLoginSecret(): Promise<SecretRotated> {
-    return success(await this.api.POST("/v1/auth/rotate-secret"));
+  /** Replaces the login secret and the recovery code. Create a new client with the new secret. */
+  async rotateLoginSecret(loginSecret: string): Promise<SecretsReplaced> {
+    return success(await this.api.POST("/v1/auth/rotate-secret", { body: { login_secret: loginSecret } }));
   }
 
   /** Closes the account and revokes all its API keys, permanently. */

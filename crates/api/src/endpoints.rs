@@ -6,6 +6,7 @@ mod channel;
 mod identities;
 mod service;
 mod sessions;
+mod tokens;
 mod webhooks;
 
 #[cfg(test)]
@@ -18,7 +19,8 @@ use self::{
     channel::{open, receipt, send},
     identities::{activate, policy, resolve, status},
     service::{document, ping},
-    sessions::{activity, close, login, logout, rotate_secret},
+    sessions::{activity, close, login, logout, recover, rotate_secret},
+    tokens::{create, list as list_tokens, revoke},
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
         list::ListWebhooks, manage, recover::RecoverDeliveries, redeliver::RedeliverEvent,
@@ -40,6 +42,10 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/auth/login", login::endpoint()),
         Row::post("/v1/auth/logout", logout::endpoint()),
         Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),
+        Row::post("/v1/auth/recover", recover::endpoint()),
+        Row::post("/v1/auth/tokens/create", create::endpoint()),
+        Row::post("/v1/auth/tokens/list", list_tokens::endpoint()),
+        Row::post("/v1/auth/tokens/revoke", revoke::endpoint()),
         Row::post("/v1/account/activity", activity::endpoint()),
         Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),

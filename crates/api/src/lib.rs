@@ -29,4 +29,4 @@ pub use response::{
 };
 pub use settings::ApiSettings;
 pub use state::ApiState;
-pub use throttle::{Throttle, admit_activation, admit_login};
+pub use throttle::{Throttle, admit_activation, admit_login, admit_owner_test};

@@ -50,23 +50,29 @@ pub(crate) async fn admit_account<B>(
     if request.body.is_err() {
         return Ok(());
     }
-    limit_account(app, request.token.as_deref(), &app.account_changes).await
+    // The account mostly comes from the session cache, so a refusal needs neither a transaction nor a thread of the
+    // blocking pool.
+    let account = app.sealpost.account_of_session(request.token.as_deref()).await?;
+    limit_account(app, account, &app.account_changes)
 }
 
 /// Counts a test event. Fails if the account has reached its limit, which exists because each test event makes the
 /// service call an address that the account chose.
 pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
-    limit_account(app, credentials.token.as_deref(), &app.webhook_tests).await
+    let account = app.sealpost.account_of(credentials.token.as_deref()).await?;
+    limit_account(app, account, &app.webhook_tests)
 }
 
-async fn limit_account(
+/// Counts a test event that the owner of an account sends from a page. Fails if the account has reached its limit.
+pub fn admit_owner_test(app: &ApiState, account: AccountId) -> Result<(), Problem> {
+    limit_account(app, account, &app.webhook_tests)
+}
+
+fn limit_account(
     app: &ApiState,
-    token: Option<&str>,
+    account: AccountId,
     throttle: &Throttle<AccountId>,
 ) -> Result<(), Problem> {
-    // The account mostly comes from the session cache, so a refusal needs neither a transaction nor a thread of the
-    // blocking pool.
-    let account = app.sealpost.account_of(token).await?;
     let admitted = throttle.admit(account, 1, app.clock.now());
     admitted.map_err(|retry_after| Problem::AccountThrottled {
         per_minute: throttle.per_minute(),

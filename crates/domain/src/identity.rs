@@ -2,6 +2,7 @@
 //! readable name).
 
 mod account;
+mod api_token;
 mod did;
 mod handle;
 mod id;
@@ -12,12 +13,13 @@ mod label;
 mod reserved_handles;
 mod secret;
 
-pub use account::{Account, Session, SessionDetails};
+pub use account::{Account, AccountSecrets, Session, SessionDetails};
+pub use api_token::{ApiToken, TokenScope, TokenScopes};
 pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
-    AccountId, ActivityId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId,
-    EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
+    AccountId, ActivityId, ApiKeyId, ApiTokenId, AssessmentId, AttestationId, BadgeId, ChannelId,
+    DecisionId, EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;

@@ -28,11 +28,12 @@ pub use governance::{
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
 };
 pub use identity::{
-    Account, AccountId, ActivityId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId,
-    ChannelId, DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition,
-    Invite, InviteId, InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault,
-    OwnEventId, RequestId, ReservedHandles, ReservedHandlesFault, Session, SessionDetails,
-    TokenHash, WebhookId, Wrapped,
+    Account, AccountId, AccountSecrets, ActivityId, ApiKey, ApiKeyId, ApiToken, ApiTokenId,
+    AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle,
+    HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
+    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, ReservedHandles,
+    ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
+    Wrapped,
 };
 pub use messaging::{
     AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
@@ -43,10 +44,11 @@ pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
-    EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
-    IdentityRotated, IdentityRotation, LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent,
-    Outcome, PendingDelivery, ReachedThreshold, ReceivedEnvelope, ReceiverResponse, RetiringSecret,
-    RotationReason, StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope,
-    UsageThreshold, Webhook, WebhookHealth, WebhookStatus, WebhookTest,
+    AttemptTiming, BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced,
+    EnvelopeReceived, Event, EventBody, EventDetails, EventId, EventKind, EventMetadata,
+    EventsVersion, HealthReport, IdentityRotated, IdentityRotation, LastFailure, LeaseToken,
+    LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery, ReachedThreshold,
+    ReceivedEnvelope, ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target,
+    TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold, Webhook,
+    WebhookHealth, WebhookStatus, WebhookTest,
 };

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod activity;
+mod api_tokens;
 mod badges;
 mod dispatching;
 mod envelopes;
@@ -24,6 +25,7 @@ mod webhooks;
 
 pub use accounts::AccountRepo;
 pub use activity::ActivityRepo;
+pub use api_tokens::ApiTokenRepo;
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,

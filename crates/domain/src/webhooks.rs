@@ -15,7 +15,7 @@ mod test_event;
 mod threshold;
 mod webhook;
 
-pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
+pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, AttemptTiming, PendingDelivery};
 pub use bounce::UnopenedEnvelope;
 pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,

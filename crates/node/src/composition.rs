@@ -12,7 +12,7 @@ use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
 
-use self::database::{migrate_or_reject, open_database};
+use self::database::{check_encryption, migrate_or_reject, open_database};
 use crate::{
     circuits,
     clock::SystemClock,
@@ -54,6 +54,7 @@ impl Components {
                 "key-encryption keys may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
             );
         }
+        check_encryption(&settings.database, &url)?;
         let database = open_database(&settings.database, &url)?;
         migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;

@@ -29,5 +29,5 @@ pub use error::{Failure, NodeError, database_error};
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
 pub use process_memory::protect_process_memory;
-pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, ServerInfo};
+pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption, ServerInfo, SslMode};
 pub use settings::Settings;

@@ -13,7 +13,7 @@ use std::{
 
 use sealpost_domain::{Clock, Did, Handle, Label, RequestSource, Timestamp};
 use sealpost_service::{
-    Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings,
+    Access, Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings,
     built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -51,7 +51,8 @@ async fn activate(
     let session =
         sealpost.login(Login { account_id, login_secret }, RequestSource::default()).await?;
     let key = Ok(Some(activated.api_key_id.to_string()));
-    Ok(sealpost.authenticate(&Credentials { token: Some(session.session_token), key }).await?)
+    let credentials = Credentials { token: Some(session.session_token), key };
+    Ok(sealpost.authenticate(&credentials, Access::Session).await?)
 }
 
 /// Chooses the parts: an embedded database, a dispatcher, and a new key-encryption key.

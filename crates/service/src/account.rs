@@ -1,10 +1,11 @@
-//! Use cases of accounts: activation, login, logout, rotation of the login secret, activity, closing, and the status of a
-//! key.
+//! Use cases of accounts: activation, login, logout, secrets, API tokens, activity, closing, and the status of a key.
 
 pub(crate) mod activate;
 pub(crate) mod activity;
 pub(crate) mod activity_cursor;
+pub(crate) mod api_tokens;
 pub(crate) mod close;
 pub(crate) mod key_status;
+pub(crate) mod recovery;
 pub(crate) mod resolve;
 pub(crate) mod session;

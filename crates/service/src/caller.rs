@@ -1,11 +1,15 @@
 //! The caller of a request: its credentials, their authentication, the rate limits, and the transaction that runs the
 //! request.
 
+pub(crate) mod access;
 pub(crate) mod admission;
 pub(crate) mod authenticate;
 pub(crate) mod authenticated;
+pub(crate) mod bearer;
 pub(crate) mod credentials;
 pub(crate) mod limited;
 pub(crate) mod session_lookups;
 pub(crate) mod session_queue;
+pub(crate) mod token_use_queue;
+pub(crate) mod token_uses;
 pub(crate) mod transaction;

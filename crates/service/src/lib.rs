@@ -30,10 +30,12 @@ pub use account::{
     activate::{Activate, Activated},
     activity::{ActivityPage, ActivityView, ListActivity},
     activity_cursor::ActivityCursor,
+    api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
     close::{AccountClosed, KeptData},
     key_status::{GovernanceView, KeyStanding},
+    recovery::{Recovery, SecretsReplaced},
     resolve::Resolved,
-    session::{LoggedIn, Login, Scope, SecretRotated},
+    session::{LoggedIn, Login, Scope},
 };
 pub use badges::{
     issue::{DryRun, Issue, Issued, IssuedBadge},
@@ -41,6 +43,7 @@ pub use badges::{
     verify::{BadgeVerdict, BadgeVerified},
 };
 pub use caller::{
+    access::Access,
     admission::Purpose,
     authenticated::{AccountSession, Caller},
     credentials::{Credentials, KeyNamed},
@@ -55,6 +58,7 @@ pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use open::Opened;
 pub use operator::{
+    account_secrets::SecretReset,
     action::{Operator, OperatorClient, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
@@ -79,6 +83,11 @@ pub use operator_access::{
 };
 pub use owner::{
     account_owner::{Owner, form_token},
+    confirmation::{ConfirmationFault, ConfirmedOwner},
+    event_log::{
+        EventLogCursor, EventLogEntry, EventLogPage, EventReport, ListEvents, LoggedWebhook,
+    },
+    health::{AttemptCount, RecentAttempts, WebhookReport},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use policy::{PolicyChange, PolicyView};

@@ -25,7 +25,7 @@ pub struct Opened {
     pub envelope_hash: EnvelopeHash,
     /// The sender's key, whose signature was verified.
     pub sender: ApiKeyId,
-    /// The handle that resolves to the sender's key now; null without one.
+    /// The current handle of the sender's key; null if the key has none.
     pub sender_handle: Option<Handle>,
     /// The decrypted message.
     pub message: String,
@@ -78,7 +78,7 @@ fn find_envelope(
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
     let envelope = &addressed.envelope;
-    // Such an envelope has expired, but housekeeping has not deleted it yet.
+    // An envelope older than the retention has expired, even if housekeeping has not deleted it yet.
     if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
         return Ok(Err(Refusal::EnvelopeNotFound));
     }
@@ -111,7 +111,8 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 }
 
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
-    // A key that was revoked after admission has no secret any more, so its envelopes can never be opened again.
+    // If the key was revoked after the admission, its secrets are deleted, and envelopes to this key can never be
+    // opened again.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
     let (envelope, identity) = (&sealed.addressed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;

@@ -1,7 +1,9 @@
 //! The commands of operators: accounts, keys, plans, governance, assessments, invites, the audit trail, and
 //! re-encryption.
 
+pub(crate) mod account_secrets;
 pub(crate) mod action;
+pub(crate) mod api_tokens;
 pub(crate) mod assessments;
 pub(crate) mod audit;
 mod audit_chain;

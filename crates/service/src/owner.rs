@@ -2,5 +2,8 @@
 
 pub(crate) mod account_owner;
 pub(crate) mod actions;
+pub(crate) mod confirmation;
+pub(crate) mod event_log;
+pub(crate) mod health;
 pub(crate) mod pages;
 pub(crate) mod views;

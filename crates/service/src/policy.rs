@@ -1,4 +1,4 @@
-//! Use cases of a recipient's policy.
+//! Use cases of a recipient's policy: which senders the recipient accepts, and what it shows to other keys.
 
 mod change;
 mod contacts;

@@ -10,7 +10,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The state of a sent envelope, as far as the recipient shows it.
+/// The state of a sent envelope, as far as the recipient's policy lets the sender see it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Receipt {
     /// The envelope's id.
@@ -39,7 +39,7 @@ fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt,
     let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
     let mut lookup = core.store.lookup()?;
     let sent = lookup.find_sent(&id, sender)?;
-    // Housekeeping may not have deleted an expired envelope yet.
+    // An envelope older than the retention has expired, even if housekeeping has not deleted it yet.
     let oldest = core.clock.now().minus(core.settings.retention);
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
     let policy = lookup.find_policy(&sent.recipient)?.unwrap_or_default();

@@ -51,7 +51,7 @@ impl Sealpost {
         Ok(self.core.store.check()?)
     }
 
-    /// Returns the condition for opening an account.
+    /// Returns the setting that decides which clients can open an account.
     pub fn activation(&self) -> Activation {
         self.core.settings.activation
     }
@@ -90,7 +90,7 @@ impl Sealpost {
         self.core.cache.invalidate_on(CacheEvent::Stopped);
     }
 
-    /// Runs work that blocks on the blocking pool.
+    /// Runs `work`, which may block its thread, on the blocking pool.
     pub(crate) async fn block<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,

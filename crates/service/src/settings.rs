@@ -23,6 +23,8 @@ pub struct Settings {
     pub message_bytes_max: usize,
     /// Maximum number of keys of an account. Revoked keys do not count.
     pub keys_per_account_max: u32,
+    /// Maximum number of API tokens of an account. Expired tokens do not count.
+    pub api_tokens_per_account_max: u32,
     /// The clients that can open an account.
     pub activation: Activation,
     /// Handles (readable names of keys) that only an operator can assign.
@@ -36,19 +38,19 @@ pub struct Settings {
     pub webhooks_per_key_max: u32,
     /// Maximum number of keys in each list of a policy.
     pub policy_entries_max: u32,
-    /// Time for which a replaced signing secret of a webhook still signs.
+    /// Time for which the service still signs with a replaced signing secret of a webhook.
     pub secret_overlap: Duration,
-    /// Maximum number of replaced secrets of a webhook that still sign.
+    /// Maximum number of replaced secrets of a webhook with which the service still signs.
     pub retiring_secrets_max: usize,
-    /// Maximum number of deliveries that one request makes due again, for example failed ones.
+    /// Maximum number of deliveries that one request makes due, for example when it sends failed deliveries again.
     pub recovered_max: u32,
-    /// Maximum number of rows that one transaction changes when a request sends deliveries again. It is bounded,
-    /// because sends may wait for such a transaction.
+    /// Maximum number of rows that one transaction changes if a request or a transfer of waiting envelopes changes many
+    /// rows. It is bounded, because sends may wait for such a transaction.
     pub rows_per_write: u32,
-    /// Maximum number of waiting envelopes that a response counts.
+    /// Maximum number up to which a response counts the waiting envelopes of a key (envelopes that wait for a webhook).
     pub waiting_counted_max: u32,
-    /// Interval at which a node looks for waiting envelopes to transfer. A transfer moves `rows_per_write` envelopes in
-    /// one transaction.
+    /// Interval at which a node looks for waiting envelopes to transfer to a new webhook. Each transaction of a
+    /// transfer moves at most `rows_per_write` envelopes.
     pub waiting_transfer_every: Duration,
     /// Lifetime of a session.
     pub session_ttl: Duration,
@@ -64,7 +66,7 @@ pub struct Settings {
     pub activity_retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
-    /// The events that a new webhook can name. All nodes must have the same version.
+    /// The events that a new webhook can name. All nodes must be configured with the same version.
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
@@ -100,14 +102,15 @@ pub struct Settings {
     /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate-limit
     /// refusals.
     pub hints_cached_max: usize,
-    /// Time without use after which a key, session or handle is evicted from the cache. Eviction runs twice in this
-    /// time, so an entry is evicted after half to all of it, plus at most one interval of housekeeping.
+    /// Time after which an unused key, session or handle is evicted from the cache. Eviction runs twice in this time.
+    /// An unused entry is therefore evicted after at least half of this time, and at most this time plus one interval
+    /// of housekeeping.
     pub cache_idle: Duration,
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping deletes the row of a
-    /// channel this much later than envelopes.
+    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping keeps channels longer
+    /// than envelopes by this time, because the last envelope of a channel can be this much newer than the channel.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
     /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.
@@ -121,6 +124,7 @@ impl Default for Settings {
         Self {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
+            api_tokens_per_account_max: 50,
             activation: Activation::default(),
             reserved_handles: ReservedHandles::default(),
             revoked_handles_max: 100,

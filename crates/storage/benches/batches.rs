@@ -9,9 +9,9 @@ use std::{sync::Arc, time::Duration};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
-    Event, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, RequestSource,
-    Session, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
+    EnvelopeMeta, Event, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
+    RequestSource, Session, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{
         AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
     },
@@ -216,7 +216,7 @@ impl Participant {
             last_failure: None,
         };
         Self {
-            account: Account { id: account_id, login_secret: token, created_at: NOW },
+            account: Account { id: account_id, secrets: secrets(token), created_at: NOW },
             key,
             session: Session { token, account_id, expires_at: NOW },
             webhook,
@@ -271,3 +271,7 @@ const KEYS: u32 = 64;
 const CLAIMED: u32 = 256;
 const SEALED: usize = 1400;
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+fn secrets(token: TokenHash) -> AccountSecrets {
+    AccountSecrets { login_secret: token, recovery_code: token }
+}

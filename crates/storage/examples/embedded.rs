@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use sealpost_domain::{
-    Account, AccountId, Timestamp, TokenHash,
+    Account, AccountId, AccountSecrets, Timestamp, TokenHash,
     ports::{Durability, Store},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings};
@@ -19,11 +19,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let now = Timestamp::from_millis(1_767_225_600_000);
     let [a, b, c, d] = std::process::id().to_be_bytes();
     let id = AccountId::new(now, [a, b, c, d, 0, 0, 0, 0, 0, 0]);
-    let account = Account { id, login_secret: TokenHash([1; 32]), created_at: now };
+    let secrets =
+        AccountSecrets { login_secret: TokenHash([1; 32]), recovery_code: TokenHash([2; 32]) };
+    let account = Account { id, secrets, created_at: now };
 
     let store: &dyn Store = &database;
     store.write(Durability::Durable, |tx| tx.insert_account(&account))?;
     let secret = database.lookup()?.find_login_secret(&id)?;
-    println!("{id} has the login secret that was stored: {}", secret == Some(account.login_secret));
+    println!(
+        "{id} has the login secret that was stored: {}",
+        secret == Some(account.secrets.login_secret)
+    );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Activity of accounts, details of their sessions, and closing.
+//! Stores the activity log of accounts and the details of sessions, and closes accounts.
 
 pub(crate) mod activity;
 mod closing;

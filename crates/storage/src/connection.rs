@@ -3,6 +3,7 @@
 pub(crate) mod commit_threads;
 pub(crate) mod connect;
 pub(crate) mod durable_commits;
+pub(crate) mod encryption;
 pub(crate) mod fair_mutex;
 pub(crate) mod fault;
 pub(crate) mod pool;

@@ -17,6 +17,7 @@ use crate::{
         AnyConnection,
         connect::{ConnectFault, Target},
         durable_commits::DurableCommits,
+        encryption,
         fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
@@ -74,13 +75,14 @@ impl Database {
     /// Opens the database, and creates the file of an SQLite database if it is missing.
     ///
     /// Connects at once, so that this function returns connection errors: [`StoreError::Unavailable`] for an
-    /// unreachable server, [`StoreError::Refused`] for an unusable file.
+    /// unreachable server, [`StoreError::Refused`] for an unusable file or for contradictory encryption settings.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
         let cache = Arc::new(FactsCache::new(settings.facts_cached_max));
         let open = |name, target, size| pool::open(name, target, size, &settings, &cache);
         match url {
             DatabaseUrl::Postgres(url) => {
-                let target = Target::Postgres(url.clone());
+                let url = encryption::encrypted(url, settings.in_clear).map_err(refused)?;
+                let target = Target::Postgres(url);
                 // One connection is reserved for the committer (the thread that stores sent envelopes).
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;

@@ -2,7 +2,10 @@
 
 pub(crate) mod daily_counts;
 pub(crate) mod deleted_webhooks;
+pub(crate) mod partitions;
+pub(crate) mod purge_attempts;
 pub(crate) mod purge_envelopes;
 pub(crate) mod purge_events;
+pub(crate) mod release_envelopes;
 pub(crate) mod repository;
 pub(crate) mod task_turn;

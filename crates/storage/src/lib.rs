@@ -38,7 +38,7 @@
 //!
 //! The text of most queries serves both databases. The databases differ only in the following places:
 //!
-//! - `connection/connect`: opening and configuring a connection;
+//! - `connection/connect` and `connection/encryption`: opening, configuring and encrypting a connection;
 //! - `connection/transaction`: beginning a transaction and its durability;
 //! - `query/row_lock`: row locks, not needed by SQLite, which has one writer;
 //! - `send/statements`, `queue/statements` and `housekeeping/purge_envelopes`: statements over whole batches;
@@ -58,8 +58,8 @@
 //! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. The
 //!   connection asks for English. Before PostgreSQL 15 only superusers may do so; on a server with another language
 //!   the errors become `Refused`.
-//! - Settings belong to the connection. A pooler such as `PgBouncer` in transaction mode needs
-//!   `max_prepared_statements`, and the timeouts set on the role.
+//! - Settings belong to the connection. Behind a pooler such as `PgBouncer` in transaction mode, the role needs them as
+//!   defaults. A pooler without prepared statements needs [`Settings::has_pooler`].
 
 mod account;
 mod backup;
@@ -80,6 +80,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
 pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod api_keys;
+pub(crate) mod api_tokens;
 pub(crate) mod assessments;
 pub(crate) mod audit;
 pub(crate) mod badges;

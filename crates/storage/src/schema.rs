@@ -4,11 +4,12 @@ diesel::table! {
     accounts (id) {
         id -> Text,
         login_secret -> Binary,
+        recovery_code -> Nullable<Binary>,
         partner_id -> Nullable<Text>,
         created_at -> BigInt,
         closed_at -> Nullable<BigInt>,
         erased_at -> Nullable<BigInt>,
-        /// Extent of a closing that is not finished.
+        /// `close` or `erase` while the account is being closed; null before and after.
         closing -> Nullable<Text>,
     }
 }
@@ -40,7 +41,32 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// All columns of the table `sessions`. Declared separately, because the admission facts have three of them.
+    /// The last confirmation of a session, a column of the table `sessions`. Declared separately, because the admission
+    /// facts do not include it.
+    #[sql_name = "sessions"]
+    session_confirmations (token) {
+        token -> Binary,
+        confirmed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    api_tokens (id) {
+        id -> Text,
+        token -> Binary,
+        account_id -> Text,
+        api_key_id -> Text,
+        name -> Text,
+        scopes -> Text,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+        last_used_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    /// The columns of the table `sessions` that the owner sees. Declared separately, because the admission facts have
+    /// three of them.
     #[sql_name = "sessions"]
     session_details (token) {
         token -> Binary,
@@ -196,8 +222,8 @@ diesel::table! {
 
 diesel::table! {
     deliveries (event_id, webhook_id) {
-        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
-        /// that name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
+        /// nodes of earlier versions use this name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         webhook_id -> Text,
@@ -220,8 +246,8 @@ diesel::table! {
         outcome -> Text,
         error -> Nullable<Text>,
         webhook_id -> Text,
-        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
-        /// that name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
+        /// nodes of earlier versions use this name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         excerpt -> Nullable<Text>,
@@ -303,6 +329,17 @@ diesel::table! {
         name -> Text,
         node -> BigInt,
         until -> BigInt,
+    }
+}
+
+diesel::table! {
+    /// The partitions of `envelopes` and `attempts`. Only on PostgreSQL.
+    partitions (name) {
+        name -> Text,
+        parent -> Text,
+        upper_bound -> Nullable<BigInt>,
+        is_dropped_whole -> Bool,
+        released_to -> Text,
     }
 }
 

@@ -8,6 +8,12 @@ pub struct Settings {
     /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the committer (the thread
     /// that stores sent envelopes). On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
+    /// Connects to PostgreSQL without TLS, unless the URL has an `sslmode`. By default, connections that leave the
+    /// machine use `sslmode=verify-full`.
+    pub in_clear: bool,
+    /// Prepares no statements on PostgreSQL, for a pooler in transaction mode that supports none. The role must have the
+    /// settings of a session as its defaults, because a pooler gives a session's settings to other sessions.
+    pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,
     /// Maximum duration of one PostgreSQL statement. A wait for a lock may take at most half of this time.
@@ -23,6 +29,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             pool_max: 16,
+            in_clear: false,
+            has_pooler: false,
             connection_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(10),
             commit_timeout: Duration::from_secs(10),

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{self, BufRead, BufReader},
     os::unix::{
         fs::{DirBuilderExt, MetadataExt, chown},
         process::CommandExt,
@@ -35,21 +35,39 @@ impl Guard {
             .ok_or_else(|| format!("no initdb found under {}", root.display()))
     }
 
-    /// Starts a PostgreSQL server in a temporary folder, which also contains its Unix socket.
-    pub(crate) fn serving(binaries: &Path, fsync: bool) -> Result<Self, String> {
+    /// Starts a PostgreSQL server in a temporary folder, which also contains its Unix socket. `options` are arguments
+    /// of the server. With `primary`, a connection string, the server becomes a copy of this primary and its standby.
+    pub(crate) fn serving(
+        binaries: &Path,
+        options: &[String],
+        primary: Option<&str>,
+    ) -> Result<Self, String> {
         let folder =
             make_folder().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
         let mut shell = shell(SERVE);
-        shell.arg(binaries).arg(&folder).arg(if fsync { "on" } else { "off" }).current_dir(&folder);
-        if let Some((user, group)) = unprivileged() {
-            chown(&folder, Some(user), Some(group)).map_err(|error| error.to_string())?;
-            shell.uid(user).gid(group);
-        }
+        shell.arg(binaries).arg(&folder).arg(server_options(&folder, options));
+        shell.arg(primary.unwrap_or_default()).current_dir(&folder);
+        own(&folder).map_err(|error| error.to_string())?;
+        run_as_owner(&mut shell);
         Self::start(shell, folder.clone()).map_err(|error| {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
             drop(fs::remove_dir_all(&folder));
             format!("{error}\n{log}")
         })
+    }
+
+    /// Starts `PgBouncer` with a settings file, and waits until its socket exists in `folder`.
+    pub(crate) fn pooling(
+        program: &Path,
+        folder: &Path,
+        settings: &Path,
+        port: u16,
+    ) -> Result<Self, String> {
+        let mut shell = shell(POOL);
+        shell.arg(program).arg(settings).arg(folder.join(format!(".s.PGSQL.{port}")));
+        shell.current_dir(folder);
+        run_as_owner(&mut shell);
+        Self::start(shell, PathBuf::new())
     }
 
     /// Returns a guard that drops the databases with this name prefix on an existing server.
@@ -76,7 +94,7 @@ impl Guard {
         }
         drop(shell.stdin.take());
         drop(shell.wait());
-        Err("the PostgreSQL server did not start".to_owned())
+        Err("the server did not start".to_owned())
     }
 }
 
@@ -99,9 +117,30 @@ fn version(folder: &Path) -> Option<u32> {
     folder.file_name()?.to_str()?.parse().ok()
 }
 
+/// Returns the arguments of a server in `folder` as one text for `pg_ctl`.
+pub(crate) fn server_options(folder: &Path, options: &[String]) -> String {
+    let base = "-c listen_addresses='' -c max_connections=300 -c shared_buffers=128MB";
+    format!("-k {} {base} {}", folder.display(), options.join(" "))
+}
+
+/// Gives a file to the user who runs the servers.
+pub(crate) fn own(file: &Path) -> io::Result<()> {
+    match unprivileged() {
+        Some((user, group)) => chown(file, Some(user), Some(group)),
+        None => Ok(()),
+    }
+}
+
+/// Lets a command run as the user who runs the servers.
+pub(crate) fn run_as_owner(command: &mut Command) {
+    if let Some((user, group)) = unprivileged() {
+        command.uid(user).gid(group);
+    }
+}
+
 /// Creates a temporary folder. Its name is short, because the path of a Unix socket in the folder may have at most 107
 /// bytes.
-fn make_folder() -> std::io::Result<PathBuf> {
+fn make_folder() -> io::Result<PathBuf> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("sealpost-pg-{}-{number}", std::process::id()));
@@ -124,18 +163,38 @@ fn unprivileged() -> Option<(u32, u32)> {
 }
 
 /// The script that starts a server and stops it when standard input closes. Arguments: `$1` folder of the programs,
-/// `$2` folder of the server, `$3` value of `fsync`.
+/// `$2` folder of the server, `$3` arguments of the server, `$4` the primary of a standby.
 const SERVE: &str = r#"
 trap '' HUP INT TERM
-"$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
-    </dev/null >"$2/log" 2>&1
-"$1/pg_ctl" --pgdata="$2/data" --log="$2/log" --wait --silent --options="-k $2 -c listen_addresses='' \
-    -c max_connections=300 -c shared_buffers=128MB -c fsync=$3 -c full_page_writes=$3" start </dev/null >>"$2/log" 2>&1
+if [ -n "$4" ]; then
+    "$1/pg_basebackup" --pgdata="$2/data" --dbname="$4" --write-recovery-conf --checkpoint=fast --no-sync \
+        </dev/null >"$2/log" 2>&1
+else
+    "$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
+        </dev/null >"$2/log" 2>&1
+fi
+"$1/pg_ctl" --pgdata="$2/data" --log="$2/log" --wait --silent --options="$3" start </dev/null >>"$2/log" 2>&1
 echo ready
 cat >/dev/null
 "$1/pg_ctl" --pgdata="$2/data" --mode=immediate --silent stop </dev/null >/dev/null 2>&1 || true
 cd /
 rm -rf "$2"
+"#;
+
+/// The script that starts `PgBouncer` and kills it when standard input closes. Arguments: `$1` program, `$2` settings,
+/// `$3` socket.
+const POOL: &str = r#"
+trap '' HUP INT TERM
+"$1" --quiet "$2" </dev/null >"$2.log" 2>&1 &
+process=$!
+until [ -S "$3" ]; do
+    kill -0 "$process"
+    sleep 0.05
+done
+echo ready
+cat >/dev/null
+kill -9 "$process"
+rm -f "$3"
 "#;
 
 /// The script that drops databases when standard input closes. Arguments: `$1` psql, `$2` URL, `$3` name prefix.

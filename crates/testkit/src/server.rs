@@ -14,6 +14,9 @@ use crate::guard::Guard;
 /// The environment variable with the URL of an existing server.
 const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
+/// Arguments of a server that does not sync commits to the disk.
+pub(crate) const NO_FSYNC: [&str; 2] = ["-c fsync=off", "-c full_page_writes=off"];
+
 /// Whether a private server syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
@@ -85,7 +88,11 @@ impl Server {
     /// is dropped or the process ends.
     pub fn start(durability: FsyncMode) -> Result<Self, String> {
         let binaries = Guard::binaries()?;
-        let guard = Guard::serving(&binaries, durability == FsyncMode::On)?;
+        let options = match durability {
+            FsyncMode::On => Vec::new(),
+            FsyncMode::Off => NO_FSYNC.map(ToOwned::to_owned).to_vec(),
+        };
+        let guard = Guard::serving(&binaries, &options, None)?;
         Ok(Self {
             head: "postgresql://".to_owned(),
             tail: format!("?host={}&user=postgres", guard.folder().display()),

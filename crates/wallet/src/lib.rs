@@ -8,8 +8,8 @@
 //!   Ed25519 signature over the result.
 //! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
 //! - [`IssuerSecret`]: the key with which the service signs in its own name.
-//! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown
-//!   once.
+//! - [`SessionToken`], [`KeyToken`], [`LoginSecret`], [`RecoveryCode`] and [`WebhookSecret`]: secrets
+//!   that leave the service, shown once.
 //! - [`PasswordHash`]: the Argon2id hash of the password of an operator.
 //!
 //! Pure and synchronous. The only external input is the system's random source. Secrets are
@@ -35,8 +35,8 @@ pub use sealing::{
     open, seal,
 };
 pub use secrets::{
-    InviteSecret, LoginSecret, PasswordHash, PasswordHashFault, SessionToken, WebhookSecret,
-    same_hash,
+    InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
+    SessionToken, WebhookSecret, same_hash,
 };
 pub use signing::{
     IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,

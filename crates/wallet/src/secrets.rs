@@ -1,5 +1,5 @@
-//! Secrets that the service gives to clients and shows once: invites, login secrets, session tokens and webhook
-//! secrets.
+//! Secrets that the service gives to clients and shows once: invites, login secrets, recovery codes, session tokens,
+//! API tokens and webhook secrets.
 //!
 //! Hashes of the passwords of operators.
 
@@ -8,5 +8,5 @@ mod token;
 mod webhook_secret;
 
 pub use password_hash::{PasswordHash, PasswordHashFault};
-pub use token::{InviteSecret, LoginSecret, SessionToken, same_hash};
+pub use token::{InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash};
 pub use webhook_secret::WebhookSecret;

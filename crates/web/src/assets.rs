@@ -1,4 +1,4 @@
-//! The stylesheets, script and icon of the pages, embedded in the binary. The name of each file contains a hash of its
+//! The stylesheets, scripts and icon of the pages, embedded in the binary. The name of each file contains a hash of its
 //! content, so browsers may cache it permanently.
 
 use std::sync::LazyLock;
@@ -26,6 +26,9 @@ pub(crate) static DOCS: LazyLock<Asset> =
 /// The script that adds copy buttons. Pages also work without it.
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("copy", "js", JAVASCRIPT, include_str!("../assets/copy.js")));
+/// The script that searches the documentation. Without it, the pages show no search field.
+pub(crate) static SEARCH: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("search", "js", JAVASCRIPT, include_str!("../assets/search.js")));
 /// The icon in the browser tab.
 pub(crate) static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", SVG, include_str!("../assets/icon.svg")));
@@ -44,7 +47,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
-    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &ICON];
+    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &SEARCH, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.name == *name)

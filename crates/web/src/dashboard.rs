@@ -4,6 +4,7 @@
 
 pub(crate) mod charts;
 pub(crate) mod forms;
+mod health;
 mod pages;
 pub(crate) mod response;
 mod routes;

@@ -6,11 +6,13 @@ mod curl;
 mod error_pages;
 mod guides;
 mod layout;
+mod llms;
 mod markup;
 mod operation;
 mod reference;
 mod routes;
 mod schema_fields;
+mod search;
 mod snippets;
 
 #[cfg(test)]

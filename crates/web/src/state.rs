@@ -12,6 +12,8 @@ pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
     /// Limits the pages and forms of signed-in users, per account.
     pub(crate) dashboard: Throttle<AccountId>,
+    /// The address for larger limits. `None` shows no address.
+    pub(crate) sales_contact: Option<String>,
     pub(crate) docs: Docs,
     pub(crate) landing: Landing,
     pub(crate) site: SiteAddress,
@@ -20,10 +22,11 @@ pub struct WebState {
 impl WebState {
     /// Creates the state. Pages and API run in the same server and share `api`.
     pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
-        let WebSettings { dashboard_per_minute } = settings;
+        let WebSettings { dashboard_per_minute, sales_contact } = settings;
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
         let landing = Landing::new(site.clone());
-        Self { api, dashboard: Throttle::new(dashboard_per_minute), docs, landing, site }
+        let dashboard = Throttle::new(dashboard_per_minute);
+        Self { api, dashboard, sales_contact, docs, landing, site }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Outcome, backlog::drain};
+use super::{Outcome, backlog::drain, steady};
 use crate::{
     bench::Bench,
     floors::sealed_envelope,
@@ -27,12 +27,14 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let open = Load { pace: Pace::Open { per_second: 20 }, ..closed.clone() };
     let requests = vec![send_request("nobody's", "", "{}")].into();
     let refused = Load { requests, ..closed.clone() };
-    let runs = vec![
+    let mut runs = vec![
         drain(&stage, DUE),
         deliveries("closed", &stage, closed),
         deliveries("open", &stage, open),
         refusals("refused", &stage, refused, 401, 0),
     ];
+    drop(stage);
+    runs.extend(steady::moment(bench, engine, population));
     Outcome { runs, has_floors: true, ..Outcome::default() }
 }
 

@@ -12,16 +12,19 @@ use std::{
 
 use diesel::{
     Connection as _, PgConnection, RunQueryDsl as _, SqliteConnection,
-    connection::SimpleConnection, dsl::sql, sql_types::Text,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{BigInt, Nullable, Text},
 };
+use sealpost_domain::Timestamp;
 use sealpost_storage::{Database, DatabaseUrl, Settings};
 use sealpost_wallet::Keyring;
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use crate::{
-    measure::cpu,
-    stage::postgres::{Cluster, TemporaryDatabase},
+    measure::{clock::now, cpu},
+    stage::postgres::{self, Cluster, TemporaryDatabase},
 };
 
 /// The database engine.
@@ -79,6 +82,13 @@ impl Engine {
     }
 }
 
+/// The ages of the oldest rows. Zero if there is no row.
+#[derive(Clone, Copy)]
+pub(crate) struct OldestRows {
+    pub(crate) envelope_age: Duration,
+    pub(crate) attempt_age: Duration,
+}
+
 /// A database for one run.
 pub(crate) struct Place {
     folder: TempDir,
@@ -107,6 +117,42 @@ impl Place {
         }
     }
 
+    /// Returns the ages of the oldest envelope and the oldest logged attempt.
+    pub(crate) fn oldest_rows(&self) -> OldestRows {
+        let of = |statement: &str| {
+            let number = sql::<Nullable<BigInt>>(statement);
+            let query = diesel::select(number);
+            let at: Option<i64> = match &self.made {
+                Some(made) => query.get_result(&mut postgres::connect(made.url())),
+                None => query.get_result(&mut self.sqlite()),
+            }
+            .expect("the query succeeds");
+            at.map_or(Duration::ZERO, |at| now().since(Timestamp::from_millis(at)))
+        };
+        OldestRows {
+            envelope_age: of("(SELECT created_at FROM envelopes ORDER BY id LIMIT 1)"),
+            attempt_age: of("(SELECT at FROM attempts ORDER BY number LIMIT 1)"),
+        }
+    }
+
+    /// Returns the size of the database on disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.made {
+            Some(made) => made.number("pg_database_size(current_database())"),
+            None => {
+                let names = ["sealpost.db", "sealpost.db-wal"].into_iter();
+                let sizes = names.map(|name| fs::metadata(self.folder.path().join(name)));
+                sizes.map(|found| found.map_or(0, |file| file.len())).sum()
+            }
+        }
+    }
+
+    /// Returns the position in the write-ahead log of PostgreSQL, in bytes.
+    pub(crate) fn wal_position(&self) -> Option<u64> {
+        let made = self.made.as_ref()?;
+        Some(made.number("(pg_current_wal_lsn() - '0/0')::BIGINT"))
+    }
+
     /// Runs the database's own maintenance after many inserts, so that it does not run during a measurement.
     pub(crate) fn settle_down(&self) {
         if let Some(made) = &self.made {
@@ -115,10 +161,7 @@ impl Place {
             connection.batch_execute("VACUUM (ANALYZE)").expect("the database can be vacuumed");
             connection.batch_execute("CHECKPOINT").expect("the bench may checkpoint");
         } else {
-            let file = self.file().display().to_string();
-            let mut connection =
-                SqliteConnection::establish(&file).expect("the database accepts connections");
-            let checkpoint = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
+            let checkpoint = self.sqlite().batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
             checkpoint.expect("no other process uses the database");
         }
     }
@@ -128,6 +171,11 @@ impl Place {
         let file = self.folder.path().join(name);
         write_secret(&file, text);
         file
+    }
+
+    fn sqlite(&self) -> SqliteConnection {
+        let file = self.file().display().to_string();
+        SqliteConnection::establish(&file).expect("the database accepts connections")
     }
 
     fn file(&self) -> PathBuf {

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
-    RecipientPolicy, RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, EnterpriseTerms,
+    EventKind, KeyStatus, Label, Plan, RecipientPolicy, RequestSource, Session, Timestamp,
+    TokenScope, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
-use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
+use sealpost_wallet::{Identity, KeyToken, Keyring, LoginSecret, Root, SessionToken, random};
 
 use crate::{
     stage::{database::Place, receiver::Receiver},
@@ -106,6 +107,31 @@ impl Population {
 }
 
 impl Identities {
+    /// Replaces the session token of each sender by an API token.
+    pub(crate) fn use_api_tokens(&mut self, place: &Place) {
+        let database = place.open();
+        let store: &dyn Store = &database;
+        for sender in &mut self.senders {
+            let text = KeyToken::generate().expect(RANDOMNESS);
+            let created = store.write(Durability::Durable, |tx| {
+                let key = tx.find_key(&sender.key)?.expect("the key was inserted");
+                tx.insert_api_token(&ApiToken {
+                    id: ApiTokenId::new(PAST, random().expect(RANDOMNESS)),
+                    token: text.hash(),
+                    account_id: key.account_id,
+                    api_key_id: key.id,
+                    name: key.label,
+                    scopes: [TokenScope::Send].into_iter().collect(),
+                    created_at: PAST,
+                    expires_at: FAR_FUTURE,
+                    last_used_at: None,
+                })
+            });
+            created.expect("the database can be filled");
+            sender.token = text.expose().into();
+        }
+    }
+
     /// Returns sends of this message size, from each sender to each recipient in turn.
     pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
         let message = "x".repeat(message_bytes);
@@ -181,7 +207,8 @@ fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
     let id = AccountId::new(PAST, random().expect(RANDOMNESS));
     let login_secret = LoginSecret::generate().expect(RANDOMNESS).hash();
     let token = SessionToken::generate().expect(RANDOMNESS);
-    tx.insert_account(&Account { id, login_secret, created_at: PAST })?;
+    let secrets = AccountSecrets { login_secret, recovery_code: token.hash() };
+    tx.insert_account(&Account { id, secrets, created_at: PAST })?;
     let session = Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE };
     tx.insert_session(&session, PAST, &RequestSource::default())?;
     Ok((id, token.expose().into()))

@@ -1,5 +1,7 @@
 //! The servers of a stage and their cores.
 
+use std::time::Duration;
+
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::stage::{database::Place, server::Server};
@@ -7,6 +9,8 @@ use crate::stage::{database::Place, server::Server};
 #[derive(Clone, Copy)]
 pub(crate) enum Nodes {
     One,
+    /// One server with this retention.
+    Retaining(Duration),
     /// Two servers, each on all cores.
     Two,
     /// Two servers, each on half of the cores, like containers on one machine.
@@ -18,6 +22,11 @@ impl Nodes {
         let node = || Server::serve(place, suite);
         match self {
             Self::One => vec![node()],
+            Self::Retaining(retention) => {
+                let retention = format!("{}ms", retention.as_millis());
+                let retention = ["--retention".as_ref(), retention.as_ref()];
+                vec![Server::serve_with(place, suite, &retention)]
+            }
             Self::Two => vec![node(), node()],
             Self::TwoHalves => halves(&cores()).map(|half| on(&half, node)).into(),
         }

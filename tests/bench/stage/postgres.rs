@@ -6,7 +6,7 @@ use diesel::{
     Connection as _, PgConnection, RunQueryDsl as _,
     connection::SimpleConnection,
     dsl::sql,
-    sql_types::{Integer, Text},
+    sql_types::{BigInt, Integer, Text},
 };
 use sealpost_testkit::{FsyncMode, Server};
 use url::Url;
@@ -91,6 +91,13 @@ impl TemporaryDatabase {
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
+
+    /// Returns the value of an expression of type `BIGINT` that is not negative.
+    pub(crate) fn number(&self, expression: &str) -> u64 {
+        let query = diesel::select(sql::<BigInt>(expression));
+        let number: i64 = query.get_result(&mut connect(&self.url)).expect("the query succeeds");
+        u64::try_from(number).expect("the number is not negative")
+    }
 }
 
 impl Drop for TemporaryDatabase {
@@ -111,6 +118,6 @@ fn make_log_files(url: &str) {
         .expect("a private server may be written to");
 }
 
-fn connect(url: &str) -> PgConnection {
+pub(crate) fn connect(url: &str) -> PgConnection {
     PgConnection::establish(url).expect("PostgreSQL accepts connections")
 }

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta, Event,
-    KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta,
+    Event, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash,
+    Wrapped,
     ports::{Durability, Store, StoreError, WaitingEnvelope, WriteSet},
 };
 use sealpost_wallet::random;
@@ -118,7 +119,9 @@ fn put_keys(store: &dyn Store, count: u64) -> Result<(), StoreError> {
         store.write(Durability::Relaxed, |tx| {
             let account_id = AccountId::new(PAST, random().expect(RANDOMNESS));
             let login_secret = TokenHash(random().expect(RANDOMNESS));
-            tx.insert_account(&Account { id: account_id, login_secret, created_at: PAST })?;
+            let recovery_code = TokenHash(random().expect(RANDOMNESS));
+            let secrets = AccountSecrets { login_secret, recovery_code };
+            tx.insert_account(&Account { id: account_id, secrets, created_at: PAST })?;
             (0..size).try_for_each(|_| tx.insert_key(&key(account_id)))
         })?;
         left -= size;

@@ -8,6 +8,7 @@ use crate::support::{
 
 on_both!(
     acts_are_listed_newest_first_in_pages,
+    acts_with_tokens_and_recovery_codes_are_listed,
     acts_on_the_dashboard_are_listed,
     sends_are_no_activity,
     failed_logins_are_recorded_in_limited_number,
@@ -42,7 +43,9 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
     let webhook = register(client, &alice);
     client.manage(&alice, &json!({"action": "rotate_secret", "webhook_id": webhook})).ok();
     client.manage(&alice, &json!({"action": "delete", "webhook_id": webhook})).ok();
-    let rotated = client.post("/v1/auth/rotate-secret").token(&alice.token).response().ok();
+    let body = json!({"login_secret": alice.login_secret});
+    let rotated = client.post("/v1/auth/rotate-secret").token(&alice.token).json(&body);
+    let rotated = rotated.response().ok();
     let again = client.login(&alice.account, &text(&rotated, "login_secret")).ok();
     let again = text(&again, "session_token");
     client.post("/v1/auth/logout").token(&again).response().ok();
@@ -51,7 +54,7 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
     let expected = [
         ("logout", None),
         ("login", None),
-        ("secret_replaced", Some("login secret".to_owned())),
+        ("secret_replaced", Some("login secret and recovery code".to_owned())),
         ("webhook_deleted", Some(of_webhook.clone())),
         ("secret_replaced", Some(format!("signing secret of {webhook}"))),
         ("webhook_registered", Some(of_webhook)),
@@ -81,6 +84,55 @@ fn acts_are_listed_newest_first_in_pages(database: &Database) {
         }
     }
     assert_eq!(paged, found);
+}
+
+fn acts_with_tokens_and_recovery_codes_are_listed(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let created = client.new_token(&alice, &["webhooks"]);
+    let (id, token) = (text(&created, "token_id"), text(&created, "token"));
+    let hook = json!({"url": "https://93.184.216.34/hook", "events": ["envelope.received"]});
+    client.post("/v1/webhooks/register").token(&token).json(&hook).response().ok();
+    let revoke = json!({"token_id": id});
+    client.post("/v1/auth/tokens/revoke").token(&alice.token).json(&revoke).response().ok();
+    let rotate = |secret: &str| {
+        let body = json!({"login_secret": secret});
+        client.post("/v1/auth/rotate-secret").token(&alice.token).json(&body).response()
+    };
+    rotate("ls_wrong").refused(401, "UNAUTHORIZED");
+    let rotated = rotate(alice.login_secret.as_deref().unwrap()).ok();
+    let recover = |code: &str| {
+        let body = json!({"account_id": alice.account, "recovery_code": code});
+        client.post("/v1/auth/recover").json(&body).response()
+    };
+    let other = client.activate(&json!({"label": "other"})).ok();
+    recover(&text(&other, "recovery_code")).refused(401, "UNAUTHORIZED");
+    let recovered = recover(&text(&rotated, "recovery_code")).ok();
+    let again = client.login(&alice.account, &text(&recovered, "login_secret")).ok();
+    let alice = Identity { token: text(&again, "session_token"), ..alice };
+
+    let found = entries(client, &alice);
+    let kinds: Vec<_> = found.iter().map(|entry| text(entry, "kind")).collect();
+    let expected = [
+        "login",
+        "recovered",
+        "login_failed",
+        "secret_replaced",
+        "login_failed",
+        "token_revoked",
+        "webhook_registered",
+        "token_created",
+        "login",
+        "key_activated",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(found[1]["actor"], "client");
+    assert_eq!((&found[2]["detail"], &found[2]["actor"]), (&json!("recovery"), &json!("client")));
+    assert_eq!(found[4]["detail"], "replacing the secrets");
+    assert_eq!(found[5]["detail"], id);
+    assert_eq!(found[6]["actor"], format!("token:{id}"));
+    assert_eq!(found[7]["detail"], format!("{id} for {}", alice.key));
 }
 
 fn acts_on_the_dashboard_are_listed(database: &Database) {

@@ -11,6 +11,7 @@ use crate::support::{
 
 on_both!(
     an_owner_closes_the_account_with_the_login_secret,
+    a_closed_account_has_neither_tokens_nor_recovery,
     closing_needs_session_and_login_secret,
     a_closed_account_holds_on_every_node,
     an_erased_account_leaves_no_name_in_the_files,
@@ -76,6 +77,42 @@ fn an_owner_closes_the_account_with_the_login_secret(database: &Database) {
     let audit = database.operate(&["audit", "list"])["entries"][0].clone();
     assert_eq!(text(&audit, "action"), "account.erase");
     assert_eq!(text(&audit, "actor"), format!("account:{}", alice.account));
+}
+
+fn a_closed_account_has_neither_tokens_nor_recovery(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let client = nodes[0].client();
+    let alice = client.new_identity();
+    let token = client.token_with(&alice, &["read", "send"]);
+    let body = json!({"login_secret": alice.login_secret});
+    let rotated = client.post("/v1/auth/rotate-secret").token(&alice.token).json(&body);
+    let rotated = rotated.response().ok();
+    let alice = Identity { login_secret: Some(text(&rotated, "login_secret")), ..alice };
+    let status = |node: &Server| node.client().post("/v1/did/status").token(&token).response();
+    let send = |node: &Server| {
+        let message = json!({"to": alice.key, "message": "x"});
+        node.client().post("/v1/channel/send").token(&token).json(&message).response()
+    };
+    for node in &nodes {
+        // Every node caches the token.
+        status(node).ok();
+        send(node).ok();
+    }
+    let closed = close(client, &alice).ok();
+    assert_eq!(closed["deleted"]["api_tokens"], 1, "{closed}");
+    let recover = json!({
+        "account_id": alice.account,
+        "recovery_code": rotated["recovery_code"],
+    });
+    for node in nodes.iter().rev() {
+        status(node).refused(401, "UNAUTHORIZED");
+        send(node).refused(401, "UNAUTHORIZED");
+        let recovered = node.client().post("/v1/auth/recover").json(&recover).response();
+        recovered.refused(401, "UNAUTHORIZED");
+    }
+    assert_eq!(database.count("api_tokens"), 0);
+    let reset = ["account", "reset-secret", &alice.account];
+    database.operate_refused(1, &reset);
 }
 
 fn closing_needs_session_and_login_secret(database: &Database) {

@@ -12,10 +12,13 @@ fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
     let client = nodes[0].client();
     let (alice, bob) = (client.new_identity(), client.new_identity());
     let old = alice.login_secret.clone().unwrap();
-    let rotate = |token: &str| client.post("/v1/auth/rotate-secret").token(token).response();
+    let rotate = |token: &str, secret: &str| {
+        let body = json!({"login_secret": secret});
+        client.post("/v1/auth/rotate-secret").token(token).json(&body).response()
+    };
     client.post("/v1/auth/rotate-secret").response().refused(401, "UNAUTHORIZED");
-    rotate("st_x").refused(401, "UNAUTHORIZED");
-    let rotated = rotate(&alice.token).ok();
+    rotate("st_x", &old).refused(401, "UNAUTHORIZED");
+    let rotated = rotate(&alice.token, &old).ok();
     let new = text(&rotated, "login_secret");
     assert!(new.starts_with("ls_") && new != old);
     for node in &nodes {
@@ -26,7 +29,7 @@ fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
         client.send(&alice, &alice.key, "x").ok();
         client.login(&bob.account, bob.login_secret.as_ref().unwrap()).ok();
     }
-    let newest = text(&rotate(&alice.token).ok(), "login_secret");
+    let newest = text(&rotate(&alice.token, &new).ok(), "login_secret");
     client.login(&alice.account, &new).refused(401, "UNAUTHORIZED");
     client.login(&alice.account, &newest).ok();
 }
@@ -35,6 +38,10 @@ fn account_changes_are_rate_limited(database: &Database) {
     let server = database.serve_with(&["--account-changes-per-minute=3"]);
     let client = server.client();
     let ask = |path: &str, token: &str| client.post(path).token(token).response();
+    let replace = |token: &str, secret: &str| {
+        let body = json!({"login_secret": secret});
+        client.post("/v1/auth/rotate-secret").token(token).json(&body).response()
+    };
     let (rotate, log_out) = ("/v1/auth/rotate-secret", "/v1/auth/logout");
     // Each run creates new accounts without earlier requests.
     let (alice, bob, ended, secret, refused, others) = within_one_minute(|| {
@@ -49,11 +56,13 @@ fn account_changes_are_rate_limited(database: &Database) {
         }
         let faulty = client.post(log_out).token(&ended).json(&json!({"all": 7})).response();
         faulty.refused(400, "INVALID_FIELD");
-        ask(rotate, &ended).ok();
+        let old = alice.login_secret.as_deref().unwrap();
+        let first = text(&replace(&ended, old).ok(), "login_secret");
         ask(log_out, &ended).ok();
-        let secret = text(&ask(rotate, &alice.token).ok(), "login_secret");
-        let refused = [rotate, log_out].map(|path| ask(path, &alice.token));
-        let others = [&bob.token, "st_x", &ended].map(|token| ask(rotate, token));
+        let secret = text(&replace(&alice.token, &first).ok(), "login_secret");
+        let refused = [replace(&alice.token, &secret), ask(log_out, &alice.token)];
+        let bobs = bob.login_secret.as_deref().unwrap();
+        let others = [&bob.token, "st_x", &ended].map(|token| replace(token, bobs));
         (alice, bob, ended, secret, refused, others)
     });
     for response in refused {

@@ -100,6 +100,17 @@ fn keys_may_come_only_from_the_environment() {
     assert!(refused(twice).contains("not both"));
 }
 
+#[cfg(not(feature = "postgres-tls"))]
+#[test]
+fn a_remote_postgresql_is_rejected_without_tls() {
+    let database = Database::at("postgres://postgres@0.0.0.0:1/x".to_owned());
+    let message = refused(database.command(&[]));
+    assert!(message.contains("--features postgres-tls"), "{message}");
+    assert!(message.contains("--database-in-clear"), "{message}");
+    let message = refused(database.command(&["--database-in-clear"]));
+    assert!(message.contains("Connection refused"), "{message}");
+}
+
 #[test]
 fn postgresql_without_keys_is_rejected_with_advice() {
     let database = Database::postgres();

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Response, Server, chromium, on_both, root, run_node, sign_in, text,
-    within_one_minute,
+    Browser, Client, Database, Reaction, Receiver, Response, SOON, Server, chromium, eventually,
+    on_both, root, run_node, sign_in, text, within_one_minute,
 };
 
 on_both!(
@@ -24,6 +24,11 @@ on_both!(
     the_cookie_is_restricted_to_this_service,
     the_owner_decides_whose_messages_a_key_accepts,
     the_sender_of_a_logged_envelope_can_be_blocked,
+    a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
+    the_chart_includes_the_newest_messages,
+    the_event_log_lists_all_webhooks_of_a_key,
+    the_page_of_an_event_shows_its_request_as_it_was_sent,
+    a_test_event_is_sent_from_the_page_of_a_webhook,
 );
 
 fn every_page_works_in_a_browser(database: &Database) {
@@ -388,4 +393,125 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let page = block(&envelope);
     assert!(String::from_utf8_lossy(&page.body).contains(&format!("{} is blocked", alice.key)));
     client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+}
+
+fn a_failing_webhook_is_marked_on_all_pages_until_it_succeeds(database: &Database) {
+    let settings = ["--webhook-retry-schedule=10ms", "--dashboard-per-minute=0"];
+    let server = database.serve_with(&settings);
+    let client = server.client();
+    let alice = client.new_identity();
+    let receiver = Receiver::reacting(|nth| match nth {
+        0 | 1 => Reaction::Status(500),
+        _ => Reaction::Status(204),
+    });
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    client.send(&alice, &alice.key, "x").ok();
+    let browser = Browser::sign_in(client, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let pages = ["/dashboard".to_owned(), key.clone(), format!("{key}/webhooks/{hook}")];
+    let failing = "class=\"badge bad\">failing";
+    eventually("all pages show the failing webhook", SOON, || {
+        pages.iter().all(|page| browser.page(page).contains(failing)).then_some(())
+    });
+    assert!(browser.page("/dashboard").contains("1 webhook needs attention"));
+    eventually("both attempts are counted", SOON, || {
+        browser.page(&key).contains("2 failed").then_some(())
+    });
+    client.send(&alice, &alice.key, "x").ok();
+    receiver.await_requests(3);
+    eventually("the webhook is healthy", SOON, || {
+        (!browser.page("/dashboard").contains("needs attention")).then_some(())
+    });
+    assert!(browser.page(&pages[2]).contains("33 %"));
+}
+
+fn the_chart_includes_the_newest_messages(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    for _ in 0..3 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    let page = |identity| {
+        Browser::sign_in(client, identity).page(&format!("/dashboard/keys/{}", identity.key))
+    };
+    let shown = page(&alice);
+    assert!(shown.contains("3 of 1,000 messages this month"), "{shown}");
+    assert!(shown.contains("3 messages sent"), "{shown}");
+    assert!(page(&bob).contains("<td>0</td><td>3</td><td>0</td>"));
+}
+
+fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, mallory) = (client.new_identity(), client.new_identity());
+    let (first, second) = (Receiver::start(), Receiver::start());
+    let hook = text(&client.register(&alice, &first.url), "webhook_id");
+    client.register(&alice, &second.url);
+    let envelope = text(&client.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    let browser = Browser::sign_in(client, &alice);
+    let log = format!("/dashboard/keys/{}/events", alice.key);
+    let entries = |page: &str| page.matches("class=\"tag succeeded\"").count();
+    eventually("both attempts are listed", SOON, || {
+        (entries(&browser.page(&log)) == 2).then_some(())
+    });
+    assert_eq!(entries(&browser.page(&format!("{log}?webhook={hook}&state=succeeded"))), 1);
+    assert_eq!(entries(&browser.page(&format!("{log}?state=exhausted"))), 0);
+    let found = browser.get(&format!("{log}?id={envelope}"));
+    assert_eq!(found.header("location"), Some(&*format!("{log}/{envelope}")));
+    assert!(browser.page(&format!("{log}?id=rubbish")).contains("This is not the id of an event"));
+    let select = |id: &str| {
+        let form = format!("form_token={}&selected={hook}+{id}", browser.form_token());
+        String::from_utf8(browser.post(&log, &form, "same-origin").body).unwrap()
+    };
+    assert!(select(&envelope).contains("1 event is sent again now."));
+    assert_eq!(first.await_requests(2).len(), 2);
+    assert!(select("env_01h455vb4pex5vsknk084sn02q").contains("role=\"alert\""));
+    let stranger = Browser::sign_in(client, &mallory);
+    for path in [log.clone(), format!("{log}/{envelope}")] {
+        assert_eq!(stranger.get(&path).status, 404, "{path}");
+    }
+    let own = format!("/dashboard/keys/{}/events/{envelope}", mallory.key);
+    assert_eq!(stranger.get(&own).status, 404);
+}
+
+fn the_page_of_an_event_shows_its_request_as_it_was_sent(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let receiver =
+        Receiver::reacting(move |_| Reaction::Exactly("200 OK".to_owned(), b"<b>ok</b>".to_vec()));
+    let secret = text(&client.register(&alice, &receiver.url), "secret");
+    let envelope = text(&client.send(&alice, &alice.key, "x").ok(), "envelope_id");
+    let request = receiver.await_requests(1).remove(0);
+    let browser = Browser::sign_in(client, &alice);
+    let path = format!("/dashboard/keys/{}/events/{envelope}", alice.key);
+    let page = eventually("the attempt is listed", SOON, || {
+        Some(browser.page(&path)).filter(|page| page.contains("tag succeeded"))
+    });
+    let body = String::from_utf8(request.body.clone()).unwrap().replace('"', "&#34;");
+    assert!(page.contains(&body), "{body} is not in {page}");
+    let timestamp: i64 = request.header("webhook-timestamp").parse().unwrap();
+    let shown = |seconds| page.contains(&format!("webhook-timestamp: {seconds}"));
+    assert!(shown(timestamp) || shown(timestamp + 1), "{page}");
+    assert!(page.contains("&#60;b&#62;ok"), "{page}");
+    assert!(!page.contains(&secret) && !page.contains("whsec_"));
+}
+
+fn a_test_event_is_sent_from_the_page_of_a_webhook(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    let browser = Browser::sign_in(client, &alice);
+    let form = format!("form_token={}&do=test", browser.form_token());
+    let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
+    let test = || {
+        let response = browser.post(&page, &form, "same-origin");
+        String::from_utf8(response.body).unwrap()
+    };
+    assert!(test().contains("arrived: the receiver responded 204"));
+    assert!(test().contains("failed: the receiver responded 500"));
+    assert_eq!(receiver.requests()[0].json()["event"], "webhook.test");
 }

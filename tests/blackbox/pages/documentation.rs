@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Response, text};
+use crate::support::{Client, Database, Response, search_documentation, text};
 
 fn get(client: &Client, path: &str) -> Response {
     client.request("GET", path).response()
@@ -62,6 +62,33 @@ fn all_links_of_the_pages_work() {
     assert!(seen.len() > 100, "{seen:?}");
     for path in ["/docs/quickstart", "/docs/reference/sendMessage", "/docs/operating/alerts.yml"] {
         assert!(seen.contains(path), "{path} is not linked");
+    }
+}
+
+#[test]
+fn the_search_of_the_documentation_needs_no_server() {
+    let server = Database::embedded().serve();
+    let index = get(server.client(), "/docs/search.json");
+    assert_eq!(index.header("content-type"), Some("application/json"));
+    let seen = search_documentation(&format!("{}/docs", server.url), "raw_did");
+    assert_eq!(seen["found"][0], "/docs/errors/RAW_DID_REJECTED", "{seen}");
+    assert_eq!(seen["complaints"], json!([]), "{seen}");
+    assert_eq!(seen["without_script"], false, "{seen}");
+}
+
+#[test]
+fn each_link_of_the_list_for_language_models_works() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let list = get(client, "/llms.txt");
+    assert_eq!(list.header("content-type"), Some("text/plain; charset=utf-8"));
+    let list = String::from_utf8(list.body).unwrap();
+    let links: Vec<_> =
+        list.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert!(links.len() > 20, "{list}");
+    for link in links {
+        let path = link.strip_prefix(&server.url).unwrap();
+        assert_eq!(get(client, path).status, 200, "{link}");
     }
 }
 

@@ -63,6 +63,18 @@ impl Authority {
         self.issue_to(&[name], |_| ())
     }
 
+    /// Issues a certificate for a client, such as a user of a database.
+    #[cfg(feature = "postgres-tls")]
+    pub(crate) fn issue_for_client(&self, name: &str) -> Issued {
+        self.issue_to(&[], |params| params.distinguished_name.push(DnType::CommonName, name))
+    }
+
+    /// Issues a certificate for another host name that expired long ago.
+    #[cfg(feature = "postgres-tls")]
+    pub(crate) fn issue_expired_for_name(&self, name: &str) -> Issued {
+        self.issue_to(&[name], |params| params.not_after = date_time_ymd(2001, 1, 1))
+    }
+
     fn issue_where(&self, set: impl FnOnce(&mut CertificateParams)) -> Issued {
         self.issue_to(&["127.0.0.1", "localhost"], set)
     }

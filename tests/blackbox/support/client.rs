@@ -134,6 +134,19 @@ impl Client {
         }
     }
 
+    /// Creates an API token for the key of `identity`, whose login secret must be known.
+    #[track_caller]
+    pub(crate) fn new_token(&self, identity: &Identity, scopes: &[&str]) -> Value {
+        let request = self.post("/v1/auth/tokens/create").token(&identity.token);
+        request.json(&token_body(identity, scopes)).response().ok()
+    }
+
+    /// Like `new_token`, but returns only the text of the token.
+    #[track_caller]
+    pub(crate) fn token_with(&self, identity: &Identity, scopes: &[&str]) -> String {
+        text(&self.new_token(identity, scopes), "token")
+    }
+
     pub(crate) fn send(&self, from: &Identity, to: &str, message: &str) -> Response {
         self.act(from, "/v1/channel/send", &json!({"to": to, "message": message}))
     }
@@ -271,6 +284,16 @@ impl Response {
         assert_eq!(self.header("cache-control"), Some("no-store"));
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
     }
+}
+
+/// Returns the body that creates an API token.
+pub(crate) fn token_body(identity: &Identity, scopes: &[&str]) -> Value {
+    json!({
+        "login_secret": identity.login_secret,
+        "api_key_id": identity.key,
+        "name": "order service",
+        "scopes": scopes,
+    })
 }
 
 /// Returns the text of a JSON field. Panics if the field is missing.

@@ -36,7 +36,15 @@ must(await client.GET("/.well-known/did.json"));
 must(await client.GET("/did.json"));
 const carol = must(await client.POST("/v1/did/activate", { body: { label: "Carol" } }));
 const login = { account_id: carol.account_id, login_secret: carol.login_secret ?? "" };
-must(await client.POST("/v1/auth/login", { body: login }));
+const session = must(await client.POST("/v1/auth/login", { body: login })).session_token;
+const headers = { Authorization: `Bearer ${session}` };
+const { account_id, login_secret } = login;
+const token = { login_secret, api_key_id: carol.api_key_id, name: "shop", scopes: ["send" as const] };
+const { token_id } = must(await client.POST("/v1/auth/tokens/create", { headers, body: token }));
+hold(must(await client.POST("/v1/auth/tokens/list", { headers })).tokens[0]?.token_id === token_id, "the token is listed");
+must(await client.POST("/v1/auth/tokens/revoke", { headers, body: { token_id } }));
+const { recovery_code } = must(await client.POST("/v1/auth/rotate-secret", { headers, body: { login_secret } }));
+must(await client.POST("/v1/auth/recover", { body: { account_id, recovery_code } }));
 const status = must(await client.POST("/v1/did/status", { headers: as(alice) }));
 hold(status.usage.minute.limit > 0, "the key has limits");
 
@@ -80,6 +88,5 @@ must(await client.POST("/v1/did/resolve", { headers: as(alice), body: { id: bob.
 must(await client.POST("/v1/channel/receipt", { headers: as(alice), body: { envelope_id } }));
 must(await client.POST("/v1/account/activity", { headers: account(alice), body: { limit: 5 } }));
 await client.POST("/v1/account/close", { headers: account(alice), body: { login_secret: "wrong" } });
-must(await client.POST("/v1/auth/rotate-secret", { headers: account(alice) }));
 must(await client.POST("/v1/auth/logout", { headers: account(alice), body: { all: true } }));
 console.log(JSON.stringify([...called]));

@@ -7,7 +7,7 @@ use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
-    lists::{AccountCommand, KeyListArgs, SessionCommand, WebhookCommand},
+    lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
 use crate::settings::DatabaseArgs;
@@ -18,7 +18,7 @@ use crate::settings::DatabaseArgs;
 pub(crate) struct AdminArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Print one JSON object; the lists of accounts, keys and webhooks print one object per line
+    /// Print one JSON object; the lists of accounts, keys, API tokens and webhooks print one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -28,7 +28,7 @@ pub(crate) struct AdminArgs {
 /// The objects that operator commands work on. The first word after `admin` names the object.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
-    /// List, show, close and erase accounts
+    /// List, show, close and erase accounts, and reset their secrets
     #[command(subcommand)]
     Account(AccountCommand),
     /// Record an assessment of an API key, on which its next badge is based
@@ -70,6 +70,9 @@ pub(crate) enum Noun {
     Session(SessionCommand),
     /// Count accounts, keys, webhooks, envelopes and deliveries
     Stats,
+    /// List and revoke API tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// List and disable webhooks
     #[command(subcommand)]
     Webhook(WebhookCommand),

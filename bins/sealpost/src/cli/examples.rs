@@ -25,7 +25,7 @@ fn indented(text: &str) -> String {
 }
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-const EXAMPLES: [(&str, &str); 50] = [
+const EXAMPLES: [(&str, &str); 53] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -64,6 +64,10 @@ const EXAMPLES: [(&str, &str); 50] = [
          sealpost admin account list --limit 1000 --cursor acct_01kxk83ffmfe7rw98sdqcq10h0 --json",
     ),
     ("admin account show", "sealpost admin account show acct_01kxk83ffmfe7rw98sdqcq10h0"),
+    (
+        "admin account reset-secret",
+        "sealpost admin account reset-secret acct_01kxk83ffmfe7rw98sdqcq10h0",
+    ),
     (
         "admin assess",
         "sealpost admin assess ak_01kxk83ffmfe7rw98sdqcq10h0 --clarity 0.81 --coherence 0.70 --confidence 0.95 --drift 0.04",
@@ -132,6 +136,8 @@ const EXAMPLES: [(&str, &str); 50] = [
         "admin session end",
         "sealpost admin session end acct_01kxk83ffmfe7rw98sdqcq10h0\nsealpost admin session end --all",
     ),
+    ("admin token list", "sealpost admin token list acct_01kxk83ffmfe7rw98sdqcq10h0 --json"),
+    ("admin token revoke", "sealpost admin token revoke tok_01kxk83ffmfe7rw98sdqcq10h0"),
     (
         "admin webhook list",
         "sealpost admin webhook list --account acct_01kxk83ffmfe7rw98sdqcq10h0\n\

@@ -1,4 +1,4 @@
-//! The arguments of the operator commands on accounts, sessions and webhooks, and of the list of API keys.
+//! The operator commands on accounts, sessions, API tokens and webhooks, and the lists of keys.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use sealpost_domain::{
-    AccountId, ApiKeyId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
+    AccountId, ApiKeyId, ApiTokenId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
 };
 
 use crate::fault::Fault;
@@ -39,6 +39,30 @@ pub(crate) enum AccountCommand {
         /// Account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
+    },
+    /// End the login secret, the recovery code and all sessions of an account, and print a new recovery code
+    ///
+    /// The owner uses the code once for `POST /v1/auth/recover`, which also ends the API tokens. It is shown only here.
+    ResetSecret {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TokenCommand {
+    /// List the API tokens of an account that have not expired, oldest first
+    List {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
+    /// Revoke an API token on all servers
+    Revoke {
+        /// API token (tok_...)
+        #[arg(value_name = "TOK")]
+        token_id: ApiTokenId,
     },
 }
 

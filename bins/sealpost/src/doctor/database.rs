@@ -1,6 +1,8 @@
 //! Checks the database: reachability, server version, durability settings, connection limit and pending migrations.
 
-use sealpost_node::{Database, DatabaseInfo, DatabaseUrl, Settings, database_error, open_database};
+use sealpost_node::{
+    Database, DatabaseInfo, DatabaseUrl, Encryption, Settings, database_error, open_database,
+};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
@@ -21,10 +23,8 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
         findings.push(Finding::ok("database", text));
         return None;
     }
-    if url.leaves_the_machine() {
-        let text = "the connection to the database is not encrypted: use a private network, or a tunnel on this machine \
-                    in --database-url (docs/operating.md)";
-        findings.push(Finding::warn("database", text));
+    if let Ok(Encryption::Weaker(mode)) = url.encryption(settings.database.storage.in_clear) {
+        findings.extend(mode.risk().map(|risk| Finding::warn("database", risk)));
     }
     match open(settings, &url) {
         Ok((database, about)) => {
@@ -59,6 +59,17 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     }
     if !server.is_durable {
         let text = "fsync or full_page_writes of the server is off, so acknowledged data can be lost: turn both on";
+        risks.push(Finding::warn("database", text));
+    }
+    if settings.database.storage.has_pooler && !server.has_session_defaults {
+        let text = "the role lacks the session settings that a pooler in transaction mode needs as defaults: run the \
+                    ALTER ROLE statements of docs/operating.md";
+        risks.push(Finding::warn("database", text));
+    }
+    let may_fail_over = server.standbys > 0 || settings.database.database_url().has_several_hosts();
+    if may_fail_over && !server.waits_for_standby {
+        let text = "a failover to a standby can lose acknowledged data and restore revoked keys, because commits do not \
+                    wait for a standby: set synchronous_standby_names on the server";
         risks.push(Finding::warn("database", text));
     }
     if i64::from(settings.database.storage.pool_max) >= server.connections_max {

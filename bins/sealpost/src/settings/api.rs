@@ -103,6 +103,23 @@ pub(super) struct WebArgs {
         value_name = "N"
     )]
     dashboard_per_minute: u32,
+    /// Address for larger limits, which the dashboard shows when a limit is nearly used: an https or mailto URL
+    #[arg(
+        long,
+        env = "SEALPOST_SALES_CONTACT",
+        value_name = "URL",
+        value_parser = contact
+    )]
+    sales_contact: Option<String>,
+}
+
+/// Parses the address of a contact.
+fn contact(text: &str) -> Result<String, String> {
+    let is_url = ["https://", "mailto:"].iter().any(|scheme| text.starts_with(scheme));
+    if is_url && !text.contains(char::is_whitespace) {
+        return Ok(text.to_owned());
+    }
+    Err("give an https or mailto URL, such as mailto:sales@example.org".to_owned())
 }
 
 /// Parses networks separated by commas. The word `none` means an empty list.
@@ -161,7 +178,7 @@ impl From<&ApiArgs> for ApiSettings {
 
 impl From<&WebArgs> for WebSettings {
     fn from(args: &WebArgs) -> Self {
-        let WebArgs { dashboard_per_minute } = args;
-        Self { dashboard_per_minute: *dashboard_per_minute }
+        let WebArgs { dashboard_per_minute, sales_contact } = args;
+        Self { dashboard_per_minute: *dashboard_per_minute, sales_contact: sales_contact.clone() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, StorageSettings};
 
 use super::span::Span;
@@ -21,6 +21,13 @@ pub(crate) struct DatabaseArgs {
     /// postgres://… or sqlite:PATH; if omitted, the embedded database in the data folder
     #[arg(long, env = "SEALPOST_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database_url: Option<DatabaseUrl>,
+    /// Connect to PostgreSQL without TLS, also through a network; by default a remote server needs TLS and a verified
+    /// certificate
+    #[arg(long, env = "SEALPOST_DATABASE_IN_CLEAR", value_parser = BoolishValueParser::new())]
+    database_in_clear: bool,
+    /// Prepare no statements on PostgreSQL, for a pooler in transaction mode that supports none
+    #[arg(long, env = "SEALPOST_DATABASE_POOLER", value_parser = BoolishValueParser::new())]
+    database_pooler: bool,
     /// Largest number of connections to the database
     #[arg(
         long,
@@ -42,9 +49,18 @@ pub(crate) struct DatabaseArgs {
 
 impl From<&DatabaseArgs> for DatabaseSettings {
     fn from(args: &DatabaseArgs) -> Self {
-        let DatabaseArgs { data_dir, database_url, database_pool, commit_timeout } = args;
+        let DatabaseArgs {
+            data_dir,
+            database_url,
+            database_in_clear,
+            database_pooler,
+            database_pool,
+            commit_timeout,
+        } = args;
         let StorageSettings {
             pool_max: _,
+            in_clear: _,
+            has_pooler: _,
             connection_timeout,
             statement_timeout,
             commit_timeout: _,
@@ -55,6 +71,8 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             url: database_url.clone(),
             storage: StorageSettings {
                 pool_max: *database_pool,
+                in_clear: *database_in_clear,
+                has_pooler: *database_pooler,
                 connection_timeout,
                 statement_timeout,
                 commit_timeout: commit_timeout.0,

@@ -29,6 +29,14 @@ pub(super) struct ServiceArgs {
         value_name = "N"
     )]
     max_keys_per_account: u32,
+    /// Largest number of API tokens per account, without expired tokens
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_API_TOKENS_PER_ACCOUNT",
+        default_value_t = ServiceSettings::default().api_tokens_per_account_max,
+        value_name = "N"
+    )]
+    max_api_tokens_per_account: u32,
     /// Clients that can open accounts: all, only those with an invite of `sealpost admin invite create`, or none.
     /// Existing accounts can always activate further identities
     #[arg(
@@ -236,6 +244,7 @@ impl ServiceArgs {
         let Self {
             max_message_bytes,
             max_keys_per_account,
+            max_api_tokens_per_account,
             activation,
             max_revoked_handles,
             stored_bytes_per_account,
@@ -259,6 +268,7 @@ impl ServiceArgs {
         ServiceSettings {
             message_bytes_max: *max_message_bytes,
             keys_per_account_max: *max_keys_per_account,
+            api_tokens_per_account_max: *max_api_tokens_per_account,
             activation: (*activation).into(),
             revoked_handles_max: *max_revoked_handles,
             account_bytes_max: Some(*stored_bytes_per_account).filter(|bytes| *bytes > 0),

@@ -41,6 +41,11 @@ export class IdempotencyKeyReused extends ApiError {
   override readonly name: string = "IdempotencyKeyReused";
 }
 
+/** The API token does not allow this. */
+export class InsufficientScope extends ApiError {
+  override readonly name: string = "InsufficientScope";
+}
+
 /** Unexpected server error. */
 export class InternalError extends ApiError {
   override readonly name: string = "InternalError";
@@ -121,6 +126,11 @@ export class ServiceUnavailable extends ApiError {
   override readonly name: string = "ServiceUnavailable";
 }
 
+/** No such API token. */
+export class TokenNotFound extends ApiError {
+  override readonly name: string = "TokenNotFound";
+}
+
 /** Missing or invalid credentials. */
 export class Unauthorized extends ApiError {
   override readonly name: string = "Unauthorized";
@@ -145,6 +155,7 @@ export const BY_CODE: Readonly<Record<string, typeof ApiError>> = {
   GOVERNANCE_BLOCKED: GovernanceBlocked,
   HANDLE_TAKEN: HandleTaken,
   IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReused,
+  INSUFFICIENT_SCOPE: InsufficientScope,
   INTERNAL_ERROR: InternalError,
   INVALID_FIELD: InvalidField,
   INVALID_JSON: InvalidJson,
@@ -161,6 +172,7 @@ export const BY_CODE: Readonly<Record<string, typeof ApiError>> = {
   RECIPIENT_REFUSES: RecipientRefuses,
   REQUEST_TIMEOUT: RequestTimeout,
   SERVICE_UNAVAILABLE: ServiceUnavailable,
+  TOKEN_NOT_FOUND: TokenNotFound,
   UNAUTHORIZED: Unauthorized,
   UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
   WEBHOOK_NOT_FOUND: WebhookNotFound,

@@ -2,6 +2,7 @@
 export const REPEATABLE: readonly string[] = [
   "/v1/account/activity",
   "/v1/auth/login",
+  "/v1/auth/tokens/list",
   "/v1/badges/verify",
   "/v1/channel/open",
   "/v1/channel/receipt",
@@ -17,5 +18,6 @@ export const UNAUTHENTICATED: readonly string[] = [
   "/did.json",
   "/openapi.json",
   "/v1/auth/login",
+  "/v1/auth/recover",
   "/v1/ping"
 ];

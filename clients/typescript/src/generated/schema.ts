@@ -16,7 +16,7 @@ export interface paths {
         put?: never;
         /**
          * Activate an identity
-         * @description Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response shows its `login_secret` only once, so store it. With a session token the identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator may require an `invite` for a new account, or close sign-up. Limited per client address.
+         * @description Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response shows its `login_secret` and `recovery_code` only once: store them in different places. With a session token the identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator may require an `invite` for a new account, or close sign-up. Limited per client address.
          */
         post: operations["activateIdentity"];
         delete?: never;
@@ -36,7 +36,7 @@ export interface paths {
         put?: never;
         /**
          * Show the status of an API key
-         * @description Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts against the limits per minute and per day.
+         * @description Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts against the limits per minute and per day. An API token needs the scope `read`.
          */
         post: operations["getKeyStatus"];
         delete?: never;
@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Find an identity
-         * @description Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can send and receive. A raw DID is refused. The request counts against the limits per minute and per day.
+         * @description Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can send and receive. A raw DID is refused. The request counts against the limits per minute and per day. An API token needs the scope `read`.
          */
         post: operations["resolveIdentity"];
         delete?: never;
@@ -136,9 +136,89 @@ export interface paths {
         put?: never;
         /**
          * Replace the login secret
-         * @description Creates a new login secret for the account and shows it only once. The old secret stops working at once. Sessions continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited per account.
+         * @description Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Limited per account.
          */
         post: operations["rotateLoginSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover an account
+         * @description Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with logins.
+         */
+        post: operations["recoverAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/tokens/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an API token
+         * @description Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited per account.
+         */
+        post: operations["createApiToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/tokens/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List API tokens
+         * @description Lists the API tokens of the account that have not expired, oldest first. Their secrets are not shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+         */
+        post: operations["listApiTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/tokens/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an API token
+         * @description Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no login secret, so that a leaked token can be ended quickly. An unknown token and the token of another account get the same response. Limited per account.
+         */
+        post: operations["revokeApiToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -196,7 +276,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sealed message
-         * @description Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice.
+         * @description Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope `send`.
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -216,7 +296,7 @@ export interface paths {
         put?: never;
         /**
          * Open an envelope
-         * @description Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept, 30 days by default; `opened_at` is the first time. An envelope for another key gets the same response as an unknown envelope.
+         * @description Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept, 30 days by default; `opened_at` is the first time. An envelope for another key gets the same response as an unknown envelope. An API token needs the scope `open`.
          */
         post: operations["openEnvelope"];
         delete?: never;
@@ -236,7 +316,7 @@ export interface paths {
         put?: never;
         /**
          * Show the receipt of an envelope
-         * @description Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an unknown or expired one. The request counts against the limits per minute and per day.
+         * @description Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an unknown or expired one. The request counts against the limits per minute and per day. An API token needs the scope `send`.
          */
         post: operations["getReceipt"];
         delete?: never;
@@ -258,7 +338,7 @@ export interface paths {
          * Register a webhook
          * @description Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced` needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, use a name. A key may have 16 webhooks.
          *
-         *     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no webhook receives them.
+         *     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no webhook receives them. An API token needs the scope `webhooks`.
          */
         post: operations["registerWebhook"];
         delete?: never;
@@ -278,7 +358,7 @@ export interface paths {
         put?: never;
         /**
          * List webhooks
-         * @description Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets are not shown.
+         * @description Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets are not shown. An API token needs the scope `webhooks` or `read`.
          */
         post: operations["listWebhooks"];
         delete?: never;
@@ -298,7 +378,7 @@ export interface paths {
         put?: never;
         /**
          * Delete a webhook
-         * @description Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.
+         * @description Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it. An API token needs the scope `webhooks`.
          */
         post: operations["deleteWebhook"];
         delete?: never;
@@ -318,7 +398,7 @@ export interface paths {
         put?: never;
         /**
          * Enable a webhook
-         * @description Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.
+         * @description Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. An API token needs the scope `webhooks`.
          */
         post: operations["enableWebhook"];
         delete?: never;
@@ -338,7 +418,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook
-         * @description Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can change to the new one.
+         * @description Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -358,7 +438,7 @@ export interface paths {
         put?: never;
         /**
          * List deliveries
-         * @description Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error class, duration, the first KiB of the response, and the next attempt.
+         * @description Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error class, duration, the first KiB of the response, and the next attempt. An API token needs the scope `webhooks` or `read`.
          */
         post: operations["listDeliveries"];
         delete?: never;
@@ -378,7 +458,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event again
-         * @description Sends the event of one envelope now, also after a success or after the last retry. A disabled webhook must be enabled first.
+         * @description Sends the event of one envelope now, also after a success or after the last retry. A disabled webhook must be enabled first. An API token needs the scope `webhooks`.
          */
         post: operations["redeliverEvent"];
         delete?: never;
@@ -398,7 +478,7 @@ export interface paths {
         put?: never;
         /**
          * Send failed events again
-         * @description Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only counts them. While `more` is true, repeat the request with the same `since` and an `until`. A disabled webhook must be enabled first.
+         * @description Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only counts them. While `more` is true, repeat the request with the same `since` and an `until`. A disabled webhook must be enabled first. An API token needs the scope `webhooks`.
          */
         post: operations["recoverDeliveries"];
         delete?: never;
@@ -418,7 +498,7 @@ export interface paths {
         put?: never;
         /**
          * Test a webhook
-         * @description Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the attempt. The event is signed like all events. It is never retried, is not listed in `deliveries`, and never disables the webhook. Limited per account.
+         * @description Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the attempt. The event is signed like all events. It is never retried, is not listed in `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope `webhooks`.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -438,7 +518,7 @@ export interface paths {
         put?: never;
         /**
          * Perform an action on webhooks
-         * @description Performs the action that `action` names. Each action also has a path of its own, which takes the same fields without `action` and has the same effect and response: `rotate_secret` is `POST /v1/webhooks/rotate-secret`. New programs should use these paths.
+         * @description Performs the action that `action` names. Each action also has a path of its own, which takes the same fields without `action` and has the same effect and response: `rotate_secret` is `POST /v1/webhooks/rotate-secret`. New programs should use these paths. An API token needs the scope `webhooks` or `read`.
          */
         post: operations["manageWebhooks"];
         delete?: never;
@@ -768,9 +848,11 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description The login secret of a new account, shown only in this response. Absent if the account existed. */
             login_secret?: string;
+            /** @description The recovery code of a new account, which replaces a lost login secret; shown only here. */
+            recovery_code?: string;
         };
         /**
-         * @description The kind of an act on an account. `key_activated`: A key was activated. `key_revoked`: The owner revoked a key. `login`: A session began. `login_failed`: A login secret was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator acted on the account or on one of its keys. `policy_changed`: The owner changed the policy of a key. `recovered`: The recovery code replaced the login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
+         * @description The kind of an act on an account. `key_activated`: A key was activated. `key_revoked`: The owner revoked a key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator acted on the account or on one of its keys. `policy_changed`: The owner changed the policy of a key. `recovered`: The recovery code replaced the login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
          * @enum {string}
          */
         ActivityKind: "key_activated" | "key_revoked" | "login" | "login_failed" | "logout" | "operator" | "policy_changed" | "recovered" | "secret_replaced" | "token_created" | "token_revoked" | "webhook_deleted" | "webhook_registered";
@@ -797,7 +879,7 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @description Kind of the act. */
             kind: components["schemas"]["ActivityKind"];
-            /** @description Author of the act: `client`, `operator`, or `session:` and the name of the session on the dashboard. */
+            /** @description Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and the id of the API token. */
             actor: string;
             /** @description Address of the client; `null` for operators. */
             client_address: string | null;
@@ -806,6 +888,57 @@ export interface components {
         };
         /** @description Id of an API key. The id is the public name of one identity. */
         ApiKeyId: string;
+        /** @description A new API token. */
+        ApiTokenCreated: {
+            /** @description Id of the token, for its revocation. */
+            token_id: components["schemas"]["ApiTokenId"];
+            /** @description The value for `Authorization: Bearer`; shown only here. */
+            token: string;
+            /** @description Display name. */
+            name: components["schemas"]["Label"];
+            /** @description The only key that the token can act as. */
+            api_key_id: components["schemas"]["ApiKeyId"];
+            /** @description The requests that the token allows. */
+            scopes: components["schemas"]["TokenScope"][];
+            /** @description Time of creation. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description End of the token. */
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        /** @description Id of an API token. */
+        ApiTokenId: string;
+        /** @description The API tokens of an account. */
+        ApiTokenList: {
+            /** @description The tokens that have not expired, oldest first. */
+            tokens: components["schemas"]["ApiTokenView"][];
+        };
+        /** @description A revoked API token. */
+        ApiTokenRevoked: {
+            /** @description Id of the token. */
+            token_id: components["schemas"]["ApiTokenId"];
+            /**
+             * @description Always `true`.
+             * @constant
+             */
+            revoked: true;
+        };
+        /** @description An API token, without its secret. */
+        ApiTokenView: {
+            /** @description Id of the token. */
+            token_id: components["schemas"]["ApiTokenId"];
+            /** @description Display name. */
+            name: components["schemas"]["Label"];
+            /** @description The only key that the token can act as. */
+            api_key_id: components["schemas"]["ApiKeyId"];
+            /** @description The requests that the token allows. */
+            scopes: components["schemas"]["TokenScope"][];
+            /** @description Time of creation. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description End of the token. */
+            expires_at: components["schemas"]["Timestamp"];
+            /** @description Start of the hour of the last use; null if the token was never used. */
+            last_used_at: components["schemas"]["Timestamp"] | null;
+        };
         /** @description Id of a badge, a signed credential about an API key. */
         BadgeId: string;
         /**
@@ -855,6 +988,22 @@ export interface components {
             /** @description The login secret of the account. */
             login_secret: string;
         };
+        /** @description The new API token. */
+        CreateTokenRequest: {
+            /** @description The present login secret of the account. */
+            login_secret: string;
+            /** @description The only API key that the token can act as. */
+            api_key_id: string;
+            /** @description A name for people. */
+            name: components["schemas"]["Label"];
+            /** @description The requests that the token allows. */
+            scopes: components["schemas"]["TokenScope"][];
+            /**
+             * Format: uint32
+             * @description Lifetime in days.
+             */
+            expires_in_days?: number | null;
+        };
         /** @description The webhook to delete. */
         DeleteWebhook: {
             /** @description The id of the webhook. */
@@ -891,6 +1040,11 @@ export interface components {
              * @description Sessions.
              */
             sessions: number;
+            /**
+             * Format: uint64
+             * @description API tokens.
+             */
+            api_tokens: number;
             /**
              * Format: uint64
              * @description Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
@@ -1150,7 +1304,7 @@ export interface components {
              * @description The error code.
              * @enum {string}
              */
-            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
+            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
             /** @description The reason, and advice for the caller. */
             detail: string;
             /** @description The metrics that miss their threshold. */
@@ -1485,7 +1639,7 @@ export interface components {
              * @description The error code, for programs. Codes never change.
              * @enum {string}
              */
-            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
+            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
             /** @description The id of the request, as in the header `X-Request-Id`. */
             request_id: string;
             /** @description The field that has the error. Absent if no field has an error. */
@@ -1528,6 +1682,13 @@ export interface components {
          * @enum {string}
          */
         ReceiptState: "bounced" | "notified" | "opened" | "sent" | "waiting";
+        /** @description The account and its recovery code. */
+        RecoverAccountRequest: {
+            /** @description The account, as in the response to its activation. */
+            account_id: string;
+            /** @description The newest recovery code of the account. */
+            recovery_code: string;
+        };
         /** @description The webhook and the time range of the failed events. */
         RecoverDeliveries: {
             /** @description The id of the webhook. */
@@ -1682,6 +1843,16 @@ export interface components {
             /** @description Time from which the secret no longer signs. */
             expires_at: components["schemas"]["Timestamp"];
         };
+        /** @description The API token to revoke. */
+        RevokeTokenRequest: {
+            /** @description The id of the token. */
+            token_id: string;
+        };
+        /** @description The present secret. */
+        RotateSecretRequest: {
+            /** @description The present login secret of the account. */
+            login_secret: string;
+        };
         /** @description The webhook whose secret is replaced. */
         RotateWebhookSecret: {
             /** @description The id of the webhook. */
@@ -1708,12 +1879,14 @@ export interface components {
         RotationReason: "replaced" | "revoked" | "sealing_key";
         /** @description A decimal from 0 to 1 with up to 18 decimal places. */
         Score: string;
-        /** @description A new login secret. */
-        SecretRotated: {
-            /** @description The account of the secret. */
+        /** @description New secrets of an account. */
+        SecretsReplaced: {
+            /** @description Account of the secrets. */
             account_id: components["schemas"]["AccountId"];
-            /** @description The new secret, shown only in this response. */
+            /** @description The new login secret; shown only here. */
             login_secret: string;
+            /** @description The new recovery code; shown only here. */
+            recovery_code: string;
         };
         /** @description A message and its recipient. */
         SendRequest: {
@@ -1806,6 +1979,11 @@ export interface components {
          * @description ISO 8601 in UTC, with milliseconds and `Z`.
          */
         Timestamp: string;
+        /**
+         * @description A group of requests that an API token can allow. `open`: Open envelopes. `read`: Read the status of the key, its webhooks and their deliveries, and find identities. `send`: Send messages and read their receipts. `webhooks`: Register and manage webhooks.
+         * @enum {string}
+         */
+        TokenScope: "open" | "read" | "send" | "webhooks";
         /** @description A badge threshold that a metric of the key does not meet. */
         Unmet: {
             /** @description The metric with the unmet threshold. */
@@ -1931,7 +2109,7 @@ export interface components {
          */
         "Idempotency-Key": string;
         /**
-         * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+         * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
          * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
          */
         "X-DID-API-Key": string;
@@ -1986,6 +2164,11 @@ export type ActivityPage = components['schemas']['ActivityPage'];
 export type ActivityRequest = components['schemas']['ActivityRequest'];
 export type ActivityView = components['schemas']['ActivityView'];
 export type ApiKeyId = components['schemas']['ApiKeyId'];
+export type ApiTokenCreated = components['schemas']['ApiTokenCreated'];
+export type ApiTokenId = components['schemas']['ApiTokenId'];
+export type ApiTokenList = components['schemas']['ApiTokenList'];
+export type ApiTokenRevoked = components['schemas']['ApiTokenRevoked'];
+export type ApiTokenView = components['schemas']['ApiTokenView'];
 export type BadgeId = components['schemas']['BadgeId'];
 export type BadgeVerdict = components['schemas']['BadgeVerdict'];
 export type BadgeVerified = components['schemas']['BadgeVerified'];
@@ -1994,6 +2177,7 @@ export type CheckName = components['schemas']['CheckName'];
 export type CheckReport = components['schemas']['CheckReport'];
 export type CheckStatus = components['schemas']['CheckStatus'];
 export type CloseRequest = components['schemas']['CloseRequest'];
+export type CreateTokenRequest = components['schemas']['CreateTokenRequest'];
 export type DeleteWebhook = components['schemas']['DeleteWebhook'];
 export type DeleteWebhookAction = components['schemas']['DeleteWebhookAction'];
 export type Deleted = components['schemas']['Deleted'];
@@ -2054,6 +2238,7 @@ export type Receipt = components['schemas']['Receipt'];
 export type ReceiptPolicy = components['schemas']['ReceiptPolicy'];
 export type ReceiptRequest = components['schemas']['ReceiptRequest'];
 export type ReceiptState = components['schemas']['ReceiptState'];
+export type RecoverAccountRequest = components['schemas']['RecoverAccountRequest'];
 export type RecoverDeliveries = components['schemas']['RecoverDeliveries'];
 export type RecoverDeliveriesAction = components['schemas']['RecoverDeliveriesAction'];
 export type Recovered = components['schemas']['Recovered'];
@@ -2066,11 +2251,13 @@ export type Report = components['schemas']['Report'];
 export type ResolveRequest = components['schemas']['ResolveRequest'];
 export type Resolved = components['schemas']['Resolved'];
 export type Retiring = components['schemas']['Retiring'];
+export type RevokeTokenRequest = components['schemas']['RevokeTokenRequest'];
+export type RotateSecretRequest = components['schemas']['RotateSecretRequest'];
 export type RotateWebhookSecret = components['schemas']['RotateWebhookSecret'];
 export type RotateWebhookSecretAction = components['schemas']['RotateWebhookSecretAction'];
 export type RotationReason = components['schemas']['RotationReason'];
 export type Score = components['schemas']['Score'];
-export type SecretRotated = components['schemas']['SecretRotated'];
+export type SecretsReplaced = components['schemas']['SecretsReplaced'];
 export type SendRequest = components['schemas']['SendRequest'];
 export type SenderHandle = components['schemas']['SenderHandle'];
 export type Sent = components['schemas']['Sent'];
@@ -2080,6 +2267,7 @@ export type TestWebhookAction = components['schemas']['TestWebhookAction'];
 export type Tested = components['schemas']['Tested'];
 export type ThresholdWindow = components['schemas']['ThresholdWindow'];
 export type Timestamp = components['schemas']['Timestamp'];
+export type TokenScope = components['schemas']['TokenScope'];
 export type Unmet = components['schemas']['Unmet'];
 export type ValidateRequest = components['schemas']['ValidateRequest'];
 export type Validated = components['schemas']['Validated'];
@@ -2154,7 +2342,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `ACTIVATION_REFUSED`: No account can be opened. `QUOTA_EXCEEDED`: A cap is reached. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `ACTIVATION_REFUSED`: No account can be opened. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2255,7 +2443,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -2309,7 +2497,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2418,7 +2606,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -2472,7 +2660,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2581,7 +2769,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -2635,7 +2823,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. `QUOTA_EXCEEDED`: A cap is reached. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2914,6 +3102,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
@@ -3002,6 +3201,413 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretsReplaced"];
+                };
+            };
+            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recoverAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretsReplaced"];
+                };
+            };
+            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createApiToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiTokenCreated"];
+                };
+            };
+            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `QUOTA_EXCEEDED`: A cap is reached. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `KEY_NOT_FOUND`: No such API key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listApiTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
         requestBody?: never;
         responses: {
             /** @description Success. */
@@ -3011,7 +3617,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretRotated"];
+                    "application/json": components["schemas"]["ApiTokenList"];
                 };
             };
             /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
@@ -3029,6 +3635,163 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeApiToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RevokeTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiTokenRevoked"];
+                };
+            };
+            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `TOKEN_NOT_FOUND`: No such API token. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3160,6 +3923,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
@@ -3285,6 +4059,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
@@ -3365,7 +4150,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -3425,7 +4210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `RECIPIENT_REFUSES`: The recipient does not accept the message. `QUOTA_EXCEEDED`: A cap is reached. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `RECIPIENT_REFUSES`: The recipient does not accept the message. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3546,7 +4331,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -3600,7 +4385,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3709,7 +4494,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -3763,7 +4548,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3872,7 +4657,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -3926,7 +4711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `QUOTA_EXCEEDED`: A cap is reached. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4035,7 +4820,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4089,7 +4874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4198,7 +4983,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4252,7 +5037,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4361,7 +5146,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4415,7 +5200,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4524,7 +5309,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4578,7 +5363,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4687,7 +5472,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4741,7 +5526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4850,7 +5635,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -4904,7 +5689,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5013,7 +5798,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -5067,7 +5852,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5176,7 +5961,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -5230,7 +6015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5339,7 +6124,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -5393,7 +6178,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5540,7 +6325,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -5594,7 +6379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `QUOTA_EXCEEDED`: A cap is reached. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5715,7 +6500,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -5769,7 +6554,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5954,7 +6739,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the session token authorizes.
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
                  * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
                  */
                 "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
@@ -6008,7 +6793,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

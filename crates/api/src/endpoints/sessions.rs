@@ -4,4 +4,5 @@ pub(super) mod activity;
 pub(super) mod close;
 pub(super) mod login;
 pub(super) mod logout;
+pub(super) mod recover;
 pub(super) mod rotate_secret;

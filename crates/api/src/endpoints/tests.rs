@@ -84,6 +84,7 @@ const VERBS: &[&str] = &[
     "redeliver",
     "register",
     "resolve",
+    "revoke",
     "rotate",
     "send",
     "set",

@@ -1,6 +1,6 @@
 //! Documentation of the errors about credentials, and about the API keys of the caller and the recipient.
 
-use sealpost_domain::{KeyStatus, Refusal};
+use sealpost_domain::{KeyStatus, Refusal, TokenScope};
 
 use super::{ErrorDocumentation, Retry};
 
@@ -31,6 +31,20 @@ pub(super) const GOVERNANCE_BLOCKED: ErrorDocumentation = ErrorDocumentation {
     ],
     retry: Retry::Changed,
     example: || Refusal::GovernanceBlocked { field: None }.into(),
+};
+
+pub(super) const INSUFFICIENT_SCOPE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The API token does not allow this request.",
+    causes: &[
+        "The token does not have the scope of the endpoint.",
+        "The endpoint concerns the account, such as activation, secrets, tokens and policy. It accepts session tokens only.",
+    ],
+    remedies: &[
+        "Create an API token with the scope that `detail` names: `POST /v1/auth/tokens/create`.",
+        "For the account: log in, and send the session token.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::InsufficientScope { needed: &[TokenScope::Send] }.into(),
 };
 
 pub(super) const KEY_INACTIVE: ErrorDocumentation = ErrorDocumentation {
@@ -79,18 +93,21 @@ pub(super) const RECIPIENT_REFUSES: ErrorDocumentation = ErrorDocumentation {
 pub(super) const UNAUTHORIZED: ErrorDocumentation = ErrorDocumentation {
     summary: "Credentials are missing or not valid.",
     causes: &[
-        "The `Authorization: Bearer` header is absent, or its token is malformed, expired or logged out.",
+        "The `Authorization: Bearer` header is absent, or its token is malformed, expired, logged out or revoked.",
         "Neither `X-DID-API-Key` nor `api_key_id` in the body names an API key.",
-        "The API key belongs to another account than the session.",
-        "At login: the account or its secret is wrong. The response is the same for both.",
+        "The API key belongs to another account than the session, or the API token is for another key.",
+        "At login and recovery: the account or its secret is wrong. The response is the same for both.",
+        "The `login_secret` that confirms a change of the account is wrong.",
     ],
     remedies: &[
-        "Log in with `POST /v1/auth/login` and send the new token.",
+        "Log in with `POST /v1/auth/login` and send the new token, or create another API token.",
         "Send the token together with an API key of the same account.",
     ],
     retry: Retry::Changed,
     example: || {
-        Refusal::Unauthorized("the session token is not valid or no longer valid; log in again")
-            .into()
+        Refusal::Unauthorized(
+            "the token is not valid or no longer valid; log in again, or create another API token",
+        )
+        .into()
     },
 };

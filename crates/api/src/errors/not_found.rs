@@ -45,6 +45,17 @@ pub(super) const NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
     example: || Problem::NotFound { nearest: Some("/v1/channel/send") },
 };
 
+pub(super) const TOKEN_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
+    summary: "The account has no such API token. A token of another account gets the same response.",
+    causes: &[
+        "The token was revoked, or has expired and was deleted.",
+        "`token_id` is the secret (`kt_…`) instead of the id (`tok_…`).",
+    ],
+    remedies: &["List the tokens of the account with `POST /v1/auth/tokens/list`."],
+    retry: Retry::Changed,
+    example: || Refusal::TokenNotFound.into(),
+};
+
 pub(super) const WEBHOOK_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
     summary: "The key has no such webhook. A webhook of another key gets the same response.",
     causes: &[

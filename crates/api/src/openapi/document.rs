@@ -55,11 +55,14 @@ fn tags(tags: &[Tag]) -> Vec<Value> {
 
 /// Renders the OpenAPI operation object of an endpoint, and adds the schemas that it uses to `schemas`.
 pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schemas) -> Value {
+    let about_api_tokens = operation.credentials.about_api_tokens();
+    let description: Vec<_> =
+        [operation.description].into_iter().chain(about_api_tokens.as_deref()).collect();
     let mut object = json!({
         "operationId": operation.id,
         "tags": [operation.tag.name()],
         "summary": operation.summary,
-        "description": operation.description,
+        "description": description.join(" "),
         "security": operation.credentials.security(),
         "parameters": parts::parameters(operation),
         "requestBody": request_body(operation, schemas),

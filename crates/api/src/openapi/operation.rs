@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sealpost_domain::Code;
+use sealpost_service::Access;
 use serde_json::{Map, Value, json};
 
 /// The description of one endpoint. Parts that are common to all endpoints are added when the document is rendered.
@@ -28,6 +29,7 @@ pub(crate) struct Operation {
 pub(crate) enum Tag {
     Identities,
     Sessions,
+    Tokens,
     Channel,
     Webhooks,
     Badges,
@@ -42,8 +44,8 @@ pub(crate) enum Tag {
 /// The credentials that an endpoint requires or accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
-    /// A session token, and an API key of the same account.
-    Key,
+    /// A session token and one of the account's API keys, or an API token.
+    Key(Access),
     /// No credentials.
     None,
     /// A session token, or no credentials.
@@ -87,9 +89,10 @@ type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
     /// The tags of the public API.
-    pub(super) const PUBLIC: [Self; 6] = [
+    pub(super) const PUBLIC: [Self; 7] = [
         Self::Identities,
         Self::Sessions,
+        Self::Tokens,
         Self::Channel,
         Self::Webhooks,
         Self::Badges,
@@ -113,6 +116,7 @@ impl Tag {
             Self::Webhooks => "Webhooks",
             Self::Badges => "Badges",
             Self::Service => "Service",
+            Self::Tokens => "Tokens",
             Self::Accounts => "Accounts",
             Self::Keys => "Keys",
             Self::Governance => "Governance",
@@ -131,6 +135,9 @@ impl Tag {
                 "Credentials on the assessment of an API key, and compliance checks of jurisdictions."
             }
             Self::Service => "The service itself.",
+            Self::Tokens => {
+                "An API token authenticates one API key, and allows the requests of its scopes only."
+            }
             Self::Accounts => "Accounts, with their keys and sessions.",
             Self::Keys => "API keys, with their state, plan and usage.",
             Self::Governance => "Council actions on keys and accounts, and partners.",
@@ -229,12 +236,14 @@ impl Operation {
 
     /// Accepts an optional session token. An invalid token is refused.
     pub(crate) fn optional_session(self) -> Self {
-        Self { credentials: Credentials::OptionalSession, ..self }.refuses(&[Code::Unauthorized])
+        Self { credentials: Credentials::OptionalSession, ..self }
+            .refuses(&[Code::Unauthorized, Code::InsufficientScope])
     }
 
     /// Requires a session token.
     pub(crate) fn session(self) -> Self {
-        Self { credentials: Credentials::Session, ..self }.refuses(&[Code::Unauthorized])
+        Self { credentials: Credentials::Session, ..self }
+            .refuses(&[Code::Unauthorized, Code::InsufficientScope])
     }
 
     /// Requires the credentials of an operator, in any role.
@@ -253,11 +262,13 @@ impl Operation {
         ])
     }
 
-    /// Requires a session token and an API key. Such a request counts against the limits of the key.
-    pub(crate) fn session_and_key(self) -> Self {
-        Self { credentials: Credentials::Key, ..self }.refuses(&[
+    /// Requires a session token and an API key, or an API token that `access` allows. The request counts against the
+    /// limits of the key.
+    pub(crate) fn session_and_key(self, access: Access) -> Self {
+        Self { credentials: Credentials::Key(access), ..self }.refuses(&[
             Code::InvalidField,
             Code::Unauthorized,
+            Code::InsufficientScope,
             Code::KeyInactive,
             Code::KeyNotFound,
             Code::RateLimitExceeded,
@@ -299,12 +310,20 @@ impl Credentials {
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
             Self::Operator => json!([{ "operator": [] }]),
-            Self::Key | Self::Session => json!([{ "session": [] }]),
+            Self::Key(Access::Scopes(_)) => json!([{ "session": [] }, { "apiToken": [] }]),
+            Self::Key(Access::Session) | Self::Session => json!([{ "session": [] }]),
         }
     }
 
     pub(super) fn has_key(self) -> bool {
-        self == Self::Key
+        matches!(self, Self::Key(_))
+    }
+
+    /// Returns a sentence about API tokens. OpenAPI has scopes for OAuth only, so the description names them.
+    pub(super) fn about_api_tokens(self) -> Option<String> {
+        let Self::Key(Access::Scopes(scopes)) = self else { return None };
+        let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.as_str())).collect();
+        Some(format!("An API token needs the scope {}.", names.join(" or ")))
     }
 }
 

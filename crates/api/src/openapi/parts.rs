@@ -52,6 +52,11 @@ pub(super) fn components(base_url: &str, head: &DocumentHead, mut schemas: Schem
                 "scheme": "bearer",
                 "description": description,
             },
+            "apiToken": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its scopes. The description of an operation names the scopes that allow it.",
+            },
         },
     })
 }
@@ -137,8 +142,8 @@ fn headers() -> Value {
 }
 
 const API_KEY: &str = "\
-The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the \
-session token authorizes.";
+The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key \
+is an identity and no secret: the token authorizes.";
 const IDEMPOTENCY_KEY: &str = "\
 A unique string for this message, with or without quotes. If the same request is sent again with the same key, the \
 service repeats the first response and sends nothing. Keys are kept for 24 hours by default.";

@@ -18,6 +18,8 @@ pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
         C::KeyInactive => (S::FORBIDDEN, "The API key is not active"),
         C::QuotaExceeded => (S::FORBIDDEN, "A cap is reached"),
         C::RecipientRefuses => (S::FORBIDDEN, "The recipient does not accept the message"),
+        C::InsufficientScope => (S::FORBIDDEN, "The API token does not allow this"),
+        C::TokenNotFound => (S::NOT_FOUND, "No such API token"),
         C::EnvelopeNotFound => (S::NOT_FOUND, "No such envelope"),
         C::KeyNotFound => (S::NOT_FOUND, "No such API key"),
         C::SubjectNotFound => (S::NOT_FOUND, "The subject of the act does not exist"),

@@ -5,7 +5,9 @@ use actix_web::{
     http::header::{HeaderName, HeaderValue},
     web::Json,
 };
-use sealpost_service::{AccountSession, Caller, Error, Limited, Purpose, Sealpost, Send, Sent};
+use sealpost_service::{
+    Access, AccountSession, Caller, Error, Limited, Purpose, Sealpost, Send, Sent,
+};
 use serde::Serialize;
 
 use super::{
@@ -35,22 +37,28 @@ pub(crate) async fn ask_in_session<B, T>(
     Ok(Json(use_case(&app.sealpost, &session, body?).await?))
 }
 
-/// Authenticates the API key and calls `use_case`. Adds the rate-limit headers to the response.
+/// Calls a use case of an API key, and adds the rate-limit headers. Refuses API tokens that `access` does not allow.
 pub(crate) async fn ask_as_key<B, T: Serialize>(
     app: &ApiState,
     request: KeyRequest<B>,
+    access: Access,
     purpose: Purpose,
     use_case: impl AsyncFnOnce(&Sealpost, &Caller, B) -> Limited<T>,
 ) -> LimitedResponse<T> {
-    let limited = call_as_key(app, request, purpose, use_case).await?;
+    let limited = call_as_key(app, request, access, purpose, use_case).await?;
     with_rate_limit(limited, Counted::Requests)
 }
 
 /// Sends a message, and adds the rate-limit headers. Marks the response if an idempotency key repeats an earlier send.
-pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedResponse<Sent> {
-    let sent = call_as_key(app, request, Purpose::Send, async |sealpost, caller, message| {
-        sealpost.send(caller, message).await
-    });
+pub(crate) async fn send(
+    app: &ApiState,
+    request: KeyRequest<Send>,
+    access: Access,
+) -> LimitedResponse<Sent> {
+    let sent =
+        call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, message| {
+            sealpost.send(caller, message).await
+        });
     let sent = sent.await?;
     let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
     let response = with_rate_limit(sent, Counted::Messages)?;
@@ -62,11 +70,12 @@ pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedRe
 async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,
+    access: Access,
     purpose: Purpose,
     use_case: impl AsyncFnOnce(&Sealpost, &Caller, B) -> Limited<T>,
 ) -> Result<Limited<T>, Problem> {
     let KeyRequest { credentials, body, memory: _memory } = request;
-    let caller = app.sealpost.authenticate(&credentials).await?;
+    let caller = app.sealpost.authenticate(&credentials, access).await?;
     Ok(match body {
         Ok(input) => use_case(&app.sealpost, &caller, input).await,
         Err(refusal) => app.sealpost.reject(&caller, purpose, refusal).await,

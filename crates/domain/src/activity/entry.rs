@@ -2,7 +2,7 @@
 
 use std::{fmt, net::IpAddr};
 
-use crate::{AccountId, ActivityId, ActivityKind, Timestamp, TokenHash};
+use crate::{AccountId, ActivityId, ActivityKind, ApiTokenId, Timestamp, TokenHash};
 
 /// One entry in the activity log of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct Activity {
     pub detail: Option<String>,
 }
 
-/// The author of an act, as text: `client`, `operator`, or `session:` and the name of the session.
+/// The author of an act, as text: `client`, `operator`, `session:` and the name of the session, or `token:` and the id
+/// of the API token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityActor(String);
 
@@ -41,6 +42,11 @@ impl ActivityActor {
     /// A session, by the name that the owner sees in the list of sessions.
     pub fn session(token: &TokenHash) -> Self {
         Self(format!("session:{}", token.short_name()))
+    }
+
+    /// Creates the author for an API token.
+    pub fn api_token(id: &ApiTokenId) -> Self {
+        Self(format!("token:{id}"))
     }
 
     /// Creates an author from the text in the database. Accepts every text: a newer version of the service may have

@@ -13,7 +13,7 @@ pub enum ActivityKind {
     KeyRevoked,
     /// A session began.
     Login,
-    /// A login secret was wrong.
+    /// A login secret or a recovery code was wrong.
     LoginFailed,
     /// The owner ended one or all sessions.
     Logout,

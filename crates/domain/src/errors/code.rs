@@ -19,6 +19,7 @@ pub enum Code {
     HandleTaken,
     IdempotencyKeyReused,
     InsufficientRole,
+    InsufficientScope,
     InternalError,
     InvalidField,
     InvalidJson,
@@ -36,6 +37,7 @@ pub enum Code {
     RequestTimeout,
     ServiceUnavailable,
     SubjectNotFound,
+    TokenNotFound,
     Unauthorized,
     UnsupportedMediaType,
     WebhookNotFound,
@@ -43,7 +45,7 @@ pub enum Code {
 
 impl Code {
     /// All error codes, in the order of the enum.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::ActionRefused,
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
@@ -54,6 +56,7 @@ impl Code {
         Self::HandleTaken,
         Self::IdempotencyKeyReused,
         Self::InsufficientRole,
+        Self::InsufficientScope,
         Self::InternalError,
         Self::InvalidField,
         Self::InvalidJson,
@@ -71,6 +74,7 @@ impl Code {
         Self::RequestTimeout,
         Self::ServiceUnavailable,
         Self::SubjectNotFound,
+        Self::TokenNotFound,
         Self::Unauthorized,
         Self::UnsupportedMediaType,
         Self::WebhookNotFound,
@@ -99,6 +103,7 @@ impl Code {
             Self::HandleTaken => "HANDLE_TAKEN",
             Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Self::InsufficientRole => "INSUFFICIENT_ROLE",
+            Self::InsufficientScope => "INSUFFICIENT_SCOPE",
             Self::InternalError => "INTERNAL_ERROR",
             Self::InvalidField => "INVALID_FIELD",
             Self::InvalidJson => "INVALID_JSON",
@@ -116,6 +121,7 @@ impl Code {
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
             Self::SubjectNotFound => "SUBJECT_NOT_FOUND",
+            Self::TokenNotFound => "TOKEN_NOT_FOUND",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::WebhookNotFound => "WEBHOOK_NOT_FOUND",

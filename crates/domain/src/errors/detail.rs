@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{KeyStatus, UnmetThreshold, Window};
+use crate::{KeyStatus, TokenScope, UnmetThreshold, Window};
 
 pub(super) fn drift(over: &UnmetThreshold) -> String {
     format!("{}, the hard limit; {NEW_ASSESSMENT}", unmet(over))
@@ -31,6 +31,18 @@ pub(super) fn governance(field: Option<&str>) -> &'static str {
         None => "governance blocks this API key; see /v1/did/status and contact the operator",
         Some(_) => "governance blocks the recipient; try again after the operator lifts the block",
     }
+}
+
+pub(super) fn insufficient_scope(needed: &[TokenScope]) -> String {
+    if needed.is_empty() {
+        return "an API token does not allow this request; use a session token of POST /v1/auth/login"
+            .to_owned();
+    }
+    let names: Vec<_> = needed.iter().map(|scope| scope.as_str()).collect();
+    format!(
+        "this API token does not have the scope {}; create an API token with this scope, or use a session token",
+        names.join(" or ")
+    )
 }
 
 pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {

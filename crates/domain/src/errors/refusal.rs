@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{code::Code, detail};
-use crate::{CircuitReport, KeyStatus, UnmetThreshold, Window};
+use crate::{CircuitReport, KeyStatus, TokenScope, UnmetThreshold, Window};
 
 /// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what
 /// the caller can do.
@@ -53,6 +53,12 @@ pub enum Refusal {
     /// Only an operator can give this handle (readable name) to a key.
     #[error("this handle is reserved for the operator of the service; choose another handle")]
     HandleReserved,
+    /// The API token does not allow the request.
+    #[error("{}", detail::insufficient_scope(needed))]
+    InsufficientScope {
+        /// The scopes that allow the request. Empty if only a session allows it.
+        needed: &'static [TokenScope],
+    },
     /// A field has the wrong type or an invalid value.
     #[error("{field} {problem}")]
     InvalidField {
@@ -150,6 +156,11 @@ pub enum Refusal {
     /// The subject of an operator's request does not exist. Contains its kind, such as `such API key`.
     #[error("there is no {0}; check the name")]
     SubjectNotFound(&'static str),
+    /// The API token does not exist or belongs to another account. Both cases look the same.
+    #[error(
+        "this account has no API token with this id; list its tokens with POST /v1/auth/tokens/list"
+    )]
+    TokenNotFound,
     /// Authentication failed. Contains the text of the error response.
     #[error("{0}")]
     Unauthorized(&'static str),
@@ -212,6 +223,7 @@ impl Refusal {
             Self::HandleReserved | Self::InvalidField { .. } | Self::UnknownField { .. } => {
                 Code::InvalidField
             }
+            Self::InsufficientScope { .. } => Code::InsufficientScope,
             Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
@@ -225,6 +237,7 @@ impl Refusal {
             Self::ActionRefused(_) => Code::ActionRefused,
             Self::RoleInsufficient => Code::InsufficientRole,
             Self::SubjectNotFound(_) => Code::SubjectNotFound,
+            Self::TokenNotFound => Code::TokenNotFound,
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,

@@ -7,10 +7,19 @@ use crate::{AccountId, RequestSource, Timestamp, TokenHash};
 pub struct Account {
     /// Public id of the account, with the prefix `acct_`. A login needs this id and the login secret.
     pub id: AccountId,
-    /// Hash of the login secret. The secret itself is shown only once, when it is created or replaced.
-    pub login_secret: TokenHash,
+    /// Hashes of its secrets. Each secret itself is shown only once, when it is created or replaced.
+    pub secrets: AccountSecrets,
     /// Time at which the account was created.
     pub created_at: Timestamp,
+}
+
+/// The hashes of an account's secrets. Both are replaced together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountSecrets {
+    /// Hash of the login secret, which opens sessions.
+    pub login_secret: TokenHash,
+    /// Hash of the recovery code, which replaces a lost login secret.
+    pub recovery_code: TokenHash,
 }
 
 /// A login session. Only the hash of its token is stored.

@@ -88,6 +88,8 @@ typed_ids! {
     ActivityId, "act";
     /// Id of an API key. The id is the public name of one identity.
     ApiKeyId, "ak";
+    /// Id of an API token.
+    ApiTokenId, "tok";
     /// Id of an assessment: measured metrics of an API key.
     AssessmentId, "asmt";
     /// Id of an attestation: an operator's statement that an API key passed or failed a compliance check.
@@ -228,6 +230,7 @@ mod tests {
             AccountId,
             ActivityId,
             ApiKeyId,
+            ApiTokenId,
             AssessmentId,
             AttestationId,
             BadgeId,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// SHA-256 of a login secret, a session token or an invite's secret. A slow password hash is not needed, because these
-/// secrets have 256 random bits.
+/// SHA-256 of a login secret, a recovery code, a bearer token or an invite's secret. A slow password hash is not needed,
+/// because these secrets have 256 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 

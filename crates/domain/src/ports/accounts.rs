@@ -1,7 +1,9 @@
 //! The port for writes of accounts and sessions.
 
 use super::error::StoreError;
-use crate::{Account, AccountId, PartnerId, RequestSource, Session, Timestamp, TokenHash};
+use crate::{
+    Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
+};
 
 /// Writes accounts and their sessions.
 pub trait AccountRepo {
@@ -33,12 +35,15 @@ pub trait AccountRepo {
     /// deleted sessions.
     fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError>;
 
-    /// Replaces the hash of the account's login secret.
-    fn set_login_secret(
+    /// Replaces the account's login secret and recovery code.
+    fn set_account_secrets(
         &mut self,
         account: &AccountId,
-        secret: &TokenHash,
+        secrets: &AccountSecrets,
     ) -> Result<(), StoreError>;
+
+    /// Records that the login secret was given again in this session.
+    fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
     /// Assigns the account to a partner. `None` removes the account from its partner. Returns `false` if the account
     /// does not exist.

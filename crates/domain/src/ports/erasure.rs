@@ -71,6 +71,8 @@ pub struct ClosedPortion {
 pub struct DeletedRows {
     /// Sessions.
     pub sessions: u64,
+    /// API tokens.
+    pub api_tokens: u64,
     /// Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
     pub keys_revoked: u64,
     /// Webhooks with their URLs and secrets.
@@ -97,6 +99,7 @@ impl DeletedRows {
     pub fn plus(self, other: Self) -> Self {
         Self {
             sessions: self.sessions.saturating_add(other.sessions),
+            api_tokens: self.api_tokens.saturating_add(other.api_tokens),
             keys_revoked: self.keys_revoked.saturating_add(other.keys_revoked),
             webhooks: self.webhooks.saturating_add(other.webhooks),
             deliveries: self.deliveries.saturating_add(other.deliveries),

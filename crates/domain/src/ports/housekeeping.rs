@@ -41,8 +41,17 @@ pub trait HousekeepingRepo {
         turn: &HousekeepingTurn<'_>,
     ) -> Result<Option<Timestamp>, StoreError>;
 
+    /// Creates partitions for the rows of the next `span`, if the database has partitions. Returns whether any was
+    /// created. Uses the earlier of `now` and the clock of the database server.
+    ///
+    /// Retention drops a partition once all its rows have expired, at most about `span` after the first.
+    fn extend_partitions(&mut self, now: Timestamp, span: Duration) -> Result<bool, StoreError>;
+
     /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Deletes API tokens that expired before `before`.
+    fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes activity of accounts from before `before`.
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
@@ -54,6 +63,8 @@ pub trait HousekeepingRepo {
     /// - It was not opened.
     /// - None of its deliveries succeeded.
     /// - It was waiting for a webhook, or it had remaining deliveries.
+    ///
+    /// Returns `limit` while more work may be left.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,

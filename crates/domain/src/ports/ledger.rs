@@ -48,7 +48,7 @@ pub trait SendLedger {
 /// The ids of the rows to read for a batch of sends. Each list is sorted and has no duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
-    /// Hashes of the callers' session tokens.
+    /// Hashes of the callers' session tokens and API tokens.
     pub sessions: Vec<TokenHash>,
     /// API keys that made the requests of this batch. Their usage is locked.
     pub callers: Vec<ApiKeyId>,
@@ -71,7 +71,7 @@ impl FactsQuery {
 /// The facts: all rows that decide whether the sends of a batch are admitted. Missing rows have no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// Sessions of the callers, including expired ones.
+    /// Sessions and API tokens of the callers, including expired ones. An API token has the fields of a session.
     pub sessions: HashMap<TokenHash, Session>,
     /// API keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,

@@ -6,7 +6,10 @@ use super::{
     badges::BadgeLookup, envelopes::ReceiptLookup, error::StoreError, policies::PolicyLookup,
     waiting::WaitingLookup, webhooks::WebhookLookup,
 };
-use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
+use crate::{
+    AccountId, ApiKey, ApiKeyId, ApiToken, Handle, IssuerKey, KeyStatus, Session, Timestamp,
+    TokenHash,
+};
 
 pub use operator::{
     AccountOverview, AccountSummary, KeyFilter, OperatorLookup, ServiceStats, WebhookOwner,
@@ -22,6 +25,17 @@ pub trait Lookup:
     /// Finds the sessions of many tokens, in any order. Omits unknown tokens.
     fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError>;
 
+    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Unknown tokens are left
+    /// out.
+    fn find_api_tokens(&mut self, tokens: &[TokenHash]) -> Result<Vec<ApiToken>, StoreError>;
+
+    /// Lists the API tokens of an account that have not expired at `now`, oldest first.
+    fn api_tokens_of(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> Result<Vec<ApiToken>, StoreError>;
+
     /// Finds an API key, also if it is revoked. `None` if there is no key with this id.
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
@@ -33,6 +47,13 @@ pub trait Lookup:
 
     /// Finds the hash of the account's login secret. `None` if the account does not exist.
     fn find_login_secret(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
+
+    /// Finds the hash of the account's recovery code; `None` if the account or its code does not exist.
+    fn find_recovery_code(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
+
+    /// Returns the last time that the login secret was given in a session; `None` if it never was, or if the session
+    /// has ended.
+    fn session_confirmed_at(&mut self, token: &TokenHash) -> Result<Option<Timestamp>, StoreError>;
 
     /// Lists all issuer keys, ordered by the start of signing.
     fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;

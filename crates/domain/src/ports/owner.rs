@@ -2,8 +2,9 @@
 
 use super::error::StoreError;
 use crate::{
-    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, GovernanceStanding,
-    SessionDetails, Timestamp, Usage,
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptTiming, Event,
+    EventId, GovernanceStanding, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,
+    WebhookId,
 };
 
 /// Reads the data on the dashboard of an account's owner. An envelope waits if its recipient's key has no webhook for
@@ -54,11 +55,49 @@ pub trait OwnerLookup {
 
     /// Reads the daily counts of a key for days that begin at `since` or later, oldest first. Omits days without
     /// activity.
+    ///
+    /// Housekeeping counts rows some time after they were written. So this also counts the newest uncounted envelopes
+    /// of the service and the newest uncounted successes of the key, up to `uncounted_max` of each.
     fn daily_counts(
         &mut self,
         key: &ApiKeyId,
         since: Timestamp,
+        uncounted_max: u32,
     ) -> Result<Vec<DailyCount>, StoreError>;
+
+    /// Lists up to `limit` webhooks of the account that are disabled, or whose newest attempts failed. The longest
+    /// failing webhooks come first, and those that the owner or an operator disabled come last.
+    fn unhealthy_webhooks(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+    ) -> Result<Vec<Webhook>, StoreError>;
+
+    /// Reads the newest attempts at a webhook that ended at or after `since`, newest first, up to `limit`.
+    fn recent_attempts(
+        &mut self,
+        id: &WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<AttemptTiming>, StoreError>;
+
+    /// Finds an event of a key. `None` if the key has no such event, or if it is no longer stored.
+    fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError>;
+
+    /// Reads up to `limit` attempts to deliver an event to these webhooks, newest first.
+    fn attempts_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        id: &EventId,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Attempt)>, StoreError>;
+
+    /// Reads the pending deliveries of an event to these webhooks.
+    fn pending_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        event: &Event,
+    ) -> Result<Vec<(WebhookId, PendingDelivery)>, StoreError>;
 
     /// Counts the pending deliveries to the key's webhooks, up to `limit`. A pending delivery waits for an attempt.
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;

@@ -3,6 +3,7 @@
 use super::{
     accounts::AccountRepo,
     activity::ActivityRepo,
+    api_tokens::ApiTokenRepo,
     badges::BadgeRepo,
     envelopes::EnvelopeRepo,
     erasure::ErasureRepo,
@@ -96,6 +97,7 @@ pub trait Tx:
     Lookup
     + AccountRepo
     + ActivityRepo
+    + ApiTokenRepo
     + AuditRepo
     + BadgeRepo
     + DeliveryRepo

@@ -65,6 +65,17 @@ pub struct Attempt {
     pub next_attempt_at: Option<Timestamp>,
 }
 
+/// Time, duration and result of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptTiming {
+    /// End of the attempt.
+    pub at: Timestamp,
+    /// Duration of the attempt in milliseconds.
+    pub duration_ms: u32,
+    /// True if the receiver responded with a 2xx status.
+    pub is_success: bool,
+}
+
 /// A delivery that waits for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingDelivery {

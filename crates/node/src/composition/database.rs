@@ -1,6 +1,6 @@
 //! Opens and migrates the database.
 
-use sealpost_storage::{Database, DatabaseUrl};
+use sealpost_storage::{Database, DatabaseUrl, Encryption};
 
 use crate::{
     data_folder,
@@ -17,6 +17,20 @@ pub fn open_database(
         data_folder::create_parent(file)?;
     }
     Database::open(url, settings.storage).map_err(database_error)
+}
+
+/// Logs the risk of an encryption weaker than the default. Rejects contradictory encryption settings.
+pub(super) fn check_encryption(
+    settings: &DatabaseSettings,
+    url: &DatabaseUrl,
+) -> Result<(), NodeError> {
+    let encryption = url.encryption(settings.storage.in_clear).map_err(database_error)?;
+    if let Encryption::Weaker(mode) = encryption
+        && let Some(risk) = mode.risk()
+    {
+        tracing::warn!(sslmode = mode.as_str(), "{risk}");
+    }
+    Ok(())
 }
 
 /// Migrates an outdated database to the current schema if `may_migrate` is set. Otherwise rejects an outdated database.

@@ -22,7 +22,7 @@ pub(super) fn serve_api(
     certificate: Option<&Arc<ReloadableCertificate>>,
     anonymous: Arc<AnonymousConnections>,
 ) -> Result<ServerHandle, NodeError> {
-    let pages = web::Data::new(WebState::new(api.clone(), settings.web));
+    let pages = web::Data::new(WebState::new(api.clone(), settings.web.clone()));
     let make = move || {
         App::new()
             .wrap(from_fn(sealpost_api::middleware))

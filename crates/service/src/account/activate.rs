@@ -7,9 +7,10 @@ use sealpost_domain::{
     TokenHash,
     ports::{Durability, HandleOwner, StoreError, Tx},
 };
-use sealpost_wallet::{Identity, InviteSecret, LoginSecret, Root, random};
+use sealpost_wallet::{Identity, InviteSecret, Root, random};
 use serde::Serialize;
 
+use super::recovery::NewSecrets;
 use crate::{
     account::activity::ActOrigin,
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
@@ -52,6 +53,10 @@ pub struct Activated {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub login_secret: Option<String>,
+    /// The recovery code of a new account, which replaces a lost login secret; shown only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub recovery_code: Option<String>,
 }
 
 impl Sealpost {
@@ -70,7 +75,7 @@ impl Sealpost {
 /// The account that will own the new identity.
 enum Owner {
     Existing(AccountSession),
-    New { account: Account, secret: LoginSecret, invite: Option<TokenHash> },
+    New { account: Account, secrets: NewSecrets, invite: Option<TokenHash> },
 }
 
 impl Owner {
@@ -112,10 +117,12 @@ fn create_identity(
         let detail = Some(key.id.to_string());
         core.record(tx, &origin, ActivityKind::KeyActivated, detail).map(Ok)
     })??;
-    let login_secret = match &owner {
+    let shown = match &owner {
         Owner::Existing(_) => None,
-        Owner::New { secret, .. } => Some(secret.expose().to_owned()),
+        Owner::New { secrets, .. } => Some(secrets.show(key.account_id)),
     };
+    let (login_secret, recovery_code) =
+        shown.map(|shown| (shown.login_secret, shown.recovery_code)).unzip();
     Ok(Activated {
         api_key_id: key.id,
         label: key.label,
@@ -126,6 +133,7 @@ fn create_identity(
         account_id: key.account_id,
         created_at: key.created_at,
         login_secret,
+        recovery_code,
     })
 }
 
@@ -147,10 +155,10 @@ fn check_sign_up(
 
 fn new_account(core: &Core, invite: Option<TokenHash>) -> Result<Owner, Error> {
     let now = core.clock.now();
-    let secret = LoginSecret::generate()?;
+    let secrets = NewSecrets::generate()?;
     let id = AccountId::new(now, random()?);
-    let account = Account { id, login_secret: secret.hash(), created_at: now };
-    Ok(Owner::New { account, secret, invite })
+    let account = Account { id, secrets: secrets.hashes(), created_at: now };
+    Ok(Owner::New { account, secrets, invite })
 }
 
 fn new_key(

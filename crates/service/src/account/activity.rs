@@ -1,4 +1,5 @@
-//! The activity of an account: recorded in the transaction of each act, and listed for the owner.
+//! The activity log of an account. Each entry describes one act: an action on the account, such as a login. The entry
+//! is stored in the transaction of the act. The owner of the account can list the entries.
 
 use std::{
     net::IpAddr,
@@ -20,7 +21,8 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The author of an act on an account, and the address of the client.
+/// The origin of an act (an action on an account, such as a login or the revocation of a key): the account, the author
+/// and the address of the client.
 #[derive(Debug, Clone)]
 pub(crate) struct ActOrigin {
     pub(crate) account_id: AccountId,
@@ -29,12 +31,12 @@ pub(crate) struct ActOrigin {
 }
 
 impl ActOrigin {
-    /// An act of a client without a session.
+    /// Creates the origin of an act by a client without a session.
     pub(crate) fn client(account_id: AccountId, source: &RequestSource) -> Self {
         Self { account_id, actor: ActivityActor::client(), client_address: source.address }
     }
 
-    /// An act of an operator.
+    /// Creates the origin of an act by an operator. An operator has no client address.
     pub(crate) fn operator(account_id: AccountId) -> Self {
         Self { account_id, actor: ActivityActor::operator(), client_address: None }
     }
@@ -54,16 +56,19 @@ impl Caller {
     pub(crate) fn act_from(&self, source: &RequestSource) -> ActOrigin {
         ActOrigin {
             account_id: self.account_id,
-            actor: ActivityActor::session(&self.id.session),
+            actor: match &self.api_token {
+                Some(id) => ActivityActor::api_token(id),
+                None => ActivityActor::session(&self.id.session),
+            },
             client_address: source.address,
         }
     }
 }
 
-/// Number of the acts that this process has recorded. It wraps.
+/// Number of activity entries that this process has stored. Wraps around at the maximum.
 static RECORDED: AtomicU16 = AtomicU16::new(0);
 
-/// Records an act in its transaction.
+/// Stores an activity entry about an act. Must be called in the transaction of the act.
 pub(crate) fn record(
     tx: &mut dyn Tx,
     now: Timestamp,
@@ -72,7 +77,8 @@ pub(crate) fn record(
     detail: Option<String>,
 ) -> Result<(), StoreError> {
     let mut random: [u8; 10] = random().map_err(|error| StoreError::Unavailable(error.into()))?;
-    // Entries are listed by their ids. The number keeps the order of entries of one millisecond.
+    // Lists sort entries by id, and an id begins with the time in milliseconds. The number keeps the order of entries
+    // that have the same time.
     let number = RECORDED.fetch_add(1, Ordering::Relaxed);
     let [high, low, ..] = &mut random;
     [*high, *low] = number.to_be_bytes();
@@ -82,12 +88,12 @@ pub(crate) fn record(
     tx.insert_activity(&entry, KEPT_MAX)
 }
 
-/// A query of an account's activity.
+/// Selects a page of an account's activity log.
 #[derive(Debug, Clone, Copy)]
 pub struct ListActivity {
     /// Maximum number of entries.
     pub limit: u32,
-    /// The position after the previous page.
+    /// The end of the previous page; `None` for the first page.
     pub cursor: Option<ActivityCursor>,
 }
 
@@ -100,14 +106,15 @@ pub struct ActivityPage {
     pub next_cursor: Option<String>,
 }
 
-/// One act on an account.
+/// An entry of the activity log: one act (an action on an account, such as a login).
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ActivityView {
     /// Time of the act.
     pub at: Timestamp,
     /// Kind of the act.
     pub kind: ActivityKind,
-    /// Author of the act: `client`, `operator`, or `session:` and the name of the session on the dashboard.
+    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and
+    /// the id of the API token.
     pub actor: String,
     /// Address of the client; `null` for operators.
     #[schemars(with = "Option<String>")]
@@ -147,7 +154,7 @@ impl Core {
         Ok(ActivityPage { entries, next_cursor })
     }
 
-    /// Records an act in its transaction, at the time of the clock.
+    /// Stores an activity entry about an act, with the current time. Must be called in the transaction of the act.
     pub(crate) fn record(
         &self,
         tx: &mut dyn Tx,
@@ -158,7 +165,8 @@ impl Core {
         record(tx, self.clock.now(), origin, kind, detail)
     }
 
-    /// Records a wrong secret, up to [`FAILED_PER_HOUR_MAX`] in an hour. A crash may lose the entry.
+    /// Stores an activity entry about a login secret that was wrong, at most [`FAILED_PER_HOUR_MAX`] entries of an
+    /// account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
     pub(crate) fn record_failed_login(
         &self,
         account: &AccountId,
@@ -167,7 +175,8 @@ impl Core {
     ) -> Result<(), StoreError> {
         let since = self.clock.now().minus(HOUR);
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
-        // The first count needs no write transaction: a flood of wrong secrets must not write.
+        // Counts without a write transaction first. Otherwise a flood of wrong secrets would cause a flood of write
+        // transactions.
         if self.store.owner_lookup()?.count_activity(account, kind, since, max)? >= u64::from(max) {
             return Ok(());
         }
@@ -193,10 +202,12 @@ impl From<Activity> for ActivityView {
     }
 }
 
-/// Maximum number of entries of an account, of each kind. The oldest are deleted. A separate limit for each kind prevents
-/// that a thief of a session hides a login behind many other acts.
+/// Maximum number of activity entries of each kind for one account. Above it, the oldest entries of the kind are
+/// deleted. Each kind has its own limit. Otherwise the thief of a session could perform many other acts until the entry
+/// about the login is deleted.
 const KEPT_MAX: u32 = 1000;
-/// Maximum number of recorded wrong secrets of an account in an hour. Anyone who knows an account can cause them.
+/// Maximum number of activity entries about wrong login secrets for one account in an hour. Any client that knows the
+/// id of the account can cause such entries.
 const FAILED_PER_HOUR_MAX: u32 = 10;
 const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";

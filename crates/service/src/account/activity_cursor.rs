@@ -1,4 +1,4 @@
-//! The cursor of a listing of activity. Opaque to callers.
+//! The cursor of a list of activity entries: the position after a page. Callers cannot interpret its text form.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use sealpost_domain::ActivityId;
 
 use crate::webhooks::cursor::CursorFault;
 
-/// The position after a page of activity. The text form is base64url.
+/// The id of the last entry of a page. The next page begins after this entry. The text form is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActivityCursor(pub(super) ActivityId);
 

@@ -1,19 +1,20 @@
 //! Closing of an account, by its owner or by an operator.
 //!
-//! The first transaction makes the account unusable. Further transactions delete its rows in portions, because a long
-//! transaction would delay sends. Housekeeping continues after an interruption.
+//! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions,
+//! because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the remaining
+//! rows.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, Refusal, RequestSource, Timestamp,
+    AccountId, RequestSource, Timestamp,
     ports::{ClosingExtent, DeletedRows},
 };
 use sealpost_wallet::{LoginSecret, same_hash};
 use serde::Serialize;
 
-use super::session::NO_LOGIN;
+use super::{recovery::WRONG_SECRET, session::NO_LOGIN};
 use crate::{
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
@@ -22,29 +23,29 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The report of a closing.
+/// The result of closing an account.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct AccountClosed {
     /// The account.
     pub account_id: AccountId,
     /// Time of the closing.
     pub closed_at: Timestamp,
-    /// Whether the names of the owner were erased too.
+    /// Whether the personal data of the owner, such as labels and handles, was erased too.
     pub erased: bool,
-    /// Whether all rows are deleted. Otherwise housekeeping continues.
+    /// Whether all rows are deleted. If not, housekeeping deletes the remaining rows.
     pub complete: bool,
     /// Numbers of deleted rows.
     pub deleted: DeletedRows,
-    /// The data that stays, with the reasons.
+    /// The data that is kept, with the reasons.
     pub kept: Vec<KeptData>,
 }
 
-/// Data that stays after a closing.
+/// Data that is kept after an account was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct KeptData {
-    /// The data.
+    /// Description of the data.
     pub data: &'static str,
-    /// The reason.
+    /// The reason for keeping the data.
     pub reason: &'static str,
     /// The end of the time for which the data is kept.
     pub until: &'static str,
@@ -65,8 +66,8 @@ impl AccountClosed {
 }
 
 impl Sealpost {
-    /// Closes the session's account permanently and erases what names its owner. Needs the login secret, so that a
-    /// stolen session cannot close the account.
+    /// Closes the account of the session permanently, and erases the personal data of its owner. Requires the login
+    /// secret, so that a stolen session is not sufficient to close the account.
     pub async fn close_account(
         &self,
         session: &AccountSession,
@@ -98,7 +99,8 @@ impl Core {
         })
     }
 
-    /// Checks the login secret of a session's account. Records a wrong secret; `attempted` names the act.
+    /// Checks the login secret of the session's account. Stores an activity entry if the secret is wrong; `attempted`
+    /// describes the action for which the secret was given.
     pub(crate) fn check_login_secret(
         &self,
         session: &AccountSession,
@@ -116,10 +118,6 @@ impl Core {
         Err(WRONG_SECRET.into())
     }
 }
-
-const WRONG_SECRET: Refusal = Refusal::Unauthorized(
-    "the login_secret is wrong; it comes from activation, or from its last replacement",
-);
 
 const RETENTION: &str = "the end of retention";
 const PERMANENTLY: &str = "permanently";

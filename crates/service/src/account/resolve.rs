@@ -16,9 +16,9 @@ use crate::{
 /// The part of an identity that other identities can see.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Resolved {
-    /// The key that the API key or handle names.
+    /// The API key of the identity, also if the request named a handle.
     pub api_key_id: ApiKeyId,
-    /// The handle that resolves to the key; null without one.
+    /// The handle of the key; null if the key has none.
     pub handle: Option<Handle>,
     /// Display name of the identity; null if the policy of the key hides it.
     pub label: Option<Label>,
@@ -48,7 +48,8 @@ impl Core {
     }
 }
 
-/// Finds the key that `text` names: an API key or a handle. An API key is not looked up, so it may not exist.
+/// Returns the API key that `text` names, directly or by its handle. Does not check if an API key that is named
+/// directly exists.
 pub(crate) fn find_named_key(
     lookup: &mut dyn Lookup,
     field: &'static str,

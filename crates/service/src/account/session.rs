@@ -1,4 +1,4 @@
-//! Login, logout, and the replacement of the login secret of an account.
+//! Login and logout.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     account::activity::ActOrigin,
     cache::event::CacheEvent,
-    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    caller::authenticated::AccountSession,
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
@@ -20,7 +20,7 @@ use crate::{
 pub struct Login {
     /// The id of the account, from the response to its activation.
     pub account_id: String,
-    /// The login secret of the account.
+    /// The login secret: from the response to the activation, or to the last rotation of the secret.
     pub login_secret: String,
 }
 
@@ -51,15 +51,6 @@ pub struct LoggedIn {
     pub account_id: AccountId,
 }
 
-/// A new login secret.
-#[derive(JsonSchema, Serialize)]
-pub struct SecretRotated {
-    /// The account of the secret.
-    pub account_id: AccountId,
-    /// The new secret, shown only in this response.
-    pub login_secret: String,
-}
-
 /// Selects the sessions that a logout ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -74,16 +65,6 @@ impl Sealpost {
     /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login, &source)).await
-    }
-
-    /// Replaces the login secret of the account. The old secret stops working, and existing sessions continue.
-    pub async fn rotate_login_secret(
-        &self,
-        session: &AccountSession,
-        source: RequestSource,
-    ) -> Result<SecretRotated, Error> {
-        let session = *session;
-        self.block(move |core| rotate_login_secret(core, &session, &source)).await
     }
 
     /// Ends this session, or all sessions of its account.
@@ -123,6 +104,7 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
             return Ok(Err(NO_LOGIN));
         }
         tx.insert_session(&session, now, source)?;
+        tx.confirm_session(&session.token, now)?;
         core.record(tx, &origin, ActivityKind::Login, None).map(Ok)
     })??;
     Ok(LoggedIn {
@@ -133,27 +115,7 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
     })
 }
 
-fn rotate_login_secret(
-    core: &Core,
-    session: &AccountSession,
-    source: &RequestSource,
-) -> Result<SecretRotated, Error> {
-    let secret = LoginSecret::generate()?;
-    let hash = secret.hash();
-    let account_id = core.store.write(Durability::Durable, |tx| {
-        let stored = tx.find_session(&session.token)?;
-        let Some(live) = stored.filter(|session| session.is_live(core.clock.now())) else {
-            return Ok(Err(NO_SESSION));
-        };
-        tx.set_login_secret(&live.account_id, &hash)?;
-        let detail = Some("login secret".to_owned());
-        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail)?;
-        Ok(Ok(live.account_id))
-    })??;
-    Ok(SecretRotated { account_id, login_secret: secret.expose().to_owned() })
-}
-
-fn end_sessions(
+pub(crate) fn end_sessions(
     core: &Core,
     session: &AccountSession,
     scope: Scope,

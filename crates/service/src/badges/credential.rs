@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sealpost::core::Core;
 
-/// The issuer that a credential names, with the base URL of its links.
+/// The service as the issuer of a credential: its DID, and the base URL for links in the credential.
 pub(crate) struct Author<'a> {
     pub(crate) base_url: &'a str,
     pub(crate) did: &'a str,
@@ -24,7 +24,7 @@ impl Author<'_> {
         format!("{}/badges/{}", self.base_url, badge.id)
     }
 
-    /// Returns the URL of a status list, which shows the revoked badges.
+    /// Returns the URL of a status list, the public list of revoked badges.
     pub(crate) fn list_url(&self, list: u64) -> String {
         format!("{}/v1/status/{list}", self.base_url)
     }

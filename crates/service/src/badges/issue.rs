@@ -166,14 +166,14 @@ impl Core {
 /// The parts of a badge that are created before the transaction.
 struct Draft {
     id: [u8; 10],
-    /// Random candidates for the position of the badge in a status list.
+    /// Random numbers, each of which selects a position in a status list. The badge gets the first free position.
     draws: Vec<u32>,
     /// The subject of the credential: a URN of the key, or the DID that is derived from the secret root of its
     /// identity.
     subject: String,
 }
 
-/// A request whose fields are valid.
+/// A request for a badge whose fields were checked, with the data to decide it.
 struct Request<'a> {
     key: &'a ApiKeyId,
     issue: &'a Issue,
@@ -228,6 +228,6 @@ fn too_many(limit: u32) -> Refusal {
     }
 }
 
-/// Number of random positions to try in a status list. Usually the first one is free. If all are taken, which happens
-/// once a list is about half full, the badge goes to the next list.
+/// Number of random positions to try in a status list. Usually the first position is free. The badge goes to the next
+/// list if all tried positions are taken, which first happens when a list is about half full.
 const DRAWS: usize = 16;

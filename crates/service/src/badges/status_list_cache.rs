@@ -1,5 +1,5 @@
-//! Caches signed status lists for two seconds. Status lists are public, so without a cache any client could cause a
-//! signature with each request.
+//! Caches signed status lists for two seconds. Status lists are public, so without a cache any client could make the
+//! service sign a list with each request.
 
 use std::{sync::Arc, time::Duration};
 

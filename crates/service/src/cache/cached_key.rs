@@ -12,8 +12,8 @@ pub(crate) struct CachedKey {
     /// The stored DID. When the secrets are decrypted, the DID derived from them must be the same.
     did: Did,
     sealing_version: u32,
-    /// The encrypted root, the secret from which all keys of the identity are derived. `None` for a revoked key, which
-    /// stays correct because a revocation is final.
+    /// The encrypted root: the secret from which all keys of the identity are derived. `None` if the key is revoked. A
+    /// cached `None` cannot become outdated, because a revocation is permanent.
     root: Option<Wrapped>,
     /// The decrypted secrets. Decrypted at the first use, because most requests only need the account of the key.
     material: OnceLock<KeyMaterial>,
@@ -38,8 +38,8 @@ impl CachedKey {
         }
     }
 
-    /// Returns the decrypted secrets, or `None` for a revoked key. Fails if they give another DID than the stored one.
-    /// Two concurrent first calls may both decrypt.
+    /// Returns the decrypted secrets, or `None` for a revoked key. Fails if the DID that is derived from the secrets
+    /// differs from the stored DID. If two threads make the first call at the same time, both may decrypt.
     pub(crate) fn material(
         &self,
         keyring: &Keyring,

@@ -1,6 +1,6 @@
-//! Caches the secrets of channels. A channel is one key encapsulation for many envelopes from a sender to a recipient.
-//! A node keeps the sender's secret of channels that it began, and the recipient's secret of channels whose envelopes
-//! it opened.
+//! Caches the secrets of channels. A channel is one key encapsulation that many envelopes from a sender to a recipient
+//! share. A node caches the sender's secret of each channel that the node began, and the recipient's secret of each
+//! channel whose envelopes the node opened.
 //!
 //! These secrets exist only in memory. They are wiped after the lifetime of the channel, when the key of either party
 //! is no longer active, and when the service stops. The sender's secret is also wiped after the last envelope, and when
@@ -130,8 +130,9 @@ impl ChannelCache {
         self.accepted.remove_party(key);
     }
 
-    /// Wipes the channels that no longer fit a changed key. If the key is not active, wipes all its channels.
-    /// Otherwise, wipes the sending channels that use another version of its sealing key.
+    /// Wipes the cached channels that are outdated, given the current state of a key. If the key is not active, wipes
+    /// all channels of the key. Otherwise, wipes the channels for sending that were begun with another version of the
+    /// key's sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
             self.open.remove_party_where(&snapshot.id, |pair, channel| {
@@ -216,8 +217,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Maximum number of channels that one send tries. More than one can be needed, because concurrent sends may use up the
-/// envelopes of a channel first.
+/// Maximum number of channels that one send tries. More than one can be needed, because concurrent sends may reach the
+/// maximum number of envelopes of a channel first.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::caller::credentials::{CallerId, NO_SESSION};
 /// An event after which cached data is wrong, or must no longer stay in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
-    /// All sessions of an account ended on this node.
+    /// All sessions of an account ended on this node. Also drops its API tokens, which may have ended too.
     AccountLoggedOut(&'a AccountId),
     /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
@@ -24,7 +24,7 @@ pub(crate) enum CacheEvent<'a> {
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
     /// The clock has reached this time. Channel secrets whose lifetime has ended must be wiped.
     SecretsExpired(Timestamp),
-    /// A session ended on this node, or was found to have ended elsewhere.
+    /// A session or an API token ended on this node, or was found to have ended elsewhere.
     SessionEnded(&'a TokenHash),
     /// The service stops. All channel secrets must be wiped, and no new one is cached.
     Stopped,

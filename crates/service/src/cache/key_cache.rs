@@ -5,20 +5,21 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Session, TokenHash, ports::KeySnapshot};
+use sealpost_domain::{ApiKeyId, Handle, KeyStatus, TokenHash, ports::KeySnapshot};
 
 use super::{
     bounded_cache::BoundedCache, cache_metrics::CacheMetrics, cached_key::CachedKey,
     channel_cache::ChannelCache, event::CacheEvent, rate_limit_cache::RateLimitCache,
     session_uses::SessionUses,
 };
-use crate::settings::Settings;
+use crate::{caller::bearer::Bearer, settings::Settings};
 
 /// All data that one node caches about keys and sessions.
 pub(crate) struct KeyCache {
     keys: BoundedCache<ApiKeyId, Arc<CachedKey>>,
     handles: BoundedCache<Handle, ApiKeyId>,
-    sessions: BoundedCache<TokenHash, Session>,
+    /// Sessions and API tokens.
+    sessions: BoundedCache<TokenHash, Bearer>,
     pub(super) session_uses: SessionUses,
     pub(super) rate_limits: RateLimitCache,
     pub(crate) channels: ChannelCache,
@@ -82,7 +83,7 @@ impl KeyCache {
         }
     }
 
-    pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
+    pub(crate) fn bearer(&self, token: &TokenHash) -> Option<Bearer> {
         self.session_metrics.count(self.sessions.get(token))
     }
 
@@ -94,8 +95,8 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    pub(super) fn insert_session(&self, session: &Session) {
-        self.sessions.insert(session.token, session.clone());
+    pub(super) fn insert_bearer(&self, bearer: &Bearer) {
+        self.sessions.insert(bearer.hash, bearer.clone());
     }
 
     pub(super) fn insert_key(&self, id: ApiKeyId, key: Arc<CachedKey>) {
@@ -125,8 +126,8 @@ impl KeyCache {
         ]
     }
 
-    /// Removes the entry of a key if it has a root, the secret of the identity. An entry without a root stays, because
-    /// it shows that the key is revoked. This is final, and the entry saves look-ups.
+    /// Removes the entry of a key if it contains a root, the secret of the identity. An entry without a root stays: it
+    /// records that the key is revoked. A revocation is permanent, so such an entry stays correct and saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }
@@ -134,7 +135,12 @@ impl KeyCache {
     fn evict_unused(&self) {
         self.keys.evict_unused();
         self.handles.evict_unused();
-        self.sessions.evict_unused_and(|token| self.session_uses.note(token));
+        self.sessions.evict_unused_and(|token, bearer| {
+            // Uses of API tokens have a queue of their own.
+            if bearer.grant.is_none() {
+                self.session_uses.note(token);
+            }
+        });
         self.rate_limits.evict_unused();
     }
 }

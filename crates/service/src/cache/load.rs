@@ -2,29 +2,45 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKey, ApiKeyId, Did, Handle, Session, TokenHash, ports::StoreError};
+use sealpost_domain::{ApiKey, ApiKeyId, Did, Handle, TokenHash, ports::StoreError};
 use sealpost_wallet::{Identity, Root, WalletError};
 
 use super::{
     cached_key::{CachedKey, KeyMaterial},
     event::CacheEvent,
 };
-use crate::sealpost::core::Core;
+use crate::{
+    caller::bearer::{Bearer, BearerHash},
+    sealpost::core::Core,
+};
 
 impl Core {
-    /// Loads sessions with one statement and caches them. Unknown tokens are not cached, because an attacker sends a
-    /// different one each time.
-    pub(crate) fn load_sessions(
+    /// Loads sessions and API tokens, in one statement for each kind, and caches them. Unknown tokens are not cached: an
+    /// attacker sends a different one each time.
+    pub(crate) fn load_bearers(
         &self,
-        mut tokens: Vec<TokenHash>,
-    ) -> Result<Vec<Session>, StoreError> {
-        tokens.sort_unstable();
-        tokens.dedup();
-        let sessions = self.store.lookup()?.find_sessions(&tokens)?;
-        for session in &sessions {
-            self.cache.insert_session(session);
+        tokens: impl Iterator<Item = BearerHash>,
+    ) -> Result<Vec<Bearer>, StoreError> {
+        let (mut sessions, mut api_tokens) = (Vec::new(), Vec::new());
+        for token in tokens {
+            match token {
+                BearerHash::ApiToken(hash) => api_tokens.push(hash),
+                BearerHash::Session(hash) => sessions.push(hash),
+            }
         }
-        Ok(sessions)
+        let mut bearers = Vec::<Bearer>::new();
+        if !sessions.is_empty() {
+            let found = self.store.lookup()?.find_sessions(&distinct(sessions))?;
+            bearers.extend(found.into_iter().map(Bearer::from));
+        }
+        if !api_tokens.is_empty() {
+            let found = self.store.lookup()?.find_api_tokens(&distinct(api_tokens))?;
+            bearers.extend(found.into_iter().map(Bearer::from));
+        }
+        for bearer in &bearers {
+            self.cache.insert_bearer(bearer);
+        }
+        Ok(bearers)
     }
 
     /// Loads a key and caches it. Unknown keys are not cached.
@@ -80,4 +96,10 @@ impl Core {
             self.cache.invalidate_on(CacheEvent::KeyUnusable(key));
         }
     }
+}
+
+fn distinct(mut tokens: Vec<TokenHash>) -> Vec<TokenHash> {
+    tokens.sort_unstable();
+    tokens.dedup();
+    tokens
 }

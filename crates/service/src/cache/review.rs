@@ -23,7 +23,8 @@ impl Core {
         Ok(())
     }
 
-    /// Stores the last use of sessions, each at most once an hour. A crash may lose it. Blocks.
+    /// Stores the last use of sessions, at most once an hour for each session. The commit does not wait for the disk,
+    /// so a crash may lose a stored use. Blocks the thread.
     pub(crate) fn store_session_uses(&self) -> Result<(), StoreError> {
         let (hour, sessions) = self.cache.session_uses.take(self.clock.now());
         for page in sessions.chunks(SESSIONS_PER_WRITE) {

@@ -64,8 +64,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Inserts `value` and returns it. If there is already a value for which `fits` is true, returns that value
-    /// instead. A closed vault stores nothing, so the returned reference is then the only one.
+    /// Inserts `value` under `key` and returns it. If this key already has a value that has not expired and for which
+    /// `fits` is true, returns that value instead. A closed vault returns `value` without storing it.
     pub(super) fn share(
         &self,
         key: K,
@@ -137,8 +137,9 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns true if a value has expired. Compares the absolute difference, so a value whose time is far in the
-    /// future also expires. Such a value remains when the clock is set back.
+    /// Returns true if a value has expired. `since` is the time of its insertion. Compares the absolute difference of
+    /// the times, so a value with a time of insertion far in the future has also expired. Such a value exists if the
+    /// clock was set back.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

@@ -1,7 +1,7 @@
-//! The last use of sessions, to the hour.
+//! Collects the last use of sessions, rounded down to the hour, for the database.
 //!
-//! A request only marks the cached session, as for eviction. The eviction collects the marked sessions, and a
-//! housekeeping thread stores them.
+//! A request only sets a flag on its cached session. The periodic eviction of unused cache entries reads this flag, and
+//! notes the sessions that were used. A housekeeping thread stores the noted sessions in the database.
 
 use std::{
     collections::HashSet,
@@ -10,15 +10,15 @@ use std::{
 
 use sealpost_domain::{Timestamp, TokenHash};
 
-/// Sessions that were used within the current hour.
+/// Sessions that were used recently, and sessions whose use within the current hour is already stored.
 #[derive(Default)]
 pub(crate) struct SessionUses(Mutex<Uses>);
 
 #[derive(Default)]
 struct Uses {
-    /// Sessions that were used recently.
+    /// Sessions that were noted since the last call of [`SessionUses::take`].
     noted: HashSet<TokenHash>,
-    /// Sessions whose use within `hour` is stored.
+    /// Sessions that were already taken within `hour`.
     stored: HashSet<TokenHash>,
     hour: i64,
 }
@@ -29,7 +29,8 @@ impl SessionUses {
         self.lock().noted.insert(*session);
     }
 
-    /// Takes the sessions whose use within the hour of `now` is not stored yet.
+    /// Returns the start of the current hour, and the noted sessions that were not yet taken within this hour. The
+    /// caller must store the hour as the last use of these sessions.
     pub(super) fn take(&self, now: Timestamp) -> (Timestamp, Vec<TokenHash>) {
         let hour = now.as_millis().saturating_sub(now.as_millis().rem_euclid(HOUR_MS));
         let mut uses = self.lock();

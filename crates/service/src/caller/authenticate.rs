@@ -1,15 +1,17 @@
 //! Authentication of requests. No other code resolves credentials.
 //!
-//! Checks the session, the key, and that the account of the session owns the key, in the order of the API contract. The
-//! function [`admit`](super::admission::admit) later repeats these checks on locked rows, and then checks key state,
-//! governance and limits.
+//! Checks the bearer token, the key, that the token's account owns the key, and the scope of an API token, in the order
+//! of the API contract. [`admit`](super::admission::admit) repeats the checks of token and key on locked rows and
+//! continues with key state, governance and limits.
 
 use std::sync::Arc;
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, Session, TokenHash};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal};
 
 use super::{
+    access::Access,
     authenticated::{AccountSession, Caller},
+    bearer::{Bearer, BearerHash},
     credentials::{CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token},
 };
 use crate::{
@@ -19,40 +21,68 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Authenticates a request that acts as an API key.
+    /// Authenticates a request that acts as an API key, with a session token or an API token.
     ///
-    /// Accepts cached data, because the transaction of each request checks again. Refuses unknown sessions and keys of
+    /// Accepts cached data, because the transaction of each request checks again. Refuses unknown tokens and keys of
     /// other accounts without a transaction, so callers of other accounts never lock rows of a key. A refusal that is
-    /// about the key is returned only after the session is read from the database. Otherwise, the holder of an ended
-    /// session could find out which keys exist.
-    pub async fn authenticate(&self, credentials: &Credentials) -> Result<Caller, Error> {
+    /// about the key or the scope is returned only after the token is read from the database. Otherwise, the holder of
+    /// an ended token could find out which keys exist.
+    pub async fn authenticate(
+        &self,
+        credentials: &Credentials,
+        access: Access,
+    ) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
-        let key_id = match credentials.key_id() {
+        let cached = self.cached_bearer(token)?;
+        let is_cached = cached.is_some();
+        let bearer = match cached {
+            Some(bearer) => bearer,
+            None => self.stored_bearer(token).await?,
+        };
+        let key_id = match credentials.key_id(&bearer) {
             Ok(key_id) => key_id,
-            Err(refusal) => return self.refuse_session(token, refusal).await,
+            Err(refusal) => return self.refuse_bearer(token, is_cached, refusal).await,
         };
-        let account_id = self.session_account(token).await?;
         let Some(key) = self.cached_key(key_id).await? else {
-            return self.refuse_session(token, Refusal::KeyNotFound { field: None }).await;
+            let refusal = Refusal::KeyNotFound { field: None };
+            return self.refuse_bearer(token, is_cached, refusal).await;
         };
+        let account_id = bearer.account_id;
         if key.account_id != account_id {
             return Err(FOREIGN_KEY.into());
         }
-        Ok(Caller { id: CallerId { session: token, key: key_id }, account_id, key })
+        if let Err(refusal) = access.check(bearer.grant.as_ref()) {
+            return self.refuse_bearer(token, is_cached, refusal).await;
+        }
+        self.record_use(&bearer);
+        let id = CallerId { session: bearer.hash, key: key_id };
+        let api_token = bearer.grant.map(|grant| grant.id);
+        Ok(Caller { id, account_id, api_token, key })
     }
 
-    /// Authenticates a request that needs a session but no key. Always reads the session from the database.
+    /// Authenticates a request that needs a session but no key. Refuses API tokens. Always reads the session from the
+    /// database.
     pub async fn authenticate_session(&self, token: Option<&str>) -> Result<AccountSession, Error> {
-        let token = hash_token(token)?;
-        Ok(AccountSession { token, account_id: self.stored_account(token).await? })
+        let bearer = self.stored_bearer(hash_token(token)?).await?;
+        Access::Session.check(bearer.grant.as_ref())?;
+        Ok(AccountSession { token: bearer.hash, account_id: bearer.account_id })
     }
 
-    /// Returns the account of a session, from the cache if possible.
+    /// Returns the account of a session or an API token, from the cache if possible.
     ///
-    /// A cached session may have ended, so the result may only be used for limits per account. Call
-    /// [`Sealpost::authenticate_session`] to authenticate a request.
+    /// A cached token may have ended, so the result may only be used for limits per account. Call
+    /// [`Sealpost::authenticate`] or [`Sealpost::authenticate_session`] to authenticate a request.
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
-        self.session_account(hash_token(token)?).await
+        Ok(self.bearer(hash_token(token)?).await?.account_id)
+    }
+
+    /// Returns the account of a session, from the cache if possible. Refuses API tokens, so that they cannot use up
+    /// limits of requests that they may not send. Like [`Sealpost::account_of`], authenticates no request.
+    pub async fn account_of_session(&self, token: Option<&str>) -> Result<AccountId, Error> {
+        match hash_token(token)? {
+            hash @ BearerHash::Session(_) => Ok(self.bearer(hash).await?.account_id),
+            BearerHash::ApiToken(_) => Ok(self.authenticate_session(token).await?.account_id),
+        }
     }
 
     /// Returns a key, from the cache if possible. Returns `None` if the key does not exist.
@@ -63,29 +93,45 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the session is valid, and otherwise the refusal for an invalid session. So a caller without
-    /// a valid session cannot find out if a key exists.
-    async fn refuse_session(&self, token: TokenHash, refusal: Refusal) -> Result<Caller, Error> {
-        self.stored_account(token).await?;
+    /// Returns `refusal` if the token is valid, and otherwise the refusal for an invalid token. So a caller without a
+    /// valid token cannot find out if a key exists. Only a cached token is read again.
+    async fn refuse_bearer(
+        &self,
+        token: BearerHash,
+        is_cached: bool,
+        refusal: Refusal,
+    ) -> Result<Caller, Error> {
+        if is_cached {
+            self.stored_bearer(token).await?;
+        }
         Err(refusal.into())
     }
 
-    async fn session_account(&self, token: TokenHash) -> Result<AccountId, Error> {
-        match self.core.cache.session(&token) {
-            Some(session) => self.live_account(Some(session)),
-            None => self.stored_account(token).await,
+    /// Returns a live token, from the cache if possible.
+    async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
+        match self.cached_bearer(token)? {
+            Some(bearer) => Ok(bearer),
+            None => self.stored_bearer(token).await,
         }
     }
 
-    async fn stored_account(&self, token: TokenHash) -> Result<AccountId, Error> {
-        let account = self.live_account(self.find_session(token).await?);
-        // Another node may have ended a session that this node still caches.
-        account.inspect_err(|_| self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token)))
+    /// Returns a live token from the cache; `None` if the cache does not have it.
+    fn cached_bearer(&self, token: BearerHash) -> Result<Option<Bearer>, Error> {
+        let cached = self.core.cache.bearer(&token.hash());
+        cached.map(|bearer| self.live(Some(bearer))).transpose()
     }
 
-    fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
+    /// Returns a live token, read from the database.
+    async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
+        let bearer = self.live(self.find_bearer(token).await?);
+        // Another node may have ended a token that this node still caches.
+        bearer.inspect_err(|_| {
+            self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));
+        })
+    }
+
+    fn live(&self, bearer: Option<Bearer>) -> Result<Bearer, Error> {
         let now = self.core.clock.now();
-        let live = session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?;
-        Ok(live.account_id)
+        Ok(bearer.filter(|bearer| bearer.is_live(now)).ok_or(NO_SESSION)?)
     }
 }

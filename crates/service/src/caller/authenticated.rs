@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use sealpost_domain::{AccountId, ApiKeyId, TokenHash};
+use sealpost_domain::{AccountId, ApiKeyId, ApiTokenId, TokenHash};
 
 use super::credentials::CallerId;
 use crate::cache::cached_key::CachedKey;
@@ -15,6 +15,8 @@ use crate::cache::cached_key::CachedKey;
 pub struct Caller {
     pub(crate) id: CallerId,
     pub(crate) account_id: AccountId,
+    /// `None` for a session.
+    pub(crate) api_token: Option<ApiTokenId>,
     /// The cache entry of the caller's key, so that a send needs no second look-up.
     pub(crate) key: Arc<CachedKey>,
 }

@@ -1,7 +1,9 @@
 //! The credentials of a request: a session token, and the API key that the request acts as.
 
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
-use sealpost_wallet::{LoginSecret, SessionToken};
+use sealpost_wallet::{KeyToken, LoginSecret, SessionToken};
+
+use super::bearer::{Bearer, BearerHash};
 
 /// The credentials of a request as they arrived, not verified.
 #[derive(Clone)]
@@ -16,35 +18,44 @@ pub struct Credentials {
 /// the body is invalid.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
-/// A session and a key of a request. Both are well-formed but may not exist.
+/// A bearer token and a key, both well-formed but not verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerId {
+    /// Hash of a session token or an API token.
     pub(crate) session: TokenHash,
     pub(crate) key: ApiKeyId,
 }
 
 impl Credentials {
-    /// Returns the key. Refuses a request that names no key or a malformed one.
-    pub(super) fn key_id(&self) -> Result<ApiKeyId, Refusal> {
-        match &self.key {
-            Ok(Some(text)) => {
+    /// Returns the key that the request acts as. A session must name it. An API token has one key, so naming it is
+    /// optional.
+    pub(super) fn key_id(&self, bearer: &Bearer) -> Result<ApiKeyId, Refusal> {
+        let named = self.key.as_ref().map_err(Refusal::clone)?.as_deref();
+        match (&bearer.grant, named) {
+            (None, None) => Err(NO_KEY),
+            (None, Some(text)) => {
                 text.parse().map_err(|_malformed| Refusal::KeyNotFound { field: None })
             }
-            Ok(None) => Err(NO_KEY),
-            Err(fault) => Err(fault.clone()),
+            (Some(grant), None) => Ok(grant.api_key_id),
+            (Some(grant), Some(text)) => {
+                let is_own = text.parse() == Ok(grant.api_key_id);
+                if is_own { Ok(grant.api_key_id) } else { Err(OTHER_KEY) }
+            }
         }
     }
 }
 
 /// Returns the hash of a bearer token. Refuses a token whose prefix or checksum is wrong.
-pub(super) fn hash_token(token: Option<&str>) -> Result<TokenHash, Refusal> {
+pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     let token = token.filter(|token| !token.is_empty()).ok_or(NO_TOKEN)?;
-    SessionToken::hash_of(token).ok_or_else(|| no_session_token(token))
+    let session = || SessionToken::hash_of(token).map(BearerHash::Session);
+    let api_token = || KeyToken::hash_of(token).map(BearerHash::ApiToken);
+    session().or_else(api_token).ok_or_else(|| no_bearer_token(token))
 }
 
 /// Returns the refusal of a bearer token that is not a session token. Recognises other kinds of credentials by their
 /// prefix. The refusal does not repeat the text, which may be a secret.
-fn no_session_token(token: &str) -> Refusal {
+fn no_bearer_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
@@ -57,15 +68,19 @@ fn no_session_token(token: &str) -> Refusal {
     }
 }
 
-pub(crate) const NO_SESSION: Refusal =
-    Refusal::Unauthorized("the session token is not valid or no longer valid; log in again");
+pub(crate) const NO_SESSION: Refusal = Refusal::Unauthorized(
+    "the token is not valid or no longer valid; log in again, or create another API token",
+);
 pub(crate) const FOREIGN_KEY: Refusal =
     Refusal::Unauthorized("this API key belongs to another account than the session");
+const OTHER_KEY: Refusal = Refusal::Unauthorized(
+    "this API token is for another API key; send no API key, or the one that the token was created for",
+);
 const NO_TOKEN: Refusal = Refusal::Unauthorized(
-    "send the session token of POST /v1/auth/login as Authorization: Bearer TOKEN",
+    "send the session token of POST /v1/auth/login, or an API token, as Authorization: Bearer TOKEN",
 );
 const KEY_AS_TOKEN: Refusal = Refusal::Unauthorized(
-    "the bearer is an API key (ak_), but must be a session token (st_) of POST /v1/auth/login; send the API key as \
+    "the bearer is an API key (ak_), but must be a session token (st_) of POST /v1/auth/login or an API token (kt_); send the API key as \
      X-DID-API-Key",
 );
 const SECRET_AS_TOKEN: Refusal = Refusal::Unauthorized(

@@ -1,4 +1,4 @@
-//! Batches look-ups of sessions, so that concurrent look-ups share one database statement.
+//! Batches look-ups of sessions and API tokens: concurrent look-ups share one database statement of each kind.
 //!
 //! Requests with an unknown token are refused without a transaction, so no rate limit counts them. If each look-up ran
 //! its own statement, a flood of such requests would take all connections from the sends. A look-up never waits for a
@@ -6,19 +6,22 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sealpost_domain::{Refusal, TokenHash, ports::StoreError};
+use sealpost_domain::{Refusal, ports::StoreError};
 use tokio::sync::oneshot;
 
-use super::session_queue::{FoundSession, QueuedLookup};
+use super::{
+    bearer::BearerHash,
+    session_queue::{FoundBearer, QueuedLookup},
+};
 use crate::{
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
 
 impl Sealpost {
-    /// Reads a session from the database, never from the cache. The statement starts after this call, so the result is
-    /// current.
-    pub(super) async fn find_session(&self, token: TokenHash) -> FoundSession {
+    /// Reads a session or an API token from the database, never from the cache. The statement starts after this call,
+    /// so the result is current.
+    pub(super) async fn find_bearer(&self, token: BearerHash) -> FoundBearer {
         let (reply, found) = oneshot::channel();
         if self.core.session_queue.submit(QueuedLookup { token, reply })? {
             let worker = LookupWorker { core: Arc::clone(&self.core), is_done: false };
@@ -55,12 +58,12 @@ impl Drop for LookupWorker {
 }
 
 fn respond(core: &Core, batch: Vec<QueuedLookup>) {
-    match core.load_sessions(batch.iter().map(|lookup| lookup.token).collect()) {
-        Ok(sessions) => {
-            let sessions: HashMap<_, _> =
-                sessions.into_iter().map(|session| (session.token, session)).collect();
+    match core.load_bearers(batch.iter().map(|lookup| lookup.token)) {
+        Ok(bearers) => {
+            let bearers: HashMap<_, _> =
+                bearers.into_iter().map(|bearer| (bearer.hash, bearer)).collect();
             for QueuedLookup { token, reply } in batch {
-                reply_with(reply, Ok(sessions.get(&token).cloned()));
+                reply_with(reply, Ok(bearers.get(&token.hash()).cloned()));
             }
         }
         // Repeats each look-up alone, because one corrupt row must not fail the other look-ups.
@@ -89,7 +92,7 @@ fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
     }
 }
 
-fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
+fn reply_with(reply: oneshot::Sender<FoundBearer>, found: FoundBearer) {
     // An error is ignored, because the request may have been cancelled.
     drop(reply.send(found));
 }

@@ -1,19 +1,20 @@
-//! The bounded queue of session look-ups that wait for the next database statement.
+//! The bounded queue of look-ups of sessions and API tokens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sealpost_domain::{Refusal, Session, TokenHash};
+use sealpost_domain::Refusal;
 use tokio::sync::oneshot;
 
+use super::bearer::{Bearer, BearerHash};
 use crate::{error::Error, settings::Settings};
 
-/// The result of a look-up. `None` if the session has ended or never existed.
-pub(super) type FoundSession = Result<Option<Session>, Error>;
+/// The result of a look-up: `None` if the token has ended or never existed.
+pub(super) type FoundBearer = Result<Option<Bearer>, Error>;
 
 /// A waiting look-up, and the sender of its result.
 pub(super) struct QueuedLookup {
-    pub(super) token: TokenHash,
-    pub(super) reply: oneshot::Sender<FoundSession>,
+    pub(super) token: BearerHash,
+    pub(super) reply: oneshot::Sender<FoundBearer>,
 }
 
 /// The look-ups that wait for the next statement.

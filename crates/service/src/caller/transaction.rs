@@ -40,8 +40,11 @@ impl Sealpost {
 
 impl Core {
     /// Admits a request and runs `work` in the same transaction. A request that `work` refuses still counts against the
-    /// rate limits. With [`Durability::Relaxed`], the commit does not wait for the disk while the usage row of the key
-    /// is locked. A crash may then lose the count of this request, but nothing else.
+    /// rate limits.
+    ///
+    /// The usage row of the key stays locked until the end of the commit. With [`Durability::Relaxed`], the commit does
+    /// not wait for the disk, so the row is locked only briefly. Use it only if `work` writes nothing: a crash may lose
+    /// the commit, and with it the count of this request.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

@@ -30,7 +30,7 @@ pub struct Validated {
     /// The result of each check.
     #[serde(flatten)]
     pub report: CircuitReport,
-    /// The refusals; `None` unless the request is a dry run.
+    /// The refusals that the same request without `dry_run` could return. `None` unless this request is a dry run.
     #[serde(flatten)]
     pub tried: Option<Tried>,
 }

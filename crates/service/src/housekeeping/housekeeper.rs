@@ -19,8 +19,8 @@ use sealpost_domain::LeaseToken;
 use sealpost_wallet::random;
 
 use super::{
-    clock_lag::ClockLag, interval::Interval, retention::tasks, stop_signal::StopSignal,
-    task::run_task, waiting::transfer_waiting,
+    clock_lag::ClockLag, interval::Interval, retention, stop_signal::StopSignal, task::run_task,
+    waiting::transfer_waiting,
 };
 use crate::{cache::event::CacheEvent, sealpost::core::Core};
 
@@ -38,14 +38,19 @@ impl Housekeeper {
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
-        housekeeper.spawn("housekeeper", every, core, move |core, stop| {
-            let tasks = tasks(&core.settings);
-            let done: Vec<_> =
-                tasks.iter().filter_map(|task| run_task(core, task, node, stop)).collect();
-            if let Some(earliest) = done.into_iter().min() {
-                lag.warn(earliest, core.clock.now());
-            }
-        })?;
+        housekeeper.spawn(
+            "housekeeper",
+            retention::interval(&core.settings),
+            core,
+            move |core, stop| {
+                let tasks = retention::tasks(&core.settings);
+                let done: Vec<_> =
+                    tasks.iter().filter_map(|task| run_task(core, task, node, stop)).collect();
+                if let Some(earliest) = done.into_iter().min() {
+                    lag.warn(earliest, core.clock.now());
+                }
+            },
+        )?;
         let mut eviction = Interval { every: core.settings.cache_idle / 2, last: core.clock.now() };
         housekeeper.spawn("wiper", every, core, move |core, _| {
             let now = core.clock.now();

@@ -11,10 +11,15 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
+        task("partitions", retention, |tx, it, _| {
+            let span = it.now.since(it.before) / PARTITIONS_PER_RETENTION;
+            tx.extend_partitions(it.clock, span.max(PARTITION_MIN)).map(|_| 0)
+        }),
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
+        task("api_tokens", NOT_KEPT, |tx, it, limit| tx.purge_api_tokens(it.before, limit)),
         task("activity", activity_retention, |tx, it, limit| tx.purge_activity(it.before, limit)),
         task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.now, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
@@ -59,6 +64,21 @@ fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
     HousekeepingTask { name, keep, purge }
 }
 
+/// Returns the interval between runs of housekeeping. A short retention needs short intervals.
+pub(super) fn interval(settings: &Settings) -> Duration {
+    let interval = (settings.retention / TURNS_PER_RETENTION).max(INTERVAL_MIN);
+    settings.housekeeping_every.min(interval)
+}
+
+/// Number of partitions in the time of retention. Rows are kept for up to this part longer, and few partitions cost
+/// little.
+const PARTITIONS_PER_RETENTION: u32 = 5;
+/// Minimum time of a partition.
+const PARTITION_MIN: Duration = Duration::from_secs(1);
+/// Minimum number of runs of housekeeping in the time of retention.
+const TURNS_PER_RETENTION: u32 = 20;
+/// Minimum interval between runs, unless the setting is shorter.
+const INTERVAL_MIN: Duration = Duration::from_millis(500);
 /// For rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
 /// Age at which rows are counted. Rows are counted in the order of their ids. An id is created before its row is

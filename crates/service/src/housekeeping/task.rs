@@ -1,6 +1,9 @@
 //! Runs one housekeeping task. It deletes rows in bounded batches, and only one node at a time runs it.
 
-use std::time::Duration;
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
@@ -25,6 +28,8 @@ pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 pub(super) struct Times {
     /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
+    /// The clock of the node.
+    pub(super) clock: Timestamp,
     /// Rows with an earlier time are no longer kept.
     pub(super) before: Timestamp,
 }
@@ -58,14 +63,17 @@ fn purge(
     node: LeaseToken,
     stop: &StopSignal,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let limit = core.settings.housekeeping_batch;
+    let mut limit = core.settings.housekeeping_batch;
     let mut pace = core.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
     loop {
         let now = core.clock.now();
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
+        let began = Cell::new(Instant::now());
         let done = core.store.write(Durability::Relaxed, |tx| {
+            // The wait for other writers does not count.
+            began.set(Instant::now());
             let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
-            let times = Times { now: time, before: time.minus(task.keep) };
+            let times = Times { now: time, clock: now, before: time.minus(task.keep) };
             let purged = (task.purge)(tx, times, limit)?;
             Ok(Some((time, purged)))
         })?;
@@ -74,8 +82,30 @@ fn purge(
             return Ok(Some(time));
         }
         pace = Duration::ZERO;
+        limit = next_limit(limit, began.get().elapsed());
     }
 }
+
+/// Returns the size of the next batch, so that a batch neither blocks other writers for long nor falls behind.
+fn next_limit(limit: u32, took: Duration) -> u32 {
+    let next = if took < BATCH_SHORT {
+        limit.saturating_mul(2)
+    } else if took > BATCH_LONG {
+        limit / 2
+    } else {
+        limit
+    };
+    next.clamp(LIMIT_MIN.min(limit), LIMIT_MAX.max(limit))
+}
+
+/// A batch that takes less time makes the next one larger.
+const BATCH_SHORT: Duration = Duration::from_millis(10);
+/// A batch that takes more time makes the next one smaller. On SQLite, all other writers wait for a batch.
+const BATCH_LONG: Duration = Duration::from_millis(25);
+/// Batches do not become smaller.
+const LIMIT_MIN: u32 = 50;
+/// Batches do not become larger.
+const LIMIT_MAX: u32 = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
 const HELD_FOR: Duration = Duration::from_mins(2);
@@ -83,3 +113,23 @@ const HELD_FOR: Duration = Duration::from_mins(2);
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_grows_while_it_is_quick_and_shrinks_when_it_is_slow() {
+        for (limit, took_ms, next) in [
+            (500, 9, 1000),
+            (500, 10, 500),
+            (500, 25, 500),
+            (500, 26, 250),
+            (15_000, 1, 20_000),
+            (60, 90, 50),
+            (3, 90, 3),
+        ] {
+            assert_eq!(next_limit(limit, Duration::from_millis(took_ms)), next);
+        }
+    }
+}

@@ -114,14 +114,14 @@ impl Keys {
         std::iter::once(&self.first).chain(&self.later)
     }
 
-    /// Returns the newest key that may sign at `now`. Returns the first key if none may sign yet, which happens only if
-    /// this clock is behind.
+    /// Returns the newest key that may sign at `now`. Returns the first key if no key may sign yet, which happens only
+    /// if the clock of this node is behind.
     fn signing(&self, now: Timestamp) -> &Arc<SigningKey> {
         self.later.iter().rev().find(|key| key.signs_from <= now).unwrap_or(&self.first)
     }
 }
 
-/// Generates an issuer key that signs from `delay` after `now`.
+/// Generates an issuer key. The service signs with this key after `delay` has passed since `now`.
 pub(crate) fn fresh_key(
     keyring: &Keyring,
     now: Timestamp,
@@ -176,7 +176,7 @@ impl SigningKey {
 }
 
 /// Time between the publication of a key and its first signature. It is longer than nodes need to load the key, and
-/// longer than the document is cached, with a margin for differing clocks.
+/// longer than the DID document is cached, with a margin for differing clocks.
 pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
 /// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;

@@ -33,7 +33,7 @@ pub enum OperatorError {
     KekInUse {
         /// The version of the key-encryption key.
         version: u32,
-        /// The numbers of rows that it encrypts.
+        /// The numbers of rows that this version encrypts.
         rows: EncryptedRows,
     },
     /// The action would change nothing.
@@ -59,7 +59,7 @@ pub struct Operator {
     origin: Option<OperatorOrigin>,
     /// Recorded with each action that records no reason of its own.
     reason: Option<String>,
-    /// The owner of an account who revokes a key of the account.
+    /// The account owner on whose behalf a key is revoked; `None` for actions of an operator.
     owner: Option<ActOrigin>,
 }
 
@@ -95,7 +95,8 @@ impl Operator {
         Self { store, clock, actor, origin: None, reason: None, owner: None }
     }
 
-    /// Revokes keys for the owner of an account. The activity of the account names the owner.
+    /// Revokes keys on behalf of an account owner. The activity log of the account then names the owner as the author,
+    /// not an operator.
     pub(crate) fn for_owner(self, owner: ActOrigin) -> Self {
         Self { owner: Some(owner), ..self }
     }
@@ -151,7 +152,7 @@ impl Operator {
         }
     }
 
-    /// Records the action in the activity of the account that it concerns.
+    /// Stores an entry in the activity log of the account that the action concerns.
     fn record_activity(
         &self,
         tx: &mut dyn Tx,
@@ -179,18 +180,18 @@ impl Operator {
 pub(super) struct ActionRecord {
     pub(super) action: &'static str,
     pub(super) subject: String,
-    /// The owner who sees the action in the activity of the account.
+    /// The account whose activity log gets an entry about the action.
     pub(super) concerned: Concerned,
     pub(super) detail: Value,
 }
 
-/// The account that an action concerns.
+/// The account that an action concerns. Its activity log gets an entry about the action.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Concerned {
     /// An account.
     Account(AccountId),
     /// The account of a key.
     Key(ApiKeyId),
-    /// No single account.
+    /// No account, or all accounts. No activity log gets an entry.
     Service,
 }

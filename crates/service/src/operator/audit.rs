@@ -23,7 +23,7 @@ pub struct AuditShown {
     pub hash: String,
 }
 
-/// The result of a verification.
+/// The result of verifying the hash chain of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum AuditVerdict {

@@ -13,13 +13,14 @@ use super::{
 use crate::account::close::AccountClosed;
 
 impl Operator {
-    /// Closes an account permanently: revokes its keys, and deletes its webhooks and sessions. Labels, handles and
-    /// activity stay. Repeat it after an interruption.
+    /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
+    /// handles and activity stay. Repeat it after an interruption.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Close, "account.close")
     }
 
-    /// Closes an account permanently and erases what names its owner. Also erases an account that is closed.
+    /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
+    /// that is already closed.
     pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Erase, "account.erase")
     }
@@ -31,17 +32,19 @@ impl Operator {
         action: &'static str,
     ) -> Result<AccountClosed, OperatorError> {
         let now = self.clock.now();
-        let sessions = self.perform(|tx| {
+        let (sessions, api_tokens) = self.perform(|tx| {
             if !tx.begin_closing(id, extent, now)? {
                 return Ok(Err(NO_ACCOUNT));
             }
             let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
-            let (subject, detail) = (id.to_string(), json!({"sessions": sessions}));
+            let api_tokens = tx.delete_api_tokens_of(id)?;
+            let subject = id.to_string();
+            let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
             // The account has no owner any more who could read its activity.
             let concerned = Concerned::Service;
-            Ok(Ok((sessions, ActionRecord { action, subject, concerned, detail })))
+            Ok(Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail })))
         })?;
-        let mut rows = DeletedRows { sessions, ..DeletedRows::default() };
+        let mut rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
         for _ in 0..PORTIONS_MAX {
             let portion = self
                 .store
@@ -59,5 +62,6 @@ impl Operator {
 const SESSIONS_MAX: u32 = 10_000;
 /// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
 const ROWS_PER_WRITE: u32 = 1000;
-/// Maximum number of portions, so that a request of an owner ends. Housekeeping continues.
+/// Maximum number of portions that one call deletes, so that the request of an owner ends in time. Housekeeping deletes
+/// the remaining rows.
 const PORTIONS_MAX: u32 = 1000;

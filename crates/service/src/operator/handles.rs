@@ -29,7 +29,7 @@ impl Operator {
             };
             let key = tx.lock_key(&owner.api_key_id)?;
             tx.release_handle(handle, &owner)?;
-            // A revoked key shows its handle permanently, so that senders recognise it in earlier messages.
+            // A revoked key displays its handle permanently, so that senders recognise the key in earlier messages.
             if key.is_some_and(|key| key.status != KeyStatus::Revoked) {
                 tx.set_shown_handle(&owner.api_key_id, None)?;
             }

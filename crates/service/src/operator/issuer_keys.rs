@@ -43,7 +43,7 @@ impl Operator {
         Ok(show(&self.store.lookup()?.issuer_keys()?, self.clock.now()))
     }
 
-    /// Adds an issuer key. It signs only after a delay, in which all nodes load it.
+    /// Adds an issuer key. The key signs only after a delay, so that all nodes can load it first.
     pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyShown, OperatorError> {
         let now = self.clock.now();
         let fresh = fresh_key(keyring, now, ANNOUNCED_FOR)?;

@@ -23,7 +23,8 @@ pub struct KekRetired {
 }
 
 impl Operator {
-    /// Retires a version that encrypts no row. Afterwards, the key files need its line no longer.
+    /// Retires a version of the key-encryption key that encrypts no row. Afterwards, the key files no longer need the
+    /// line of this version.
     pub fn retire_kek(
         &self,
         marks: &dyn KekMarks,
@@ -65,7 +66,8 @@ impl Operator {
         })
     }
 
-    /// Counts the rows under a version. Reads them in pages, so that servers can write meanwhile.
+    /// Counts the rows that are encrypted under a version. Reads each page in a transaction of its own, so that servers
+    /// can write between the pages.
     fn count_under<Id: Copy>(
         &self,
         version: u32,

@@ -40,7 +40,7 @@ pub struct KeyRevoked {
     /// Number of deleted webhooks.
     #[serde(rename = "registrations")]
     pub webhooks: u64,
-    /// Number of pending deliveries that were deleted at once. Housekeeping deletes the rest of a long backlog.
+    /// Number of pending deliveries that this call deleted. If there are more, housekeeping deletes them later.
     pub deliveries: u64,
 }
 
@@ -107,7 +107,7 @@ impl Operator {
     }
 
     /// Rotates the sealing key in two transactions. Between them, the key has the state `rotating` and refuses
-    /// requests. If a rotation was interrupted there, the next call finishes it.
+    /// requests. If a rotation was interrupted after the first transaction, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
@@ -176,7 +176,8 @@ impl Operator {
             tx.set_plan(id, &plan)?;
             let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
             if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
-                // A smaller limit can reach a threshold without a request.
+                // A threshold is a percentage of a limit. If the limit becomes smaller, the current usage can reach a
+                // threshold without a new request.
                 let before = (&Terms::of(&key.plan), usage);
                 let after = (&Terms::of(&plan), usage);
                 let thresholds = reached_thresholds(id, before, after, now);

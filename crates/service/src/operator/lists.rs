@@ -16,9 +16,9 @@ use crate::webhooks::view::WebhookView;
 /// One page of a list. The id of its last entry is the cursor of the next page.
 #[derive(Debug, Clone)]
 pub struct ListPage<T> {
-    /// The entries, newest first.
+    /// The entries, in the order of the list.
     pub entries: Vec<T>,
-    /// True if older entries follow.
+    /// Whether further entries follow.
     pub more: bool,
 }
 

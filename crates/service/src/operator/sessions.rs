@@ -10,12 +10,12 @@ use super::{
     lists::NO_ACCOUNT,
 };
 
-/// The number of sessions that were ended.
+/// The result of [`Operator::end_sessions`].
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SessionsEnded {
     /// The account; `None` means all accounts.
     pub account_id: Option<AccountId>,
-    /// Number of ended sessions.
+    /// Number of sessions that this call ended.
     pub session_count: u64,
 }
 

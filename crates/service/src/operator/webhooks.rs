@@ -7,8 +7,8 @@ use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::webhooks::view::WebhookView;
 
 impl Operator {
-    /// Disables a webhook. Its deliveries wait until the owner enables it again. The audit trail does not record the
-    /// URL, because its entries cannot be deleted.
+    /// Disables a webhook. Its deliveries wait until the owner enables the webhook again. The entry in the audit trail
+    /// does not contain the URL, because entries can never be deleted.
     pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
         self.perform(|tx| {
             let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {

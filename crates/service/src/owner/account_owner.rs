@@ -9,6 +9,7 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 ///
 /// The owner can see all keys of the account in any state. Requests of the owner do not count against the limits of a
 /// plan. A key of another account is treated as if it did not exist.
+#[derive(Clone)]
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,

@@ -24,6 +24,7 @@ use crate::{
     webhooks::{
         manage::{Manage, Managed},
         register::{Register, Registered},
+        test::Tested,
     },
 };
 
@@ -65,6 +66,17 @@ impl Owner<'_> {
             .await
     }
 
+    /// Sends a test event to a webhook of an active key, and waits for the end of the attempt.
+    pub async fn test_webhook(&self, key: &ApiKeyId, webhook_id: String) -> Result<Tested, Error> {
+        let (session, key) = (self.session, *key);
+        let build = move |core: &Core| {
+            check_key(core, &session, &key, require_active)?;
+            core.test_event(session.account_id, &key, &webhook_id)
+        };
+        let event = self.sealpost.block(build).await?;
+        self.sealpost.core.send_test(event).await
+    }
+
     /// Changes the policy of an active key.
     pub async fn set_policy(
         &self,
@@ -103,12 +115,6 @@ impl Owner<'_> {
             .await
     }
 
-    /// Revokes a key permanently. The audit trail records the owner.
-    pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
-        let (session, key, source) = (self.session, *key, self.source.clone());
-        self.sealpost.block(move |core| revoke(core, &session, &key, &source)).await
-    }
-
     /// Ends the session with this name. Also succeeds if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
         let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
@@ -116,7 +122,7 @@ impl Owner<'_> {
     }
 }
 
-fn revoke(
+pub(super) fn revoke(
     core: &Core,
     session: &AccountSession,
     key: &ApiKeyId,

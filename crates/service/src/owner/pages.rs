@@ -4,6 +4,7 @@ use sealpost_domain::{
     AccountId, ApiKeyId, SessionDetails, Timestamp,
     ports::{DailyCount, OwnerLookup},
 };
+use sealpost_limits::UsageReport;
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -47,10 +48,13 @@ impl Owner<'_> {
         self.read(move |core, lookup, account, now| {
             let max = core.settings.waiting_counted_max;
             let key = lookup.key_of(&account, &id, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            let month = key.usage.month.start;
+            let standing = standing_of(core, key, max, now)?;
             let first = first_day(now);
-            let counted = lookup.daily_counts(&id, first)?;
+            let mut counted = lookup.daily_counts(&id, first.min(month), UNCOUNTED_MAX)?;
+            raise_todays_sent(&mut counted, &standing.usage, month, now);
             Ok(KeyPage {
-                standing: standing_of(core, key, max, now)?,
+                standing,
                 days: every_day(first, &counted),
                 policy: core.store.lookup()?.find_policy(&id)?.unwrap_or_default().into(),
                 pending: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
@@ -76,7 +80,7 @@ impl Owner<'_> {
     }
 
     /// Runs database queries on the blocking pool, with the account and the current time as arguments.
-    async fn read<T: Send + 'static>(
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         queries: impl FnOnce(&Core, &mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
         + Send
@@ -103,8 +107,29 @@ pub(super) fn live_sessions(
 }
 
 fn first_day(now: Timestamp) -> Timestamp {
-    let today = now.as_millis() - now.as_millis().rem_euclid(DAY_MS);
-    Timestamp::from_millis(today - (DAYS - 1) * DAY_MS)
+    Timestamp::from_millis(today(now).as_millis() - (DAYS - 1) * DAY_MS)
+}
+
+fn today(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.as_millis() - now.as_millis().rem_euclid(DAY_MS))
+}
+
+/// Raises today's number of sent messages to the number that the limits have counted since the end of yesterday. The
+/// daily counts lag behind the limits if the service has more uncounted rows than a page reads.
+fn raise_todays_sent(
+    counted: &mut Vec<DailyCount>,
+    usage: &UsageReport,
+    month: Timestamp,
+    now: Timestamp,
+) {
+    let today = today(now);
+    let earlier = counted.iter().filter(|count| (month..today).contains(&count.day));
+    let earlier: u64 = earlier.map(|count| count.sent).sum();
+    let sent = u64::from(usage.month.used).saturating_sub(earlier).min(usage.day.used.into());
+    match counted.last_mut().filter(|count| count.day == today) {
+        Some(count) => count.sent = count.sent.max(sent),
+        None => counted.push(DailyCount { day: today, sent, received: 0, delivered: 0 }),
+    }
 }
 
 fn every_day(first: Timestamp, counted: &[DailyCount]) -> Vec<DailyCount> {
@@ -120,5 +145,39 @@ const KEYS_MAX: u32 = 200;
 /// Maximum number of waiting envelopes that the list counts for each key.
 const LISTED_WAITING_MAX: u32 = 100;
 const SESSIONS_MAX: u32 = 100;
+/// Maximum number of uncounted rows of each kind that a page adds to the daily counts.
+const UNCOUNTED_MAX: u32 = 10_000;
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use sealpost_limits::WindowReport;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(9 * DAY_MS + 5);
+
+    fn day(day: i64, sent: u64) -> DailyCount {
+        let day = Timestamp::from_millis(day * DAY_MS);
+        DailyCount { day, sent, received: 1, delivered: 1 }
+    }
+
+    /// Returns the number of messages sent today, if the limits have counted `month` messages since day 5.
+    fn todays_sent(mut counted: Vec<DailyCount>, month: u32, requests: u32) -> u64 {
+        let window = |used| WindowReport { limit: 99, used, remaining: 0, resets_at: NOW };
+        let usage = UsageReport { minute: window(0), day: window(requests), month: window(month) };
+        raise_todays_sent(&mut counted, &usage, Timestamp::from_millis(5 * DAY_MS), NOW);
+        every_day(first_day(NOW), &counted).last().unwrap().sent
+    }
+
+    #[test]
+    fn todays_messages_are_at_least_those_of_the_limits() {
+        assert_eq!(todays_sent(vec![], 35, 99), 35);
+        assert_eq!(todays_sent(vec![day(9, 2)], 35, 99), 35);
+        assert_eq!(todays_sent(vec![day(4, 50), day(5, 10), day(8, 5), day(9, 2)], 35, 99), 20);
+        assert_eq!(todays_sent(vec![day(9, 40)], 35, 99), 40);
+        assert_eq!(todays_sent(vec![], 35, 3), 3, "at most the requests of today");
+        assert_eq!(todays_sent(vec![day(8, 50)], 35, 99), 0);
+    }
+}

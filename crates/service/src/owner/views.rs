@@ -26,7 +26,7 @@ pub struct KeyPage {
     pub pending: PendingCount,
 }
 
-/// The beginning of a list, as long as a page can show.
+/// The first entries of a list, at most as many as a page shows.
 pub struct Truncated<T> {
     /// The entries on the page.
     pub first: Vec<T>,

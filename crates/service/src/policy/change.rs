@@ -1,4 +1,4 @@
-//! A change of a policy: finds the named keys and applies the change.
+//! A change of a recipient's policy: finds the keys that the request names, and applies the change.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use sealpost_domain::{
 
 use crate::account::resolve::{find_named_key, unknown};
 
-/// A change of a policy. Members that are `None` or empty change nothing.
+/// A change of a recipient's policy, as requested. Fields that are `None` or empty change nothing.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyChange {
     /// The senders whose messages the key accepts.
     pub accept: Option<AcceptPolicy>,
-    /// How much the key shows to the senders of its envelopes.
+    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     pub receipts: Option<ReceiptPolicy>,
     /// Whether other keys can see the label.
     pub listed: Option<bool>,
@@ -29,7 +29,7 @@ pub struct PolicyChange {
 }
 
 impl PolicyChange {
-    /// Returns whether the change only reads the policy.
+    /// Returns whether the request changes nothing and only reads the policy.
     pub(super) fn is_empty(&self) -> bool {
         let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
         accept.is_none()
@@ -38,7 +38,8 @@ impl PolicyChange {
             && [allow, unallow, block, unblock].iter().all(|list| list.is_empty())
     }
 
-    /// Finds the named keys. Refuses unknown keys, and a key in opposite lists.
+    /// Finds the keys that the change names. Refuses unknown keys, and a key in two contradictory lists such as `allow`
+    /// and `block`.
     pub(super) fn find_keys(
         self,
         lookup: &mut dyn Lookup,
@@ -60,7 +61,7 @@ impl PolicyChange {
     }
 }
 
-/// Finds the keys that one list names.
+/// Finds the keys that `names` contains, as API keys or as handles. Refuses unknown keys.
 fn find_keys(
     lookup: &mut dyn Lookup,
     field: &'static str,
@@ -78,7 +79,7 @@ fn find_keys(
     Ok(if all_exist { Ok(keys) } else { Err(unknown(field)) })
 }
 
-/// A change of a policy whose keys exist.
+/// A change of a recipient's policy, with the ids of existing keys instead of names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeyedChange {
     pub(super) accept: Option<AcceptPolicy>,
@@ -105,7 +106,8 @@ impl KeyedChange {
         Ok(())
     }
 
-    /// Applies the change. Refuses lists that would have more than `entries_max` keys.
+    /// Applies the change to `policy`. Refuses the change if the allowlist or the blocklist would then have more than
+    /// `entries_max` keys.
     pub(super) fn apply(
         &self,
         policy: &mut RecipientPolicy,

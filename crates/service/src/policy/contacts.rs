@@ -1,7 +1,8 @@
-//! Collects the contacts of a key: the keys to which it has sent within retention.
+//! Collects the contacts of a key: the keys to which it has sent a message within the retention time of envelopes.
 //!
-//! Only sends of keys that accept contacts only record their recipients, so that other sends cost nothing. Earlier
-//! recipients are therefore read from the stored envelopes when a key chooses this policy.
+//! A policy can accept messages from contacts alone. Only sends of keys with such a policy record their recipients as
+//! contacts, so that other sends need no additional write. When a key chooses this policy, the recipients of its
+//! earlier messages are therefore read from the stored envelopes.
 
 use std::sync::TryLockError;
 
@@ -11,10 +12,11 @@ use super::lock::lock_active_key;
 use crate::{error::Error, sealpost::core::Core};
 
 impl Core {
-    /// Stores the contacts of a key, unless its present policy records them already.
+    /// Stores the contacts of a key, unless the current policy of the key records them already.
     ///
-    /// First makes sends of the key record their recipients. All earlier sends are then committed, and are found among
-    /// the stored envelopes. A node does this for one request at a time, because it reads many rows.
+    /// First changes the policy, so that each later send of the key records its recipient. This transaction waits for
+    /// running sends of the key, so the envelopes of all earlier sends are committed and can be read. A node collects
+    /// contacts for only one request at a time, because it reads many rows.
     pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
         let _turn = match self.contact_collection.try_lock() {
             Ok(turn) => turn,

@@ -1,4 +1,4 @@
-//! The lock of a key whose policy changes.
+//! Locks a key before its policy changes.
 
 use sealpost_domain::{
     ApiKeyId, KeyStatus, Refusal,

@@ -23,13 +23,13 @@ use crate::{
 pub struct PolicyView {
     /// The senders whose messages the key accepts.
     pub accept: AcceptPolicy,
-    /// How much the key shows to the senders of its envelopes.
+    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     pub receipts: ReceiptPolicy,
     /// Whether other keys can see the label.
     pub listed: bool,
-    /// The allowlist.
+    /// The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`.
     pub allowed: Vec<ApiKeyId>,
-    /// The blocklist.
+    /// The blocklist: keys whose messages are always refused.
     pub blocked: Vec<ApiKeyId>,
 }
 
@@ -46,7 +46,8 @@ impl From<RecipientPolicy> for PolicyView {
 }
 
 impl Sealpost {
-    /// Changes the policy of the caller's key, and returns the new policy. An empty change returns the present policy.
+    /// Changes the policy of the caller's key, and returns the new policy. An empty change only returns the current
+    /// policy.
     pub async fn set_policy(
         &self,
         caller: &Caller,
@@ -63,7 +64,7 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Changes the policy of a key. Collects the contacts before the policy needs them.
+    /// Changes the policy of a key. If the new policy accepts messages from contacts, first collects the contacts.
     pub(crate) fn set_policy(
         &self,
         key: &ApiKeyId,

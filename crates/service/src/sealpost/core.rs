@@ -9,8 +9,11 @@ use sealpost_domain::{
 use sealpost_wallet::Keyring;
 
 use crate::{
-    badges::status_list_cache::StatusListCache, cache::key_cache::KeyCache,
-    caller::session_queue::SessionQueue, issuer::signer::Issuer, settings::Settings,
+    badges::status_list_cache::StatusListCache,
+    cache::key_cache::KeyCache,
+    caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
+    issuer::signer::Issuer,
+    settings::Settings,
 };
 
 /// The parts of a service that the embedding program provides.
@@ -29,7 +32,8 @@ pub struct Parts {
     pub issuer: Arc<Issuer>,
     /// The public URL of the service, without a trailing slash. Badges link to this URL.
     pub base_url: String,
-    /// The initial compliance circuits. [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
+    /// The initial compliance circuits (the sets of checks that jurisdictions require).
+    /// [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
     pub circuits: Circuits,
 }
 
@@ -46,8 +50,9 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
+    pub(crate) token_uses: TokenUseQueue,
     pub(crate) status_lists: StatusListCache,
-    /// Held while a request collects contacts.
+    /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
 }
 
@@ -65,6 +70,7 @@ impl Core {
             circuits: RwLock::new(Arc::new(circuits)),
             cache: KeyCache::new(&settings),
             session_queue: SessionQueue::new(&settings),
+            token_uses: TokenUseQueue::default(),
             settings,
             status_lists: StatusListCache::default(),
             contact_collection: Mutex::default(),

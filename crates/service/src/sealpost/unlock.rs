@@ -18,7 +18,8 @@ pub enum UnlockError {
     /// The database failed.
     #[error("the key-encryption keys cannot be checked")]
     Store(#[from] StoreError),
-    /// A mark, which identifies the key of a version, could not be checked or created.
+    /// A mark could not be checked or created. A mark is a known text that is encrypted under one version of the
+    /// key-encryption key.
     #[error("the key-encryption keys cannot be checked")]
     Wallet(#[from] WalletError),
     /// The key of a version differs from the key that the database was encrypted with.

@@ -1,4 +1,4 @@
-//! Decides a batch of sends without input or output, on rows that the transaction has read and locked.
+//! Decides a batch of sends without any I/O, on rows that the transaction has read and locked.
 //!
 //! Each command gets its own verdict. Later commands of the batch take the effects of earlier ones into account.
 
@@ -26,7 +26,8 @@ use crate::caller::{
     limited::Limits,
 };
 
-/// The lease for the deliveries of a batch. A lease reserves a delivery for the attempts of one node until a time.
+/// The lease of a batch's new deliveries. A lease is the exclusive right of one node to attempt a delivery until a
+/// time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
     /// Maximum number of deliveries that the dispatcher, which sends events to webhooks, can take. Further deliveries
@@ -36,7 +37,7 @@ pub(crate) struct BatchLease {
     pub(crate) until: Timestamp,
 }
 
-/// The times by which a batch is decided.
+/// The time of a batch, and the limit for the age of idempotency records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
@@ -63,10 +64,12 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
-/// Selects the pairs of recipient and sender whose decision depends on contacts. Selects every pair that the policy
-/// would refuse without contacts, whatever the reason, so that all refusals take the same time.
+/// Selects the pairs of recipient and sender whose decision may depend on contacts (keys to which the recipient has
+/// sent).
 ///
-/// A batch to recipients without a policy selects nothing.
+/// Selects every pair that the recipient's policy refuses if the sender is not a contact. This includes pairs that the
+/// policy always refuses, such as a blocked sender, so that the time taken does not reveal the reason for a refusal.
+/// Selects nothing for recipients without a policy.
 pub(crate) fn contacts_query(
     facts: &AdmissionFacts,
     commands: &[&Command],
@@ -83,7 +86,7 @@ pub(crate) fn contacts_query(
     pairs.into_iter().collect()
 }
 
-/// Decides the commands in order. Envelopes that will be stored reduce the capacity in `room`.
+/// Decides the commands in order. Each accepted envelope reduces the storage that is left in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
@@ -116,10 +119,10 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    /// The usage of each caller before the batch, if the batch changes it.
+    /// For each caller whose usage the batch changes, the usage before the batch.
     touched: BTreeMap<ApiKeyId, Usage>,
-    /// The contacts to record, as pairs of sender and recipient. Only senders that accept messages from contacts alone
-    /// record them.
+    /// The contacts to record, as pairs of sender and recipient. Only sends of keys whose policy needs contacts record
+    /// them.
     contacts: BTreeSet<(ApiKeyId, ApiKeyId)>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
@@ -297,7 +300,7 @@ fn check_recipient(
 
 impl Rejection {
     /// Returns true if the request does not count against the limits. This is so if a rate limit, the monthly allowance
-    /// or a lack of disk space refused the request, or if the sender must seal again.
+    /// or a lack of disk space is the reason for the refusal, or if the sender must seal the message again.
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

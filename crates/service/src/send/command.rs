@@ -25,7 +25,7 @@ impl Command {
     }
 }
 
-/// The idempotency key of a request, and the fingerprint of its content. A repetition has the same fingerprint.
+/// The idempotency key of a request, and the fingerprint of its content. A repeated request has the same fingerprint.
 #[derive(Debug, Clone)]
 pub(crate) struct Idempotency {
     pub(crate) key: IdempotencyKey,
@@ -44,7 +44,7 @@ pub(crate) struct PendingEnvelope {
     pub(crate) sealing_version: u32,
 }
 
-/// The result of one command.
+/// The decision on one command of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Admitted and counted. The command had no envelope to store.
@@ -60,7 +60,7 @@ pub(crate) enum Verdict {
     Stored,
 }
 
-/// The result of a command, and the caller's rate limits after it.
+/// The decision on a command, and the caller's rate limits after it.
 #[derive(Debug, Clone)]
 pub(crate) struct Decided {
     pub(crate) verdict: Verdict,

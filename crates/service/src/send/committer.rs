@@ -195,8 +195,8 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
             (NOT_STORED, || Refusal::Unavailable.into())
         }
         StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
-        // Not retried, because a retry could store the batch twice. If the batch is stored, its deliveries are claimed
-        // after the lease ends.
+        // Not retried, because a retry could store the batch twice. If the batch is stored, any node can claim its
+        // deliveries after their leases end.
         StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
     };
     tracing::error!(
@@ -214,7 +214,7 @@ fn respond(queued: QueuedCommand, decided: Result<Decided, Error>) {
     let QueuedCommand { command, reply, permit } = queued;
     // The capacity is released before the response, so that the caller can use it for its next send.
     drop((command, permit));
-    // An error is ignored, because the request may have been cancelled. Its envelope stays stored.
+    // An error only means that the request was cancelled, so it is ignored. The envelope of the request stays stored.
     drop(reply.send(decided));
 }
 

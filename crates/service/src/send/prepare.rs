@@ -37,7 +37,7 @@ pub(super) struct Prepared {
     pub(super) channel: Option<Arc<OpenChannel>>,
 }
 
-/// A recipient whose key exists.
+/// The recipient of a send, whose key was found.
 pub(super) struct ResolvedRecipient {
     pub(super) id: ApiKeyId,
     /// The handle (readable name) by which the request named the recipient. `None` if the request named a key.

@@ -145,8 +145,8 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
 const AGE_MAX_FAR_MS: i64 = 60_000;
 /// Maximum age of an entry in milliseconds, if the account would use more than half of its quota.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
-/// Maximum age of an entry in milliseconds, if the account would exceed its quota. It is short, because deletions free
-/// bytes.
+/// Maximum age of an entry in milliseconds, if the account would exceed its quota. It is short, so that sends are
+/// accepted again soon after deletions have freed bytes.
 const AGE_MAX_BEYOND_MS: i64 = 1_000;
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub struct DeliveryView {
     pub outcome: &'static str,
     /// HTTP status of the response; `None` without a response.
     pub status_code: Option<u16>,
-    /// Class of the failure. For a pending delivery, that of its last attempt.
+    /// Class of the failure. For a pending delivery, the class of the failure of its last attempt.
     pub error: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u32>,
@@ -115,7 +115,8 @@ fn read_entries(
             _ => None,
         };
         let pending = lookup.pending_deliveries(&of.id, below, wanted)?;
-        entries.extend(pending.into_iter().map(|it| pending_entry(it, of.status)));
+        let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, of.status));
+        entries.extend(pending.into_iter().map(entry));
     }
     let free = wanted.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
     let outcome = match query.state {
@@ -129,13 +130,15 @@ fn read_entries(
             _ => None,
         };
         let attempts = lookup.attempts(&of.id, outcome, below, free)?;
-        entries.extend(attempts.into_iter().map(attempt_entry));
+        let entry = |it: Attempt| (Below::Attempt(it.number), attempt_view(it));
+        entries.extend(attempts.into_iter().map(entry));
     }
     Ok(entries)
 }
 
-fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, DeliveryView) {
-    let view = DeliveryView {
+/// Returns a pending delivery, as its owner sees it.
+pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> DeliveryView {
+    DeliveryView {
         envelope_id: pending.event_id,
         attempt: pending.attempts.saturating_add(1),
         at: pending.event_at,
@@ -145,12 +148,12 @@ fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, Del
         duration_ms: None,
         next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
         response: None,
-    };
-    (Below::Event(view.envelope_id), view)
+    }
 }
 
-fn attempt_entry(attempt: Attempt) -> (Below, DeliveryView) {
-    let view = DeliveryView {
+/// Returns an attempt, as its owner sees it.
+pub(crate) fn attempt_view(attempt: Attempt) -> DeliveryView {
+    DeliveryView {
         envelope_id: attempt.event_id,
         attempt: attempt.attempt,
         at: attempt.at,
@@ -160,6 +163,5 @@ fn attempt_entry(attempt: Attempt) -> (Below, DeliveryView) {
         duration_ms: Some(attempt.duration_ms),
         next_attempt_at: attempt.next_attempt_at,
         response: attempt.excerpt,
-    };
-    (Below::Attempt(attempt.number), view)
+    }
 }

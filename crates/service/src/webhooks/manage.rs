@@ -39,7 +39,7 @@ pub enum Manage {
     },
     /// Lists all webhooks.
     List,
-    /// Sends all events of a time range again whose delivery failed.
+    /// Sends all events again whose delivery failed in a time range.
     Recover(Recover),
     /// Sends one event now, also if it was delivered before.
     Redeliver {

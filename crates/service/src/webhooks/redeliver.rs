@@ -1,5 +1,5 @@
-//! Makes deliveries due now: the pending deliveries of an enabled webhook, the failed deliveries of a time range, or a
-//! single delivery.
+//! Makes deliveries due now: the pending deliveries of a webhook that is being enabled, the failed deliveries of a time
+//! range, or a single delivery.
 //!
 //! The dispatcher claims due deliveries within a second, and then attempts them.
 
@@ -32,7 +32,7 @@ pub struct Enabled {
     /// The webhook.
     #[serde(flatten)]
     pub webhook: WebhookView,
-    /// Number of pending deliveries that are due now.
+    /// Number of pending deliveries that this request made due now.
     pub due_now: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct Enabled {
 pub struct Recovered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Number of failed deliveries in the time range that are not due yet.
+    /// Number of deliveries that failed in the time range. Excludes deliveries that are already due or in progress.
     pub matched: u64,
     /// Number of deliveries that this request made due.
     pub recovered: u64,
@@ -65,8 +65,9 @@ pub struct Redelivered {
 }
 
 impl Core {
-    /// Enables a webhook, then makes its pending deliveries due. The commit of the first step waits for concurrent
-    /// batches that store deliveries for the disabled webhook. So the second step finds all of them.
+    /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions. The first
+    /// transaction waits for concurrent batches that store deliveries for the disabled webhook. Therefore the further
+    /// transactions find the deliveries of these batches too.
     pub(super) fn enable_webhook(
         &self,
         key: &ApiKeyId,
@@ -135,7 +136,7 @@ impl Core {
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max;
-        // Counting changes no rows, so one transaction suffices.
+        // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.settings.rows_per_write };
         let (mut matched, mut recovered) = (0, 0);
         loop {
@@ -181,7 +182,7 @@ impl Core {
     }
 }
 
-/// Finds a webhook of a key. Refuses a disabled webhook, because nothing would be sent to it.
+/// Finds a webhook of a key. Refuses a disabled webhook, because its deliveries are not attempted.
 fn find_enabled(
     tx: &mut dyn Tx,
     key: &ApiKeyId,

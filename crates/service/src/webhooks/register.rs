@@ -24,7 +24,7 @@ pub struct Register {
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
-    /// Delivers or skips the envelopes that wait for the key's first webhook.
+    /// Decides if the envelopes that wait for the key's first webhook are delivered or skipped.
     pub waiting: WaitingChoice,
 }
 
@@ -45,7 +45,7 @@ pub struct Registered {
     pub status: WebhookStatus,
     /// Time of registration.
     pub created_at: Timestamp,
-    /// The waiting envelopes that the webhook receives.
+    /// The number of waiting envelopes that the webhook will receive.
     #[serde(flatten)]
     pub waiting: WaitingCount,
 }
@@ -88,7 +88,7 @@ fn invalid_events(problem: String) -> Refusal {
     Refusal::InvalidField { field: "events", problem }
 }
 
-/// Returns whether the webhook receives envelopes.
+/// Returns whether the webhook subscribes to received envelopes.
 fn is_received_by(webhook: &Webhook) -> bool {
     webhook.events.contains(&EventKind::EnvelopeReceived)
 }
@@ -151,8 +151,9 @@ impl Core {
         })
     }
 
-    /// Inserts a webhook while the key is locked. Concurrent registrations wait, so the limit holds. A revocation
-    /// either deletes the webhook or prevents its insertion. Returns the waiting envelopes that the webhook receives.
+    /// Inserts a webhook while the key is locked. Concurrent registrations for the key wait, so the maximum number of
+    /// webhooks is never exceeded. A concurrent revocation either deletes the webhook or prevents its insertion.
+    /// Returns the number of waiting envelopes that the webhook will receive.
     fn insert_webhook(
         &self,
         tx: &mut dyn Tx,

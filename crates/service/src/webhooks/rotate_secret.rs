@@ -1,5 +1,5 @@
-//! Replaces the signing secret of a webhook. Replaced secrets still sign for a time, so that the receiver can switch at
-//! any moment.
+//! Replaces the signing secret of a webhook. For a time, the service signs requests with the replaced secrets too, so
+//! that the receiver can switch to the new secret at any moment.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -18,14 +18,14 @@ pub struct WebhookSecretRotated {
     pub webhook_id: WebhookId,
     /// The new signing secret, shown only in this response.
     pub secret: String,
-    /// Replaced secrets that still sign, newest first.
+    /// Replaced secrets with which the service still signs, newest first.
     pub retiring: Vec<Retiring>,
 }
 
-/// A replaced secret that still signs.
+/// A replaced secret with which the service still signs.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Retiring {
-    /// Time from which the secret no longer signs.
+    /// Time from which the service no longer signs with the secret.
     pub expires_at: Timestamp,
 }
 
@@ -57,8 +57,8 @@ impl Core {
         })
     }
 
-    /// Returns the replaced secrets that still sign, newest first. Drops expired secrets, and the oldest ones above the
-    /// maximum number.
+    /// Returns the replaced secrets with which the service still signs, newest first. Drops expired secrets, and the
+    /// oldest secrets above the maximum number.
     fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
         let now = self.clock.now();
         let until = now.plus(self.settings.secret_overlap);

@@ -1,11 +1,12 @@
-//! Sends test events. A test event is sent to a webhook once and at once, and does not change the state of the webhook.
+//! Sends test events. A test event is sent to a webhook immediately and only once. It does not change the state of the
+//! webhook.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AttemptFailure, AttemptOutcome, OwnEventId, Refusal, Target, TestEvent, TestResult, WebhookId,
-    ports::Durability,
+    AccountId, ApiKeyId, AttemptFailure, AttemptOutcome, OwnEventId, Refusal, Target, TestEvent,
+    TestResult, WebhookId, ports::Durability,
 };
 use sealpost_wallet::random;
 use serde::Serialize;
@@ -43,7 +44,7 @@ impl Sealpost {
     pub async fn test_webhook(&self, caller: &Caller, webhook_id: String) -> Limited<Tested> {
         let admitted = self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| core.test_event(caller, &webhook_id))
+                .and_then(|()| core.test_event(caller.account_id, &caller.id.key, &webhook_id))
         });
         let Limited { result, limits } = admitted.await;
         let result = match result {
@@ -55,12 +56,18 @@ impl Sealpost {
 }
 
 impl Core {
-    fn test_event(&self, caller: &Caller, webhook_id: &str) -> Result<TestEvent, Error> {
-        let webhook = find(&mut *self.store.lookup()?, &caller.id.key, webhook_id)??;
+    /// Builds a test event for a webhook of an admitted key.
+    pub(crate) fn test_event(
+        &self,
+        account_id: AccountId,
+        key: &ApiKeyId,
+        webhook_id: &str,
+    ) -> Result<TestEvent, Error> {
+        let webhook = find(&mut *self.store.lookup()?, key, webhook_id)??;
         let timestamp = self.clock.now();
         let target = Target {
             webhook_id: webhook.id,
-            account_id: caller.account_id,
+            account_id,
             url: webhook.url,
             secret: webhook.secret,
             retiring: webhook.retiring,
@@ -69,10 +76,11 @@ impl Core {
         Ok(TestEvent { id, target: Arc::new(target), timestamp })
     }
 
-    async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
+    /// Sends a test event, and waits for the end of the attempt.
+    pub(crate) async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
-        // An error is ignored, because the caller may have cancelled the request.
+        // An error only means that the caller has cancelled the request, so it is ignored.
         let finish = Box::new(move |result| drop(finish.send(result)));
         if !self.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());

@@ -1,4 +1,4 @@
-//! The number of waiting envelopes: envelopes for a key without a webhook for received envelopes.
+//! The number of waiting envelopes. An envelope waits if its recipient has no webhook for received envelopes.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -14,22 +14,22 @@ use crate::sealpost::core::Core;
 pub struct WaitingCount {
     /// Number of envelopes that wait for a webhook of the key, at most 10,000.
     pub waiting: u64,
-    /// Whether more envelopes wait.
+    /// Whether more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
 }
 
 /// The choice at the registration of a key's first webhook: deliver or skip the waiting envelopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WaitingChoice {
-    /// The webhook receives them, oldest first.
+    /// The webhook receives the waiting envelopes, oldest first.
     #[default]
     Deliver,
-    /// No webhook receives them.
+    /// No webhook receives the waiting envelopes.
     Skip,
 }
 
 impl WaitingCount {
-    /// Creates the number from a count that stopped above `max`.
+    /// Creates the number from `counted`, the result of a count that stops at `max` plus one.
     pub(crate) fn of(counted: u64, max: u32) -> Self {
         let max = u64::from(max);
         Self { waiting: counted.min(max), waiting_more: counted > max }

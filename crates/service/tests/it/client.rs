@@ -9,12 +9,12 @@ use std::{
     thread::{self, Thread},
 };
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
-    Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue, Issued,
-    KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened, Owner,
-    Purpose, Register, Registered, Scope, Sealpost, SecretRotated, Send, Sent, SessionView,
-    Truncated, Validate, Validated,
+    Access, Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue,
+    Issued, KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened,
+    Owner, Purpose, Register, Registered, Scope, Sealpost, SecretsReplaced, Send, Sent,
+    SessionView, Truncated, Validate, Validated,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -93,12 +93,11 @@ impl Client {
     pub(crate) fn rotate_login_secret(
         &self,
         token: Option<&str>,
-        body: &Body<()>,
-    ) -> Result<SecretRotated, Error> {
+        body: Body<String>,
+    ) -> Result<SecretsReplaced, Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            body.clone()?;
-            self.0.rotate_login_secret(&session, SOURCE).await
+            self.0.rotate_login_secret(&session, body?, SOURCE).await
         })
     }
 
@@ -135,7 +134,7 @@ impl Client {
         body: Body<I>,
         use_case: impl AsyncFnOnce(&Caller, I) -> Limited<T>,
     ) -> Limited<T> {
-        let caller = match self.0.authenticate(who).await {
+        let caller = match self.0.authenticate(who, EVERY_SCOPE).await {
             Ok(caller) => caller,
             Err(error) => return Limited { result: Err(error), limits: None },
         };
@@ -179,13 +178,21 @@ impl AccountOwner<'_> {
     }
 
     pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
-        wait(self.0.revoke(key))
+        wait(async {
+            match self.0.clone().confirm(None).await? {
+                Ok(owner) => owner.revoke(key).await,
+                Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
+            }
+        })
     }
 
     pub(crate) fn end_session(&self, name: &str) -> Result<(), Error> {
         wait(self.0.end_session(name))
     }
 }
+
+/// API tokens with any scope. The tests of scopes are black-box tests.
+pub(crate) const EVERY_SCOPE: Access = Access::Scopes(&TokenScope::ALL);
 
 /// Blocks until the future is ready, also inside another runtime.
 fn wait<F: Future>(future: F) -> F::Output {

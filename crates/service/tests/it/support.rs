@@ -11,7 +11,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, TestEvent, Timestamp,
+    AccountSecrets, Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, TestEvent,
+    Timestamp,
     ports::{
         Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, Store, StoreError,
         TargetGuard, Tx,
@@ -125,9 +126,10 @@ impl World {
         let account_id =
             self.database.lookup().unwrap().find_key(&key).unwrap().unwrap().account_id;
         let secret = LoginSecret::generate().unwrap();
+        let secrets = AccountSecrets { login_secret: secret.hash(), recovery_code: secret.hash() };
         let store: &dyn Store = &*self.database;
         store
-            .write(Durability::Durable, |tx| tx.set_login_secret(&account_id, &secret.hash()))
+            .write(Durability::Durable, |tx| tx.set_account_secrets(&account_id, &secrets))
             .unwrap();
         let login =
             Login { account_id: account_id.to_string(), login_secret: secret.expose().to_owned() };

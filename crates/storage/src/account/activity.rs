@@ -1,4 +1,4 @@
-//! The activity of accounts.
+//! Stores the activity log of accounts, and deletes old entries.
 
 use std::net::IpAddr;
 
@@ -37,7 +37,8 @@ impl ActivityRepo for Transaction {
     }
 }
 
-/// Deletes the entries of a kind beyond the newest `kept_max`. Reads at most `kept_max` entries of an index.
+/// Deletes the entries of one kind in an account's activity log, except the newest `kept_max`. To find the entries to
+/// delete, reads only about `kept_max` entries of an index.
 fn trim(
     conn: &mut AnyConnection,
     account: &AccountId,
@@ -59,7 +60,7 @@ fn trim(
     Ok(())
 }
 
-/// Counts the entries of a kind since `since`, up to `limit`.
+/// Counts the entries of one kind in an account's activity log that are not older than `since`. Stops at `limit`.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     account: &AccountId,
@@ -95,7 +96,8 @@ pub(crate) fn of_account(
     page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
 }
 
-/// Deletes up to `limit` entries of all accounts from before `before`, oldest first. Returns the number.
+/// Deletes up to `limit` entries that are older than `before`, of any account and oldest first. Returns the number of
+/// deleted entries.
 pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> Result<u64, Fault> {
     let purge = sql_query(PURGE)
         .bind::<Text, _>(ActivityId::new(before, [0; 10]).to_string())
@@ -103,7 +105,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> 
     columns::number(purge.execute(conn)?, "number of entries")
 }
 
-/// Deletes up to `limit` entries of an account. Returns the number.
+/// Deletes up to `limit` entries of an account. Returns the number of deleted entries.
 pub(super) fn delete_of(conn: &mut AnyConnection, account: &str, limit: u32) -> Result<u64, Fault> {
     let delete = sql_query(DELETE_OF).bind::<Text, _>(account).bind::<BigInt, _>(i64::from(limit));
     columns::number(delete.execute(conn)?, "number of entries")

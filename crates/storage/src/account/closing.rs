@@ -1,7 +1,7 @@
 //! Closes accounts and erases personal data, in portions.
 //!
-//! The column `closing` holds the extent until the last portion. An interrupted closing therefore continues at the first
-//! row that is left.
+//! While an account is being closed, its column `closing` contains the extent (`close` or `erase`). An interrupted
+//! closing can therefore continue with the rows that are left.
 
 use diesel::{
     prelude::*,
@@ -11,8 +11,8 @@ use diesel::{
 use sealpost_domain::{
     AccountId, ApiKeyId, KeyStatus, Timestamp,
     ports::{
-        AccountRepo as _, ClosedPortion, ClosingExtent, DeletedRows, ErasureRepo, KeyRepo as _,
-        StoreError,
+        AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosingExtent, DeletedRows,
+        ErasureRepo, KeyRepo as _, StoreError,
     },
 };
 
@@ -48,6 +48,10 @@ impl ErasureRepo for Transaction {
         let sessions = self.end_sessions(Some(account), limit)?;
         if sessions > 0 {
             return Ok(portion(DeletedRows { sessions, ..DeletedRows::default() }));
+        }
+        let api_tokens = self.delete_api_tokens_of(account)?;
+        if api_tokens > 0 {
+            return Ok(portion(DeletedRows { api_tokens, ..DeletedRows::default() }));
         }
         // Handles go before the revocation, so that no event about the revocation carries a handle.
         if extent == ClosingExtent::Erase
@@ -98,7 +102,7 @@ fn portion(rows: DeletedRows) -> ClosedPortion {
     ClosedPortion { rows, is_complete: false }
 }
 
-/// Marks an account as closed. No secret has the hash of zeros.
+/// Marks an account as closed. No login secret has the hash of zeros, and without a recovery code there is no recovery.
 fn begin(
     conn: &mut AnyConnection,
     account: &str,
@@ -114,6 +118,7 @@ fn begin(
     diesel::update(a::table.find(account))
         .set((
             a::login_secret.eq(vec![0_u8; 32]),
+            a::recovery_code.eq(None::<Vec<u8>>),
             a::closed_at.eq(closed_at.unwrap_or(now.as_millis())),
             a::partner_id.eq(partner_id.filter(|_| !is_erasing)),
             a::closing.eq(extent.as_str()),
@@ -157,15 +162,16 @@ fn next_live_key(conn: &mut AnyConnection, account: &str) -> Result<Option<ApiKe
     id.map(|id| columns::id(&id, "key")).transpose()
 }
 
-/// Deletes the next rows that name the owner of an account without live keys. Returns `None` if nothing is left.
+/// Deletes the next portion of rows with personal data of an account's owner. All keys of the account must be revoked.
+/// Returns `None` if no such row is left.
 fn erase_rows(
     conn: &mut AnyConnection,
     account: &str,
     now: Timestamp,
     limit: u32,
 ) -> Result<Option<DeletedRows>, Fault> {
-    // The attempts of deleted webhooks contain responses of receivers. The webhooks of other accounts may be among
-    // them, because their owner is not stored.
+    // The logged attempts of deleted webhooks contain responses of receivers. The owner of a deleted webhook is not
+    // stored, so this also deletes the attempts of deleted webhooks of other accounts.
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
         return Ok(Some(DeletedRows::default()));
     }
@@ -176,7 +182,8 @@ fn erase_rows(
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds a key with a label or a handle. A key gets its new label after all its other rows are deleted.
+/// Finds a key of the account that is not erased yet. The label of a key is replaced last, after all other rows with
+/// personal data of the key are deleted.
 fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let named = k::table
         .filter(k::account_id.eq(account))
@@ -193,7 +200,7 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     let mut rows =
         DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
     if idempotency_keys.max(daily_counts).max(contacts) < u64::from(limit) {
-        // The rest of the policy stays: it still decides how much senders see of their receipts.
+        // The other columns of the policy stay, because they still decide how much senders see of their receipts.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
         diesel::update(k::table.find(key))
             .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))
@@ -213,7 +220,7 @@ fn delete_some(
     columns::number(delete.execute(conn)?, "number of rows")
 }
 
-/// Marks the closing as complete. Returns `false` if another transaction has changed its extent.
+/// Marks the closing as complete. Returns `false` if another transaction has changed the extent of the closing.
 fn finish(
     conn: &mut AnyConnection,
     account: &str,
@@ -238,6 +245,7 @@ fn finish(
 struct AccountRow {
     id: String,
     login_secret: Vec<u8>,
+    recovery_code: Option<Vec<u8>>,
     partner_id: Option<String>,
     created_at: i64,
     closed_at: Option<i64>,

@@ -1,6 +1,7 @@
 //! Hashes of the handles of erased accounts.
 //!
-//! A hash hides the handle from a reader of the database who does not guess it, and keeps the handle from other accounts.
+//! The hashes keep other accounts from taking these handles. A reader of the database can find a handle only by
+//! guessing.
 
 use diesel::prelude::*;
 use sealpost_domain::Handle;

@@ -49,7 +49,7 @@ pub(crate) fn of_account(
     live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
 }
 
-/// Sets the last use of those sessions that have an earlier one.
+/// Sets the last use of sessions to `hour`. Skips sessions whose stored last use is not earlier than `hour`.
 pub(crate) fn set_last_use(
     conn: &mut AnyConnection,
     sessions: &[TokenHash],

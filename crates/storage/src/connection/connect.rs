@@ -9,11 +9,13 @@ use std::{
 };
 
 use diesel::{
-    ConnectionError, PgConnection, SqliteConnection, connection::SimpleConnection, prelude::*,
+    ConnectionError, PgConnection, SqliteConnection,
+    connection::{CacheSize, SimpleConnection},
+    prelude::*,
 };
 
 use crate::{
-    connection::{AnyConnection, url::PostgresUrl},
+    connection::{AnyConnection, encryption, url::PostgresUrl},
     settings::Settings,
 };
 
@@ -29,13 +31,24 @@ pub(crate) enum Target {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFault {
     #[error("cannot open the connection")]
-    Connection(#[from] ConnectionError),
+    Connection(#[source] ConnectionError),
+    #[error("{advice}")]
+    Tls { advice: &'static str, source: ConnectionError },
     #[error("cannot configure the connection")]
     Setup(#[from] diesel::result::Error),
     #[error("the path of the database file is not UTF-8: choose another path")]
     Path,
     #[error("cannot create the database file")]
     File(#[from] io::Error),
+}
+
+impl From<ConnectionError> for ConnectFault {
+    fn from(source: ConnectionError) -> Self {
+        match encryption::advice(&source.to_string()) {
+            Some(advice) => Self::Tls { advice, source },
+            None => Self::Connection(source),
+        }
+    }
 }
 
 /// Opens and configures a connection. For an SQLite writer, first creates the database file if it is missing.
@@ -72,6 +85,10 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
         millis(settings.statement_timeout / 2),
         millis(settings.statement_timeout * 3),
     ))?;
+    if settings.has_pooler {
+        // The pooler could prepare a statement on one server connection and execute it on another.
+        conn.set_prepared_statement_cache_size(CacheSize::Disabled);
+    }
     Ok(conn)
 }
 
@@ -116,7 +133,8 @@ const PRIVATE: u32 = 0o600;
 
 /// Settings of each PostgreSQL session.
 ///
-/// - An acknowledged commit is on disk, even if the default of the server is weaker. A stronger default is kept.
+/// - An acknowledged commit is on disk, also on that of a synchronous standby, even if the default of the server is
+///   weaker. A stronger default is kept.
 /// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
 ///   language of the server is kept.
 /// - Queries use indexes. PostgreSQL makes their plans once, often while a table is small, and could otherwise choose
@@ -130,7 +148,7 @@ const POSTGRES_SESSION: &str = "
     SET jit = off;
     SET plan_cache_mode = force_generic_plan;
     SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') = 'off';
+        WHERE current_setting('synchronous_commit') IN ('local', 'off', 'remote_write');
     DO $$ BEGIN
         PERFORM set_config('lc_messages', 'C', false);
     EXCEPTION WHEN insufficient_privilege THEN NULL;

@@ -1,5 +1,4 @@
-//! Durable commits: waits for a commit until a deadline. After a missed deadline, refuses durable writes until a commit
-//! succeeds.
+//! Runs durable commits with a deadline. After a missed deadline, refuses durable writes until a commit succeeds.
 
 use std::thread;
 
@@ -31,7 +30,8 @@ impl DurableCommits {
         Self { gate: WriteGate::default(), threads: CommitThreads::default(), target, settings }
     }
 
-    /// Returns [`StoreError::Unavailable`] after a commit without a response, until a later durable commit succeeds.
+    /// Refuses a durable write with [`StoreError::Unavailable`] after a commit without a response, until a later
+    /// durable commit succeeds.
     pub(crate) fn admit(&self) -> Result<(), StoreError> {
         if self.gate.is_closed() { Err(unavailable(NO_RESPONSE)) } else { Ok(()) }
     }
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// A commit of SQLite waits for no server, but a disk may stop to respond.
+    /// A commit of SQLite waits for no server, but a disk may stop responding.
     #[test]
     fn a_commit_of_sqlite_has_a_deadline() {
         let target = Target::SqliteWriter(PathBuf::new());

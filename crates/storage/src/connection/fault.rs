@@ -25,8 +25,8 @@ impl Fault {
         }
     }
 
-    /// Classifies the error of a COMMIT. Such an error may leave open if the transaction is stored
-    /// ([`StoreError::InDoubt`]).
+    /// Classifies the error of a COMMIT. After some of these errors it is unknown whether the transaction is stored:
+    /// returns [`StoreError::InDoubt`] for these.
     pub(crate) fn of_commit(self) -> StoreError {
         match self {
             Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),

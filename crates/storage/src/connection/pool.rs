@@ -1,8 +1,9 @@
 //! Connection pools that do not query the database at every checkout.
 //!
 //! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if the count
-//! has changed since the connection was opened or last tested. After a restart of the server, therefore, one statement
-//! fails. If this statement begins a transaction, the caller repeats it on another connection.
+//! has changed since the connection was opened or last tested. After a restart of the server, the first statement that
+//! fails therefore makes the pool test all other connections. If this statement begins a transaction, the caller
+//! repeats it on another connection.
 
 use std::{
     error::Error,

@@ -3,7 +3,7 @@
 use diesel::{
     dsl::sql,
     prelude::*,
-    sql_types::{BigInt, Text},
+    sql_types::{BigInt, Bool, Text},
 };
 use sealpost_domain::{Timestamp, ports::StoreError};
 
@@ -30,6 +30,12 @@ pub struct ServerInfo {
     pub now: Timestamp,
     /// Maximum number of connections that the server accepts.
     pub connections_max: i64,
+    /// True if the defaults of the role include the timeouts and the planner settings of the service's sessions.
+    pub has_session_defaults: bool,
+    /// Number of connected standbys.
+    pub standbys: i64,
+    /// True if a durable commit waits until a standby has it on disk. Otherwise a failover can lose committed data.
+    pub waits_for_standby: bool,
     /// True if the settings `fsync` and `full_page_writes` are on. Otherwise a crash of the server can lose or damage
     /// committed data.
     pub is_durable: bool,
@@ -53,15 +59,29 @@ fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
     let version = number(conn, "current_setting('server_version_num')::bigint")?;
     let now = number(conn, "(extract(epoch FROM clock_timestamp()) * 1000)::bigint")?;
     let connections_max = number(conn, "current_setting('max_connections')::bigint")?;
-    let is_durable = text(
+    let standbys = number(conn, "(SELECT count(*) FROM pg_stat_replication)")?;
+    let waits_for_standby = is_true(
         conn,
-        "CASE WHEN current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' \
-         THEN 'yes' ELSE 'no' END",
-    )? == "yes";
+        "current_setting('synchronous_standby_names') <> '' \
+         AND current_setting('synchronous_commit') IN ('on', 'remote_apply')",
+    )?;
+    let has_session_defaults = is_true(conn, SESSION_DEFAULTS)?;
+    let is_durable = is_true(
+        conn,
+        "current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'",
+    )?;
     let now = Timestamp::from_millis(now);
     Ok(DatabaseInfo {
         engine,
-        server: Some(ServerInfo { version, now, connections_max, is_durable }),
+        server: Some(ServerInfo {
+            version,
+            now,
+            connections_max,
+            has_session_defaults,
+            standbys,
+            waits_for_standby,
+            is_durable,
+        }),
     })
 }
 
@@ -69,6 +89,18 @@ fn text(conn: &mut AnyConnection, expression: &str) -> Result<String, Fault> {
     Ok(diesel::select(sql::<Text>(expression)).get_result(conn)?)
 }
 
+fn is_true(conn: &mut AnyConnection, expression: &str) -> Result<bool, Fault> {
+    Ok(diesel::select(sql::<Bool>(expression)).get_result(conn)?)
+}
+
 fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
     Ok(diesel::select(sql::<BigInt>(expression)).get_result(conn)?)
 }
+
+/// Whether the defaults of the role, which a new session starts with, are like the settings of the service's sessions.
+/// A timeout of 0 means no timeout.
+const SESSION_DEFAULTS: &str = "NOT EXISTS (
+    SELECT 1 FROM pg_settings WHERE
+        name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') AND reset_val = '0'
+        OR name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND reset_val = 'on'
+        OR name = 'synchronous_commit' AND reset_val NOT IN ('on', 'remote_apply'))";

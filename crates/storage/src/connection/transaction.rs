@@ -148,9 +148,9 @@ impl Drop for Transaction {
 
 /// Begins a transaction with the settings that each database needs.
 ///
-/// On SQLite, takes the write lock at once, because a deferred transaction fails at its first write if another writer
-/// is ahead. The pragma for the durability precedes the transaction. On PostgreSQL, sets the isolation level again,
-/// because a pooler may have set it on another server connection.
+/// On SQLite, takes the write lock at once, because a deferred transaction fails at its first write if another
+/// transaction has written in the meantime. The pragma for the durability precedes the transaction. On PostgreSQL, sets
+/// the isolation level again, because a pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {

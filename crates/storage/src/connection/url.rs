@@ -1,4 +1,4 @@
-//! The URL of a database: parses it, and decides if the traffic to the database crosses a network.
+//! The URL of a database: parses it, adds parameters, and decides if the traffic to the database crosses a network.
 
 use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
@@ -33,11 +33,14 @@ pub enum UrlFault {
 }
 
 impl DatabaseUrl {
-    /// Whether traffic to the database may cross a network. The traffic is not encrypted, because the bundled libpq has
-    /// no TLS.
-    pub fn leaves_the_machine(&self) -> bool {
+    /// Whether the URL names several PostgreSQL servers, of which one is the primary.
+    pub fn has_several_hosts(&self) -> bool {
         match self {
-            Self::Postgres(url) => url.leaves_the_machine(),
+            Self::Postgres(url) => {
+                let parts = url.parts();
+                let hosts = parts.parameter("host").unwrap_or(parts.hosts);
+                hosts.contains(',')
+            }
             Self::Sqlite(_) => false,
         }
     }
@@ -47,29 +50,42 @@ impl PostgresUrl {
     /// Whether traffic to the server may cross a network, judged by the URL alone. Without a host in the URL the result
     /// is true, because libpq may take a host from the environment. As in libpq, a parameter overrides the host part,
     /// and `hostaddr` overrides `host`.
-    fn leaves_the_machine(&self) -> bool {
-        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
-        let parts = Parts::of(rest);
+    pub(crate) fn leaves_the_machine(&self) -> bool {
+        let parts = self.parts();
         match parts.parameter("hostaddr").or_else(|| parts.parameter("host")) {
+            Some("") => true,
             Some(given) => !given.split(',').all(is_local),
+            None if parts.hosts.is_empty() => true,
             None => !parts.hosts.split(',').all(|host| host_of(host).is_some_and(is_local)),
         }
+    }
+
+    /// Returns the value of a parameter as it stands in the URL, percent-encoded.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parts().parameter(name)
+    }
+
+    /// Returns the URL with a parameter added. The last value of a parameter counts, so the new value replaces an
+    /// earlier one.
+    pub(crate) fn with_parameter(&self, name: &str, value: &str) -> Self {
+        let separator = if self.0.contains('?') { '&' } else { '?' };
+        Self(format!("{}{separator}{name}={value}", self.0))
     }
 
     /// Returns the URL with `defaults` added. A default has the form `key=value` and is skipped if the URL sets the
     /// key.
     pub(crate) fn with_defaults(&self, defaults: &[String]) -> String {
-        let mut url = self.0.clone();
-        for default in defaults {
-            let key = default.split_once('=').map_or(&**default, |(key, _)| key);
-            let given =
-                url.split(['?', '&']).skip(1).any(|pair| pair.split('=').next() == Some(key));
-            if !given {
-                url.push(if url.contains('?') { '&' } else { '?' });
-                url.push_str(default);
+        let mut url = self.clone();
+        for (name, value) in defaults.iter().filter_map(|default| default.split_once('=')) {
+            if url.parameter(name).is_none() {
+                url = url.with_parameter(name, value);
             }
         }
-        url
+        url.0
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts::of(self.0.split_once("://").map_or("", |(_, rest)| rest))
     }
 }
 
@@ -155,7 +171,10 @@ fn host_of(text: &str) -> Option<&str> {
 
 /// Whether a host is local: the folder of a Unix socket, `localhost`, or a loopback address.
 fn is_local(host: &str) -> bool {
-    let is_folder = host.is_empty() || host.starts_with('/') || host.starts_with("%2");
+    let is_folder = host.is_empty()
+        || host.starts_with(['/', '@'])
+        || host.starts_with("%2F")
+        || host.starts_with("%2f");
     is_folder
         || host == "localhost"
         || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
@@ -258,10 +277,13 @@ mod tests {
     #[test]
     fn a_remote_host_leaves_the_machine() {
         for (text, leaves) in [
-            ("/d", false),
+            // libpq may take the host from the environment.
+            ("/d", true),
+            ("/d?host=", true),
             ("u:p@localhost:5432/d", false),
             ("u:p@127.0.0.1,[::1]:5433/d", false),
             ("%2Frun%2Fpostgresql/d", false),
+            ("%2Edb.example/d", true),
             ("/d?host=/run/postgresql", false),
             ("localhost/d?hostaddr=192.0.2.1", true),
             ("u:p@db.example/d", true),
@@ -270,10 +292,9 @@ mod tests {
             ("db.example/d?host=localhost", false),
             ("/d?host=localhost&host=db.example", true),
         ] {
-            let url = format!("postgres://{text}").parse::<DatabaseUrl>().unwrap();
+            let url = postgres(&format!("postgres://{text}"));
             assert_eq!(url.leaves_the_machine(), leaves, "{text}");
         }
-        assert!(!"sqlite:a.db".parse::<DatabaseUrl>().unwrap().leaves_the_machine());
     }
 
     #[test]

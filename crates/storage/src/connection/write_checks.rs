@@ -1,5 +1,5 @@
-//! Checks that the database stores writes, by a recent commit or a probe write. Serves the readiness check, and ends a
-//! refusal of durable writes.
+//! Checks that the database stores writes: a recent commit or a probe write must have succeeded. The readiness check
+//! uses the result. A successful probe write also ends the refusal of durable writes after a commit without a response.
 
 use std::{error::Error, thread, time::Duration};
 

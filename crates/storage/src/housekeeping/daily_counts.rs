@@ -1,29 +1,23 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting.
+//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. The database
+//! sums up each portion itself.
 
-use std::collections::BTreeMap;
-
-use diesel::{prelude::*, upsert::excluded};
-use sealpost_domain::{AttemptOutcome, EnvelopeId, Timestamp};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable, Text},
+};
+use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, ports::DailyCount};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     rows::columns,
-    schema::{
-        attempts as a, daily_count_progress as p, daily_counts as c, envelopes as e, webhooks as w,
-    },
+    schema::{daily_count_progress as p, daily_counts as c},
 };
 
 /// An API key, and the start of a UTC day in milliseconds.
 type KeyDay = (String, i64);
-
-#[derive(Debug, Default)]
-struct Count {
-    sent: i64,
-    received: i64,
-    delivered: i64,
-}
 
 /// Adds up to `limit` envelopes sent before `before` to the daily counts, and returns how many were counted. Continues
 /// after the last counted envelope.
@@ -32,56 +26,120 @@ pub(crate) fn count_envelopes(
     before: Timestamp,
     limit: u32,
 ) -> Result<u64, Fault> {
-    let from = last_counted(conn, ENVELOPES)?;
+    let from = last_counted(conn, ENVELOPES)?.unwrap_or_default();
     let bound = EnvelopeId::new(before, [0; 10]).to_string();
-    let rows = e::table
-        .filter(e::id.gt(from.unwrap_or_default()))
-        .filter(e::id.lt(bound))
-        .order(e::id)
-        .limit(limit.into())
-        .select((e::id, e::sender, e::recipient, e::created_at))
-        .load::<(String, String, String, i64)>(conn)?;
-    let Some((last, ..)) = rows.last() else { return Ok(0) };
-    mark(conn, ENVELOPES, last)?;
-    let mut counts = BTreeMap::<KeyDay, Count>::new();
-    for (_, sender, recipient, at) in &rows {
-        counts.entry((sender.clone(), day_of(*at))).or_default().sent += 1;
-        counts.entry((recipient.clone(), day_of(*at))).or_default().received += 1;
-    }
-    add(conn, &counts)?;
-    columns::number(rows.len(), "number of envelopes")
+    let portion = sql_query(ENVELOPE_PORTION)
+        .bind::<Text, _>(&from)
+        .bind::<Text, _>(bound)
+        .bind::<BigInt, _>(i64::from(limit))
+        .get_result::<Portion>(conn)?;
+    let Some(last) = portion.last else { return Ok(0) };
+    mark(conn, ENVELOPES, &last)?;
+    sql_query(COUNT_ENVELOPES).bind::<Text, _>(from).bind::<Text, _>(last).execute(conn)?;
+    columns::number(portion.size, "number of envelopes")
 }
 
 /// Adds up to `limit` attempts that ended before `before` to the daily counts, and returns how many were counted.
 /// Attempts for deleted webhooks are not added to any key.
+///
+/// Counting stops at the first attempt that is too recent, because attempts below the stored number of the last counted
+/// attempt are never read again.
 pub(crate) fn count_attempts(
     conn: &mut AnyConnection,
     before: Timestamp,
     limit: u32,
 ) -> Result<u64, Fault> {
-    let from =
-        last_counted(conn, ATTEMPTS)?.map(|number| columns::id(&number, "count")).transpose()?;
-    let rows = a::table
-        .left_join(w::table.on(w::id.eq(a::webhook_id)))
-        .filter(a::number.gt(from.unwrap_or(-1)))
-        .order(a::number)
-        .limit(limit.into())
-        .select((a::number, a::at, a::outcome, w::api_key_id.nullable()))
-        .load::<(i64, i64, String, Option<String>)>(conn)?;
-    // Counting stops at the first attempt that is too recent, because attempts below the stored number of the last
-    // counted attempt are never read again.
-    let ended: Vec<_> =
-        rows.into_iter().take_while(|(_, at, ..)| *at < before.as_millis()).collect();
-    let Some((last, ..)) = ended.last() else { return Ok(0) };
-    mark(conn, ATTEMPTS, &last.to_string())?;
-    let mut counts = BTreeMap::<KeyDay, Count>::new();
-    for (_, at, outcome, key) in &ended {
-        if let (SUCCEEDED, Some(key)) = (&**outcome, key) {
-            counts.entry((key.clone(), day_of(*at))).or_default().delivered += 1;
-        }
+    let from = last_counted(conn, ATTEMPTS)?.map(|number| columns::id(&number, "count"));
+    let from: i64 = from.transpose()?.unwrap_or(-1);
+    let portion = sql_query(ATTEMPT_PORTION)
+        .bind::<BigInt, _>(from)
+        .bind::<BigInt, _>(i64::from(limit))
+        .bind::<BigInt, _>(before.as_millis())
+        .get_result::<Portion>(conn)?;
+    let Some(last) = portion.last else { return Ok(0) };
+    mark(conn, ATTEMPTS, &last)?;
+    let last: i64 = columns::id(&last, "count")?;
+    sql_query(COUNT_ATTEMPTS).bind::<BigInt, _>(from).bind::<BigInt, _>(last).execute(conn)?;
+    columns::number(portion.size, "number of attempts")
+}
+
+/// The next rows to count.
+#[derive(QueryableByName)]
+struct Portion {
+    /// The last row as text; `None` if there is no row.
+    #[diesel(sql_type = Nullable<Text>)]
+    last: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    size: i64,
+}
+
+/// Returns the daily counts of a key from `since` on, oldest first, including up to `uncounted_max` uncounted rows of
+/// each kind. One statement reads all rows, so that no row is counted twice while housekeeping counts.
+pub(crate) fn of_key(
+    conn: &mut AnyConnection,
+    key: &ApiKeyId,
+    since: Timestamp,
+    uncounted_max: u32,
+) -> Result<Vec<DailyCount>, Fault> {
+    let days = sql_query(OF_KEY)
+        .bind::<Text, _>(key.to_string())
+        .bind::<BigInt, _>(i64::from(uncounted_max))
+        .bind::<BigInt, _>(since.as_millis());
+    days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
+}
+
+/// Filters uncounted envelopes by key only after the limit, because no index has the keys of envelopes. SQLite numbers
+/// the parameters by their first use.
+const OF_KEY: &str = "
+    SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
+        CAST(sum(delivered) AS BIGINT) AS delivered
+    FROM (
+        SELECT day, sent, received, delivered FROM daily_counts WHERE api_key_id = $1
+        UNION ALL
+        SELECT created_at - created_at % 86400000, CASE WHEN sender = $1 THEN 1 ELSE 0 END,
+            CASE WHEN recipient = $1 THEN 1 ELSE 0 END, 0
+        FROM (
+            SELECT sender, recipient, created_at FROM envelopes
+            WHERE id > coalesce(
+                (SELECT last_counted FROM daily_count_progress WHERE source = 'envelopes'), '')
+            ORDER BY id DESC LIMIT $2
+        ) AS uncounted_envelopes
+        WHERE sender = $1 OR recipient = $1
+        UNION ALL
+        SELECT at - at % 86400000, 0, 0, 1
+        FROM (
+            SELECT a.at FROM webhooks AS w JOIN attempts AS a ON a.webhook_id = w.id
+            WHERE w.api_key_id = $1 AND a.outcome = 'succeeded' AND a.number > coalesce(
+                (SELECT CAST(last_counted AS BIGINT) FROM daily_count_progress
+                WHERE source = 'attempts'), -1)
+            ORDER BY a.number DESC LIMIT $2
+        ) AS uncounted_attempts
+    ) AS counts
+    WHERE day >= $3
+    GROUP BY day ORDER BY day";
+
+#[derive(QueryableByName)]
+struct DayRow {
+    #[diesel(sql_type = BigInt)]
+    day: i64,
+    #[diesel(sql_type = BigInt)]
+    sent: i64,
+    #[diesel(sql_type = BigInt)]
+    received: i64,
+    #[diesel(sql_type = BigInt)]
+    delivered: i64,
+}
+
+impl DayRow {
+    fn read(self) -> Result<DailyCount, Fault> {
+        let number = |count| columns::number(count, "daily count");
+        Ok(DailyCount {
+            day: Timestamp::from_millis(self.day),
+            sent: number(self.sent)?,
+            received: number(self.received)?,
+            delivered: number(self.delivered)?,
+        })
     }
-    add(conn, &counts)?;
-    columns::number(ended.len(), "number of attempts")
 }
 
 /// Deletes up to `limit` daily counts of days that ended before `before`.
@@ -99,10 +157,6 @@ pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> 
     columns::number(days.len(), "number of days")
 }
 
-fn day_of(at: i64) -> i64 {
-    at - at.rem_euclid(DAY_MS)
-}
-
 fn last_counted(conn: &mut AnyConnection, source: &str) -> Result<Option<String>, Fault> {
     Ok(p::table.find(source).select(p::last_counted).first(conn).optional()?)
 }
@@ -116,40 +170,48 @@ fn mark(conn: &mut AnyConnection, source: &str, last: &str) -> Result<(), Fault>
     Ok(())
 }
 
-/// Adds counts to the stored counts, in the order of keys and days. Uses several statements if necessary, because the
-/// number of parameters of a statement is limited.
-fn add(conn: &mut AnyConnection, counts: &BTreeMap<KeyDay, Count>) -> Result<(), Fault> {
-    let rows: Vec<_> = counts
-        .iter()
-        .map(|((key, day), count)| {
-            (
-                c::api_key_id.eq(key),
-                c::day.eq(day),
-                c::sent.eq(count.sent),
-                c::received.eq(count.received),
-                c::delivered.eq(count.delivered),
-            )
-        })
-        .collect();
-    for portion in rows.chunks(ROWS_MAX) {
-        let insert = diesel::insert_into(c::table).values(portion);
-        on_backend!(conn, conn => {
-            insert
-                .on_conflict((c::api_key_id, c::day))
-                .do_update()
-                .set((
-                    c::sent.eq(c::sent + excluded(c::sent)),
-                    c::received.eq(c::received + excluded(c::received)),
-                    c::delivered.eq(c::delivered + excluded(c::delivered)),
-                ))
-                .execute(conn)
-        })?;
-    }
-    Ok(())
-}
+const ENVELOPE_PORTION: &str = "
+    SELECT max(id) AS last, count(*) AS size FROM (
+        SELECT id FROM envelopes WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3
+    ) AS portion";
+
+const COUNT_ENVELOPES: &str = "
+    INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
+    SELECT api_key_id, day, CAST(sum(sent) AS BIGINT), CAST(sum(received) AS BIGINT), 0 FROM (
+        SELECT sender AS api_key_id, created_at - created_at % 86400000 AS day,
+            1 AS sent, 0 AS received
+        FROM envelopes WHERE id > $1 AND id <= $2
+        UNION ALL
+        SELECT recipient, created_at - created_at % 86400000, 0, 1
+        FROM envelopes WHERE id > $1 AND id <= $2
+    ) AS counted
+    GROUP BY api_key_id, day ORDER BY api_key_id, day
+    ON CONFLICT (api_key_id, day) DO UPDATE
+    SET sent = c.sent + excluded.sent, received = c.received + excluded.received";
+
+const ATTEMPT_PORTION: &str = "
+    WITH portion AS (
+        SELECT number, at FROM attempts WHERE number > $1 ORDER BY number LIMIT $2
+    )
+    SELECT CAST(max(number) AS TEXT) AS last, count(*) AS size FROM portion
+    WHERE number < coalesce(
+        (SELECT min(number) FROM portion WHERE at >= $3), 9223372036854775807
+    )";
+
+/// The condition names no outcome, because PostgreSQL would then read the whole index of successes for each portion.
+const COUNT_ATTEMPTS: &str = "
+    INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
+    SELECT w.api_key_id, s.day, 0, 0, CAST(sum(s.successes) AS BIGINT) FROM (
+        SELECT webhook_id, at - at % 86400000 AS day,
+            sum(CASE outcome WHEN 'succeeded' THEN 1 ELSE 0 END) AS successes
+        FROM attempts WHERE number > $1 AND number <= $2
+        GROUP BY webhook_id, at - at % 86400000
+    ) AS s
+    JOIN webhooks AS w ON w.id = s.webhook_id
+    WHERE s.successes > 0
+    GROUP BY w.api_key_id, s.day ORDER BY w.api_key_id, s.day
+    ON CONFLICT (api_key_id, day) DO UPDATE SET delivered = c.delivered + excluded.delivered";
 
 const ATTEMPTS: &str = "attempts";
 const ENVELOPES: &str = "envelopes";
-const SUCCEEDED: &str = AttemptOutcome::Succeeded.as_str();
 const DAY_MS: i64 = 86_400_000;
-const ROWS_MAX: usize = 1000;

@@ -1,6 +1,9 @@
 //! Deletes envelopes whose retention has ended, together with their deliveries.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use diesel::{
     PgConnection, SqliteConnection,
@@ -12,6 +15,10 @@ use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
+    housekeeping::{
+        partitions::{self, ENVELOPES, first_id},
+        release_envelopes,
+    },
     query::{any_of::any_of, statement::Statement},
     queue::bounces,
     rows::columns,
@@ -19,60 +26,104 @@ use crate::{
     send::stored_bytes,
 };
 
-/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
-/// from the stored bytes of the senders. Returns the number of envelopes.
+/// Deletes up to `limit` envelopes from before `before`, oldest first, and their deliveries. Subtracts their bytes from
+/// the stored bytes of the senders. Returns `limit` if more work may be left.
 ///
 /// An expired envelope bounces: its sender gets an event. It does not bounce if it was opened, or if another outcome is
 /// recorded. It must still wait for a webhook, or have a queued delivery.
+///
+/// On PostgreSQL, whole partitions are dropped after their bounces and bytes. Rows of other partitions are deleted.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
-    below: &str,
+    before: Timestamp,
+    now: Timestamp,
+    limit: i64,
+) -> Result<usize, Fault> {
+    let limit_reached = columns::number(limit, "limit")?;
+    let ranges = match conn {
+        AnyConnection::Postgres(pg) => {
+            let partitions = partitions::list(pg, &ENVELOPES)?;
+            if let Some(upper) = partitions::first_ended(&partitions, before)
+                && (release_envelopes::release(conn, upper, now, limit)?
+                    || release_envelopes::drop_released(conn, upper)?)
+            {
+                return Ok(limit_reached);
+            }
+            partitions::ranges_of_rows(&partitions, before)
+        }
+        AnyConnection::Sqlite(_) => vec![(None, before)],
+    };
+    let mut purged = 0;
+    for (from, below) in ranges {
+        let from = from.map(first_id).unwrap_or_default();
+        let left = columns::number(limit_reached - purged, "limit")?;
+        purged += purge_rows(conn, (&from, &first_id(below)), now, left)?;
+    }
+    Ok(purged)
+}
+
+/// Deletes up to `limit` envelopes with ids in a range.
+fn purge_rows(
+    conn: &mut AnyConnection,
+    range: (&str, &str),
     now: Timestamp,
     limit: i64,
 ) -> Result<usize, Fault> {
     let purged = match conn {
-        AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit)?,
-        AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit)?,
+        AnyConnection::Postgres(conn) => purge_postgres(conn, range, limit)?,
+        AnyConnection::Sqlite(conn) => purge_sqlite(conn, range.1, limit)?,
     };
     // The bytes are subtracted before the bounces, because batches of sends also lock usage rows before webhooks.
     // Another order could cause a deadlock.
-    stored_bytes::subtract(conn, &bytes_of_senders(&purged))?;
-    let undelivered = purged.iter().filter(|envelope| envelope.is_unopened_and_undelivered);
-    let expired = undelivered.map(|envelope| Ok((envelope.read()?, BounceReason::Expired)));
-    bounces::bounce(conn, &expired.collect::<Result<Vec<_>, Fault>>()?, now)?;
-    Ok(purged.len())
+    stored_bytes::subtract(conn, &purged.bytes)?;
+    bounce_expired(conn, &purged, now)?;
+    Ok(purged.count)
 }
 
-/// The columns of a deleted envelope that are needed for bounces and stored bytes.
-#[derive(Debug, Queryable)]
-struct PurgedEnvelope {
-    id: String,
-    sender: String,
-    recipient: String,
-    is_unopened_and_undelivered: bool,
-    sealed_bytes: i64,
-}
-
-impl PurgedEnvelope {
-    fn read(&self) -> Result<UnopenedEnvelope, Fault> {
-        Ok(UnopenedEnvelope {
-            id: columns::id(&self.id, "envelope")?,
-            sender: columns::id(&self.sender, "envelope")?,
-            recipient: columns::id(&self.recipient, "envelope")?,
+/// Bounces the envelopes that were neither opened nor delivered.
+pub(crate) fn bounce_expired(
+    conn: &mut AnyConnection,
+    purged: &PurgedRows,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let read = |(id, sender, recipient): &(String, String, String)| {
+        let envelope = UnopenedEnvelope {
+            id: columns::id(id, "envelope")?,
+            sender: columns::id(sender, "envelope")?,
+            recipient: columns::id(recipient, "envelope")?,
             is_recipient_revoked: false,
             is_pending: false,
             is_exhausted: false,
-        })
-    }
+        };
+        Ok((envelope, BounceReason::Expired))
+    };
+    let expired = purged.undelivered.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    bounces::bounce(conn, &expired, now)
 }
 
-/// Sums up the deleted bytes for each sender.
-fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
-    let mut bytes = BTreeMap::<&str, i64>::new();
-    for PurgedEnvelope { sender, sealed_bytes, .. } in purged {
-        *bytes.entry(sender).or_default() += sealed_bytes;
+/// Deleted envelopes, or envelopes whose deliveries were deleted.
+pub(crate) struct PurgedRows {
+    pub(crate) count: usize,
+    /// The id, sender and recipient of each envelope that was neither opened nor delivered.
+    undelivered: Vec<(String, String, String)>,
+    /// The sealed bytes of each sender.
+    bytes: Vec<(String, i64)>,
+}
+
+/// The id, sender and recipient of an envelope, whether it was neither opened nor delivered, and its sealed bytes.
+type PurgedRow = (String, String, String, bool, i64);
+
+impl From<Vec<PurgedRow>> for PurgedRows {
+    fn from(rows: Vec<PurgedRow>) -> Self {
+        let mut bytes = BTreeMap::<String, i64>::new();
+        for (_, sender, _, _, sealed_bytes) in &rows {
+            *bytes.entry(sender.clone()).or_default() += sealed_bytes;
+        }
+        let count = rows.len();
+        let undelivered = rows.into_iter().filter(|(.., is_undelivered, _)| *is_undelivered);
+        let undelivered = undelivered.map(|(id, sender, recipient, ..)| (id, sender, recipient));
+        Self { count, undelivered: undelivered.collect(), bytes: bytes.into_iter().collect() }
     }
-    bytes.into_iter().map(|(sender, bytes)| (sender.to_owned(), bytes)).collect()
 }
 
 /// Deletes envelopes, but skips those that a recipient is opening, and those with a delivery that another transaction
@@ -83,66 +134,100 @@ fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
 /// removed it after a success.
 fn purge_postgres(
     conn: &mut PgConnection,
-    below: &str,
+    (from, below): (&str, &str),
     limit: i64,
-) -> Result<Vec<PurgedEnvelope>, Fault> {
-    Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(
-        "WITH old AS MATERIALIZED (
-             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ?
-         ), queued AS MATERIALIZED (
-             SELECT envelope_id FROM deliveries
-             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
-         ), busy AS (
-             SELECT envelope_id FROM deliveries
-             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
-             EXCEPT ALL SELECT envelope_id FROM queued
-         ), free AS MATERIALIZED (
-             SELECT id FROM envelopes
-             WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
-             FOR UPDATE SKIP LOCKED
-         ), undelivered AS (
-             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
-             RETURNING envelope_id
-         ), waiting AS (
-             DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
-             RETURNING envelope_id
-         )
-         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
-         RETURNING id, sender, recipient,
-             opened_at IS NULL AND id IN (
-                 SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
-             ),
-             octet_length(sealed)::BIGINT",
-    )
-    .bind::<Text, _>(below)
-    .bind::<BigInt, _>(limit)
-    .load(conn)?)
+) -> Result<PurgedRows, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 SELECT id FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
+             ), {DELETE_QUEUED}
+             DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
+             RETURNING {PURGED}"
+        )
+    });
+    let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(from)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load::<PurgedRow>(conn)?;
+    Ok(rows.into())
 }
 
-fn purge_sqlite(
-    conn: &mut SqliteConnection,
+/// Deletes the deliveries and waiting rows of up to `limit` envelopes with ids below `below`, but not the envelopes.
+pub(crate) fn end_deliveries(
+    conn: &mut PgConnection,
     below: &str,
     limit: i64,
-) -> Result<Vec<PurgedEnvelope>, Fault> {
-    let old = e::table.filter(e::id.lt(below)).order(e::id).limit(limit);
-    let old = old.select((
-        e::id,
-        e::sender,
-        e::recipient,
-        e::opened_at.is_null(),
-        sql::<BigInt>("length(sealed)"),
-    ));
-    let mut old: Vec<PurgedEnvelope> = old.load(conn)?;
-    let ids: Vec<_> = old.iter().map(|envelope| envelope.id.clone()).collect();
-    let undelivered = d::table.filter(any_of(d::event_id, &ids)).select(d::event_id).distinct();
-    let mut undelivered: HashSet<String> = undelivered.load(conn)?.into_iter().collect();
-    let waiting = w::table.filter(any_of(w::envelope_id, &ids)).select(w::envelope_id);
-    undelivered.extend(waiting.load(conn)?);
-    diesel::delete(w::table.filter(any_of(w::envelope_id, &ids))).execute(conn)?;
-    for envelope in &mut old {
-        envelope.is_unopened_and_undelivered &= undelivered.contains(&envelope.id);
-    }
-    diesel::delete(d::table.filter(any_of(d::event_id, &ids))).execute(conn)?;
-    diesel::delete(e::table.filter(any_of(e::id, &ids))).execute(conn)?;
-    Ok(old)
+) -> Result<PurgedRows, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 (SELECT envelope_id AS id FROM deliveries
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+                 UNION
+                 (SELECT envelope_id FROM waiting_envelopes
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+             ), {DELETE_QUEUED}
+             SELECT {PURGED} FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))"
+        )
+    });
+    let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load::<PurgedRow>(conn)?;
+    Ok(rows.into())
+}
+
+/// Deletes the deliveries and waiting rows of the envelopes `old`, except of envelopes that another transaction uses.
+const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
+     ), busy AS (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+         EXCEPT ALL SELECT envelope_id FROM queued
+     ), free AS MATERIALIZED (
+         SELECT id FROM envelopes
+         WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
+         FOR UPDATE SKIP LOCKED
+     ), undelivered AS (
+         DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     ), waiting AS (
+         DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     )";
+
+/// The columns of [`PurgedRow`].
+const PURGED: &str = "id, sender, recipient,
+     opened_at IS NULL AND id IN (
+         SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
+     ),
+     octet_length(sealed)::BIGINT";
+
+/// Deletes ranges of rows, because one range costs much less than a list of ids.
+fn purge_sqlite(conn: &mut SqliteConnection, below: &str, limit: i64) -> Result<PurgedRows, Fault> {
+    let old = e::table.filter(e::id.lt(below)).order(e::id).select(e::id);
+    let next = old.offset(limit).first::<String>(conn).optional()?;
+    let below = next.as_deref().unwrap_or(below);
+    let mut queued: BTreeSet<String> = d::table
+        .filter(d::event_id.lt(below))
+        .select(d::event_id)
+        .load(conn)?
+        .into_iter()
+        .collect();
+    let waiting = w::table.filter(w::envelope_id.lt(below)).select(w::envelope_id);
+    queued.extend(waiting.load::<String>(conn)?);
+    let undelivered = e::table.filter(any_of(e::id, &queued)).filter(e::opened_at.is_null());
+    let undelivered =
+        undelivered.order(e::id).select((e::id, e::sender, e::recipient)).load(conn)?;
+    let bytes = e::table.filter(e::id.lt(below)).group_by(e::sender);
+    let bytes = bytes.select((e::sender, sql::<BigInt>("sum(length(sealed))"))).load(conn)?;
+    diesel::delete(w::table.filter(w::envelope_id.lt(below))).execute(conn)?;
+    diesel::delete(d::table.filter(d::event_id.lt(below))).execute(conn)?;
+    let count = diesel::delete(e::table.filter(e::id.lt(below))).execute(conn)?;
+    Ok(PurgedRows { count, undelivered, bytes })
 }

@@ -8,14 +8,18 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    ChannelId, EnvelopeId, Timestamp,
+    ChannelId, Timestamp,
     ports::{HousekeepingRepo, HousekeepingTurn, StoreError},
 };
 
 use crate::{
     account::activity,
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
-    housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, purge_events, task_turn},
+    housekeeping::{
+        daily_counts, deleted_webhooks,
+        partitions::{self, ATTEMPTS, ENVELOPES},
+        purge_attempts, purge_envelopes, purge_events, task_turn,
+    },
     queue::rotations,
     records::retiring_secrets,
     rows::columns,
@@ -30,8 +34,22 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| task_turn::take(conn, turn))
     }
 
+    fn extend_partitions(&mut self, now: Timestamp, span: Duration) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let Some(server) = task_turn::server_clock(conn)? else { return Ok(false) };
+            let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
+            let now = now.min(server);
+            let envelopes = partitions::extend(pg, &ENVELOPES, now, span)?;
+            Ok(partitions::extend(pg, &ATTEMPTS, now, span)? || envelopes)
+        })
+    }
+
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, SESSIONS, before, limit))
+    }
+
+    fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, API_TOKENS, before, limit))
     }
 
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -44,9 +62,8 @@ impl HousekeepingRepo for Transaction {
         now: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
-        let below = EnvelopeId::new(before, [0; 10]).to_string();
         self.run(|conn| {
-            let purged = purge_envelopes::purge_envelopes(conn, &below, now, limit.into())?;
+            let purged = purge_envelopes::purge_envelopes(conn, before, now, limit.into())?;
             columns::number(purged, "number of envelopes")
         })
     }
@@ -102,7 +119,10 @@ impl HousekeepingRepo for Transaction {
     }
 
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge(conn, ATTEMPTS, before, limit))
+        self.run(|conn| {
+            let purged = purge_attempts::purge_attempts(conn, before, limit.into())?;
+            columns::number(purged, "number of attempts")
+        })
     }
 
     fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -132,6 +152,11 @@ const SESSIONS: &str = "
         SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
     )";
 
+const API_TOKENS: &str = "
+    DELETE FROM api_tokens WHERE id IN (
+        SELECT id FROM api_tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+    )";
+
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (
         SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
@@ -146,11 +171,4 @@ const IDEMPOTENCY_KEYS: &str = "
     DELETE FROM idempotency_keys WHERE (api_key_id, idempotency_key) IN (
         SELECT api_key_id, idempotency_key FROM idempotency_keys
         WHERE created_at < $1 ORDER BY created_at LIMIT $2
-    )";
-
-/// Deletes expired attempts, oldest first. Reads only the attempts with the lowest numbers, so that the cost does not
-/// depend on the size of the table.
-const ATTEMPTS: &str = "
-    DELETE FROM attempts WHERE at < $1 AND number IN (
-        SELECT number FROM attempts ORDER BY number LIMIT $2
     )";

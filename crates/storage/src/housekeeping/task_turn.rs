@@ -39,7 +39,7 @@ pub(crate) fn take(
 }
 
 /// Returns the time of the server's clock; `None` for SQLite, which has no server.
-fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
+pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
             let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");

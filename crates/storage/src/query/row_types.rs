@@ -28,7 +28,7 @@ pub(crate) trait StoredRow: Sized {
 
 /// A row that queries read.
 pub(crate) trait SelectedRow {
-    /// The columns as diesel types.
+    /// The selected columns, as a diesel type.
     type Selection: Expression;
     const SELECTION: Self::Selection;
     const COLUMNS: &'static [&'static str];
@@ -39,7 +39,7 @@ pub(crate) trait SelectedRow {
     }
 }
 
-/// The assignment of a borrowed value to a column.
+/// The diesel type that assigns a borrowed value to a column.
 pub(crate) type Assignment<'row, C, T> = diesel::dsl::Eq<C, &'row T>;
 
 /// Returns the columns of a row that derives [`Selectable`].

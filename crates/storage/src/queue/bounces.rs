@@ -40,8 +40,11 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Bounces those envelopes among `events` that can no longer be delivered. Envelopes without a remaining delivery wait
-/// for a later webhook. The transaction has ended a delivery of each event without success.
+/// Decides about the envelopes among `events`, after the caller has ended a delivery of each event without success:
+///
+/// - An envelope bounces if its recipient is revoked, or if all its remaining deliveries are exhausted.
+/// - An envelope without any delivery waits for a later webhook of its recipient.
+/// - An envelope with a pending delivery, an opened envelope and an envelope with a recorded outcome stay unchanged.
 ///
 /// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second one therefore
 /// sees the changes of the first.

@@ -1,8 +1,8 @@
 //! Claims: selects due deliveries and leases them to a node.
 //!
-//! A claim takes the deliveries with the earliest due time. If a webhook would get more than `per_target_max` of them,
-//! webhooks with shorter queues come before its other deliveries. The cost of a claim depends on its limit, not on the
-//! length of the queue.
+//! A claim first takes the deliveries with the earliest due time, at most `per_target_max` of each webhook. It then
+//! takes deliveries to webhooks with shorter queues, and last the other deliveries to the first webhooks. The cost of a
+//! claim depends on its limit, not on the length of the queue.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -1,18 +1,21 @@
-//! Reads the pending deliveries and the logged attempts of a webhook, for its owner.
+//! Reads the pending deliveries and the logged attempts of a webhook or an event, for the owner of the key.
 
 use diesel::{
+    dsl::sql,
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Integer, Nullable, Text},
+    sql_types::{BigInt, Bool, Integer, Nullable, Text},
 };
 use sealpost_domain::{
-    Attempt, AttemptNumber, AttemptOutcome, EventId, PendingDelivery, Timestamp, WebhookId,
+    Attempt, AttemptNumber, AttemptOutcome, AttemptTiming, Event, EventId, PendingDelivery,
+    Timestamp, WebhookId,
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::any_of::any_of,
     rows::columns,
-    schema::attempts as a,
+    schema::{attempts as a, deliveries as d},
 };
 
 /// Returns pending deliveries of a webhook, newest event first.
@@ -49,8 +52,8 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Reads the attempts with each outcome by an index, and merges the
-/// results.
+/// Returns attempts of a webhook, newest first. Reads the attempts of each outcome separately, because the index
+/// contains the outcome, and merges the results.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -76,6 +79,90 @@ pub(crate) fn attempts(
     rows.sort_by_key(|row| std::cmp::Reverse(row.number));
     rows.truncate(columns::number(limit, "limit")?);
     rows.into_iter().map(AttemptRow::read).collect()
+}
+
+/// Returns the newest attempts of a webhook that ended at or after `since`, newest first, up to `limit`. Reads at most
+/// `limit` attempts with each outcome by an index.
+pub(crate) fn recent(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<AttemptTiming>, Fault> {
+    let mut rows = Vec::<(i64, i64, i32, bool)>::new();
+    for outcome in AttemptOutcome::ALL {
+        let newest = a::table
+            .filter(a::webhook_id.eq(id.to_string()))
+            .filter(a::outcome.eq(outcome.as_str()))
+            .order(a::number.desc())
+            .limit(limit.into())
+            .select((a::number, a::at, a::duration_ms));
+        let newest = newest.load::<(i64, i64, i32)>(conn)?.into_iter();
+        let is_success = outcome == AttemptOutcome::Succeeded;
+        rows.extend(newest.map(|(number, at, duration)| (number, at, duration, is_success)));
+    }
+    rows.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
+    rows.truncate(columns::number(limit, "limit")?);
+    let recent = rows.into_iter().filter(|(_, at, ..)| *at >= since.as_millis());
+    let timing = |(_, at, duration, is_success)| {
+        let duration_ms = columns::number(duration, "duration")?;
+        Ok(AttemptTiming { at: Timestamp::from_millis(at), duration_ms, is_success })
+    };
+    recent.map(timing).collect()
+}
+
+/// Returns up to `limit` attempts to deliver an event to these webhooks, newest first. The outcomes are part of the
+/// text, so that both databases use the partial indexes.
+pub(crate) fn attempts_at_event(
+    conn: &mut AnyConnection,
+    webhooks: &[WebhookId],
+    id: &EventId,
+    limit: u32,
+) -> Result<Vec<(WebhookId, Attempt)>, Fault> {
+    let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
+    let mut rows = Vec::<AttemptRow>::new();
+    for outcomes in ["outcome = 'succeeded'", "outcome <> 'succeeded'"] {
+        let of_event = a::table
+            .filter(a::event_id.eq(id.to_string()))
+            .filter(sql::<Bool>(outcomes))
+            .filter(any_of(a::webhook_id, &webhooks))
+            .order(a::number.desc())
+            .limit(limit.into());
+        rows.extend(on_backend!(conn, c => of_event.load::<AttemptRow>(c))?);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.number));
+    rows.truncate(columns::number(limit, "limit")?);
+    let with_webhook =
+        |row: AttemptRow| Ok((columns::id(&row.webhook_id, "attempt")?, row.read()?));
+    rows.into_iter().map(with_webhook).collect()
+}
+
+/// Id of the webhook, number of attempts, newest failure, due time and lease of a pending delivery.
+type PendingColumns = (String, i32, Option<String>, Option<i64>, Option<i64>);
+
+/// Returns the pending deliveries of an event to these webhooks.
+pub(crate) fn pending_at_event(
+    conn: &mut AnyConnection,
+    webhooks: &[WebhookId],
+    event: &Event,
+) -> Result<Vec<(WebhookId, PendingDelivery)>, Fault> {
+    let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
+    let pending = d::table
+        .filter(d::event_id.eq(event.id().to_string()))
+        .filter(any_of(d::webhook_id, &webhooks))
+        .filter(d::due_at.is_not_null())
+        .select((d::webhook_id, d::attempts, d::last_failure, d::due_at, d::lease));
+    let read = |(webhook_id, attempts, error, due_at, lease): PendingColumns| {
+        let pending = PendingDelivery {
+            event_id: event.id(),
+            event_at: event.timestamp(),
+            attempts: columns::number(attempts, "number of attempts")?,
+            error,
+            due_at: columns::instant(due_at).filter(|_| lease.is_none()),
+        };
+        Ok((columns::id(&webhook_id, "delivery")?, pending))
+    };
+    on_backend!(conn, c => pending.load::<PendingColumns>(c))?.into_iter().map(read).collect()
 }
 
 #[derive(Debug, QueryableByName)]
@@ -117,7 +204,7 @@ struct AttemptRow {
     status_code: Option<i32>,
     outcome: String,
     error: Option<String>,
-    _webhook_id: String,
+    webhook_id: String,
     event_id: String,
     excerpt: Option<String>,
 }

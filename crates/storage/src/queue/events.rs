@@ -13,7 +13,10 @@ use sealpost_domain::{ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId,
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
-    query::{any_of::any_of, row_types::columns_of},
+    query::{
+        any_of::any_of,
+        row_types::{SelectedRow, columns_of},
+    },
     queue::statements,
     rows::{
         columns,
@@ -21,17 +24,17 @@ use crate::{
         envelope::MetaRow,
         event::{EventRow, StoredEventRow},
     },
-    schema::{envelopes as e, events as v, webhooks as w},
+    schema::{envelopes as e, events as v, handles as h, webhooks as w},
 };
 
 /// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events that
-/// are already stored. Returns the ids of the stored events.
+/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events
+/// that are already stored. Returns the ids of the stored events.
 ///
-/// Deliveries to disabled webhooks are also due at once; the next claim parks them. Therefore the webhooks need no
-/// lock, even if one is enabled at the same time.
+/// Deliveries to disabled webhooks are also due at once, and the next claim parks them (gives them a later due time).
+/// Therefore the webhooks need no lock, even if one is enabled at the same time.
 pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
     if new.is_empty() {
         return Ok(HashSet::new());
@@ -111,6 +114,31 @@ pub(crate) fn read(
         }
         EventId::Own(_) => stored.get(id).map(|event| Event::Stored(Arc::clone(event))),
     })
+}
+
+/// Returns an event of a key; `None` if the key has no such event, or if it is no longer stored.
+pub(crate) fn find(
+    conn: &mut AnyConnection,
+    key: &ApiKeyId,
+    id: &EventId,
+) -> Result<Option<Event>, Fault> {
+    let (key, id) = (key.to_string(), id.to_string());
+    if id.starts_with(OwnEventId::PREFIX) {
+        let event = v::table.find(&id).filter(v::api_key_id.eq(key));
+        let row = event.select(columns_of::<StoredEventRow>()).first::<StoredEventRow>(conn);
+        let event = row.optional()?.map(StoredEventRow::read).transpose()?;
+        return Ok(event.map(|event| Event::Stored(Arc::new(event))));
+    }
+    let envelope = e::table
+        .find(&id)
+        .filter(e::recipient.eq(key))
+        .left_join(h::table.on(h::api_key_id.eq(e::sender)));
+    let row = envelope.select((MetaRow::SELECTION, h::handle.nullable()));
+    let Some((meta, handle)) = row.first::<(MetaRow, Option<String>)>(conn).optional()? else {
+        return Ok(None);
+    };
+    let handle = handle.as_deref().map(columns::handle).transpose()?;
+    Ok(Some(Event::received(meta.read()?, handle)))
 }
 
 /// Returns whether the event is stored, belongs to this key, and is of a kind that the webhook subscribes to.

@@ -1,4 +1,5 @@
-//! The facts of receipts, derived from envelopes, recorded outcomes, waiting envelopes and the attempt log.
+//! Reads the facts for receipts (the states of sent envelopes) from envelopes, recorded outcomes, waiting envelopes and
+//! the attempt log.
 
 use diesel::{
     dsl::{exists, sql},
@@ -64,8 +65,8 @@ fn find_sent(
     }))
 }
 
-/// Returns the end of the first successful attempt of an event. The outcome is part of the text, so that both databases
-/// use the partial index.
+/// Returns the end of the first successful attempt of an event. The outcome is a literal in the SQL text instead of a
+/// parameter, so that both databases use the partial index.
 pub(crate) fn first_success(conn: &mut AnyConnection, id: &str) -> Result<Option<i64>, Fault> {
     let first = sql::<Nullable<BigInt>>(
         "(SELECT min(at) FROM attempts WHERE outcome = 'succeeded' AND envelope_id = ",

@@ -47,7 +47,8 @@ impl DeliveryRepo for Transaction {
             if !events::is_deliverable(conn, &id.event_id, recipient, &webhook_id)? {
                 return Ok(false);
             }
-            // Before the insert: a concurrent transfer also ends the waiting first.
+            // The waiting row is deleted before the delivery is inserted. A transfer of waiting envelopes uses the same
+            // order, so that the two transactions cannot deadlock.
             waiting::end(conn, &event_id)?;
             let fresh = (
                 d::webhook_id.eq(&webhook_id),
@@ -99,8 +100,10 @@ impl DeliveryRepo for Transaction {
     }
 }
 
-/// Records the success of an event without deliveries. If the event has deliveries to other webhooks, a success is
-/// already recorded. If no webhook received the event, records nothing: the event may still bounce.
+/// Called for an event that gets a new delivery. If a webhook has already received the event, records the outcome
+/// `announced`, so that a failure of the new delivery cannot bounce the envelope.
+///
+/// Does nothing if the event has deliveries to other webhooks, because then an earlier success is already recorded.
 fn announce_if_delivered(
     conn: &mut AnyConnection,
     events: &[String; 1],

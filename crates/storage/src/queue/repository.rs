@@ -1,4 +1,4 @@
-//! Implements the port for events with an id of their own.
+//! Implements the port for events other than received envelopes. Such events have an id of their own.
 
 use sealpost_domain::{
     IdentityRotation, NewEvent,

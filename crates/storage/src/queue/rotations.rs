@@ -1,8 +1,9 @@
-//! Changes of keys: records each change, and later stores events for the correspondents of the key.
+//! Informs the correspondents of a key (keys that sent to it or received from it) of a change such as its revocation.
 //!
-//! No index finds the correspondents, because it would slow every send. Housekeeping reads the stored envelopes instead,
-//! newest first, in portions. All changes that wait at its start share one reading. Changes that come later wait for
-//! the next one.
+//! A change is recorded at once, and housekeeping stores the events later. No index finds the correspondents, because
+//! an index would slow every send. Housekeeping therefore reads all stored envelopes, newest first, in portions. One
+//! pass over the envelopes finds the correspondents for several changes. Changes that are recorded during a pass wait
+//! for the next pass.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ use crate::{
     schema::{envelopes as e, identity_rotations as r, webhooks as w},
 };
 
-/// Records a change of a key.
+/// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping stores the
+/// events for the key's correspondents later.
 pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> Result<(), Fault> {
     let row = (
         r::api_key_id.eq(rotation.api_key_id.to_string()),
@@ -31,8 +33,9 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
     Ok(())
 }
 
-/// Reads up to `limit` envelopes and stores events for the correspondents that they show. Returns whether envelopes are
-/// left. A change is deleted when all envelopes are read.
+/// Reads the next `limit` envelopes of the current pass, and stores events for the correspondents found in these
+/// envelopes. Starts a pass if none is running. After the last envelope, deletes the changes of the pass. Returns
+/// whether envelopes or changes are left to process. A change informs at most `informed_max` keys.
 pub(crate) fn inform(
     conn: &mut AnyConnection,
     informed_max: i64,
@@ -67,14 +70,15 @@ pub(crate) fn inform(
     }
 }
 
-/// Stores the events of one change for the correspondents in `page`.
+/// Stores the events about one change for the correspondents found in `page`. A row of `page` contains the id, the
+/// sender and the recipient of an envelope.
 fn inform_of(
     conn: &mut AnyConnection,
     change: &ChangeRow,
     page: &[(String, String, String)],
     informed_max: i64,
 ) -> Result<(), Fault> {
-    // An envelope of a later millisecond was sent after the change.
+    // Skips envelopes of a later millisecond, because they were sent after the change.
     let after = EnvelopeId::new(Timestamp::from_millis(change.at + 1), [0; 10]).to_string();
     let key = &change.api_key_id;
     let other = |(id, sender, recipient): &(String, String, String)| match () {
@@ -95,7 +99,8 @@ fn inform_of(
         .collect::<Result<Vec<_>, Fault>>()?;
     let (mut informed, mut rest) = (change.informed, &*new);
     while !rest.is_empty() && informed < informed_max {
-        // The store skips stored events and keys without a webhook. Their places go to the keys that follow.
+        // `events::store` skips events that are already stored, and keys without a subscribed webhook. These do not
+        // count as informed, so the loop continues with further keys until the maximum is reached.
         let room = usize::try_from(informed_max - informed).unwrap_or(0);
         let (some, others) = rest.split_at(room.min(rest.len()));
         informed += columns::number::<i64, _>(events::store(conn, some)?.len(), "events")?;
@@ -106,7 +111,7 @@ fn inform_of(
     Ok(())
 }
 
-/// A recorded change.
+/// A change of a key, as recorded in the table `identity_rotations`.
 #[derive(Debug, Queryable)]
 struct ChangeRow {
     api_key_id: String,
@@ -114,9 +119,9 @@ struct ChangeRow {
     at: i64,
     handle: Option<String>,
     replaced_by: Option<String>,
-    /// The envelopes from this id on are read. `None` if the reading has not started.
+    /// The pass has read the envelopes with this id and all higher ids. `None` if the change waits for the next pass.
     read_to: Option<String>,
-    /// Number of informed keys.
+    /// Number of correspondents that were informed.
     informed: i64,
 }
 
@@ -134,14 +139,14 @@ impl ChangeRow {
     }
 }
 
-/// Returns the changes of the current reading, oldest first.
+/// Returns the changes of the current pass over the envelopes, oldest first.
 fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
 }
 
-/// Starts a reading for the changes that wait. Returns whether there are any. Deletes them if no webhook names the
-/// event.
+/// Starts a pass over the envelopes for the changes that wait. Returns false if there is no change. Also returns false
+/// if no webhook subscribes to the event, and then deletes the changes.
 fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);
@@ -161,15 +166,15 @@ fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// Deletes the changes of the current reading. Returns whether other changes wait.
+/// Ends a pass: deletes its changes. Returns whether other changes wait for the next pass.
 fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
     diesel::delete(r::table.filter(r::read_to.is_not_null())).execute(conn)?;
     Ok(diesel::select(exists(r::table.select(r::at))).get_result(conn)?)
 }
 
-/// Maximum number of changes that share one reading of the envelopes.
+/// Maximum number of changes for which one pass over the envelopes finds the correspondents.
 const CHANGES_READ_TOGETHER: i64 = 100;
-/// Above the ids of all envelopes.
+/// A text that sorts after the ids of all envelopes.
 const ABOVE_ALL: &str = "env_~";
-/// Matches the events of a webhook that names `identity.rotated`.
+/// Pattern for the column `events` of webhooks that subscribe to `identity.rotated`.
 const SUBSCRIBED: &str = "%identity.rotated%";

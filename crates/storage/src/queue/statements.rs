@@ -39,13 +39,14 @@ on_either! {
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
     /// Deletes succeeded deliveries whose lease is unchanged, and returns the deleted deliveries.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
-    /// Records the failure of deliveries whose lease is unchanged, ends these leases and returns them.
+    /// Records the failed attempts of deliveries whose lease is unchanged. Ends the leases of these deliveries, and
+    /// returns the ended leases.
     fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
     /// Appends attempts to the attempt log, in the given order.
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
     /// Updates the health of webhooks, whose rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
-    /// Ends the leases that are still stored, and sets the due time of their deliveries.
+    /// Ends those of the given leases that are still stored, and sets the due time of their deliveries.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts the events that are not stored yet, and returns their ids.
     fn insert_events(rows: &[EventRow]) -> Vec<String>;

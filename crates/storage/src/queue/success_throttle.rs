@@ -12,8 +12,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// Without the throttle, every batch of outcomes would lock and update its webhooks, in two more round trips. In
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite.
 ///
-/// A failure is always recorded, and so is the first success after a failure. If another node recorded the failure, the
-/// first success after [`INTERVAL_MS`] clears the failure.
+/// A failure is always recorded, and so is the first success after a failure. An exception is a failure that another
+/// node recorded, because the throttle of this node does not know it. Such a failure is cleared by the first success
+/// that comes at least [`INTERVAL_MS`] after the last recorded success.
 #[derive(Debug, Default)]
 pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 
@@ -25,9 +26,13 @@ pub(crate) struct RecordedSuccess {
 }
 
 impl SuccessThrottle {
-    /// Returns the attempts that must update the health of their webhooks. Leaves out a webhook if all its attempts in
-    /// the batch succeeded, less than [`INTERVAL_MS`] after its last recorded success. Also returns the successes to
-    /// pass to [`committed`](SuccessThrottle::committed).
+    /// Returns the attempts that must update the health of their webhooks, and the successes to pass to
+    /// [`committed`](SuccessThrottle::committed) after the commit.
+    ///
+    /// Omits the attempts of a webhook if two conditions hold:
+    ///
+    /// - All its attempts in the batch succeeded.
+    /// - The newest attempt ended less than [`INTERVAL_MS`] after the last recorded success of the webhook.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -53,7 +58,7 @@ impl SuccessThrottle {
         (relevant, successes)
     }
 
-    /// Remembers the times of the successes that a committed transaction has written.
+    /// Stores the times of the successes that a committed transaction has written.
     pub(crate) fn committed(&self, successes: Vec<RecordedSuccess>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recorded.len().saturating_add(successes.len()) > ENTRIES_MAX {

@@ -1,4 +1,5 @@
-//! Waiting envelopes: stored for a recipient without a webhook for received envelopes. Batches of sends store them too.
+//! Stores and counts waiting envelopes: envelopes whose recipient has no webhook for received envelopes. Batches of
+//! sends also store such envelopes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -49,8 +50,8 @@ macro_rules! look_up_on {
 look_up_on!(Reader<'_>);
 look_up_on!(Transaction);
 
-/// Lets envelopes wait whose deliveries were deleted with their webhooks, and requests their transfer: the recipient may
-/// have a newer webhook.
+/// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Also requests a
+/// transfer of the waiting envelopes, because the recipient may have another webhook by now.
 pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {
     if envelopes.is_empty() {
         return Ok(());
@@ -82,7 +83,9 @@ pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, F
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
 }
 
-/// Records that all waiting envelopes of a key are skipped, including those with ids from a clock that is ahead.
+/// Records that no later webhook receives the present waiting envelopes of a key. Stores the highest id to skip: the
+/// highest possible id of the current millisecond, or the id of the newest waiting envelope if that id is higher. The
+/// id is higher if the envelope comes from a node whose clock is ahead.
 pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) -> Result<(), Fault> {
     let newest = e::table
         .filter(e::recipient.eq(recipient))
@@ -100,7 +103,7 @@ pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) ->
     Ok(())
 }
 
-/// Counts the waiting envelopes of each key, up to `limit` for each. Skipped envelopes do not count.
+/// Counts the waiting envelopes of each key, up to `limit` for each key. Skipped envelopes do not count.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],

@@ -1,8 +1,10 @@
-//! Transfers of waiting envelopes to the first webhook of their recipient.
+//! Transfers waiting envelopes to the first webhook of their recipient. If the recipient's key is revoked, the
+//! envelopes bounce instead.
 //!
-//! A batch stores a waiting envelope if the facts show no webhook. Another transaction may register the first webhook
-//! at the same time. On PostgreSQL such a batch may commit after the webhook, so a requested transfer ends only after
-//! all transactions that were running at its start.
+//! A batch of sends stores an envelope as waiting if it finds no webhook of the recipient. At the same time, another
+//! transaction may insert the first webhook and request the transfer. On PostgreSQL the batch may commit after that
+//! transaction, so its envelopes can appear when the transfer has already begun. A requested transfer therefore ends
+//! only after all transactions that were running at its first portion.
 
 use diesel::{
     prelude::*,
@@ -47,7 +49,8 @@ impl WaitingRepo for Transaction {
     }
 }
 
-/// A requested transfer, locked until the transaction ends. The lock is the lease: a crashed node holds none.
+/// A requested transfer. Its row stays locked until the transaction ends, so that no other node performs the same
+/// transfer. If the node crashes, the database releases the lock.
 #[derive(Debug, Queryable)]
 struct TransferRequest {
     api_key_id: String,
@@ -69,15 +72,16 @@ fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferReq
     Ok(next.optional()?)
 }
 
-/// Transfers up to `limit` waiting envelopes of a key and returns their number. Ends the request if no more envelopes
-/// can follow.
+/// Transfers up to `limit` waiting envelopes of a key and returns their number. Deletes the request if no further
+/// envelope can appear.
 fn transfer(
     conn: &mut AnyConnection,
     request: &TransferRequest,
     now: Timestamp,
     limit: i64,
 ) -> Result<i64, Fault> {
-    // The horizon is checked before the envelopes are read, so that no envelope can follow the last portion.
+    // Checks for running transactions before it reads the envelopes. Otherwise, a transaction could store an envelope
+    // after the read and end before the check, and the request would be deleted although this envelope waits.
     let horizon = Horizon::of(conn, request)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),
@@ -102,11 +106,15 @@ fn transfer(
     Ok(taken)
 }
 
-/// The state of the transactions that may still store waiting envelopes of a key with a webhook.
+/// Shows if transactions are still running that may store a waiting envelope although the recipient has a webhook.
+///
+/// A horizon is a transaction id of PostgreSQL. Transactions with this id or a higher one began after the first portion
+/// of the transfer, so they find the webhook.
 struct Horizon {
-    /// The horizon of the request, if the request has none yet.
+    /// The horizon to store if the request has none yet; `None` on SQLite.
     next: Option<i64>,
-    /// Whether all transactions below the horizon of the request have ended.
+    /// Whether all transactions with ids below the horizon of the request have ended. Always true on SQLite, which has
+    /// one writer at a time.
     is_reached: bool,
 }
 
@@ -126,7 +134,7 @@ impl Horizon {
 }
 
 enum Destination {
-    /// The key has no webhook for received envelopes, so its envelopes go on waiting.
+    /// The key has no webhook for received envelopes, so its envelopes continue to wait.
     None,
     /// The key is revoked, so its envelopes bounce.
     Revoked,
@@ -160,7 +168,8 @@ fn take(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, 
     let mut ids: Vec<String> = oldest.load(conn)?;
     let rows = e::table.filter(any_of(e::envelope_id, &ids));
     match conn {
-        // Another transaction may have opened or purged an envelope since.
+        // Returns only the ids of deleted rows, because another transaction may have opened or purged an envelope since
+        // the read.
         AnyConnection::Postgres(pg) => {
             ids = diesel::delete(rows).returning(e::envelope_id).get_results(pg)?;
             ids.sort_unstable();
@@ -172,8 +181,8 @@ fn take(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, 
     Ok(ids)
 }
 
-/// Stores deliveries to a webhook, except of skipped envelopes. If a concurrent transaction deletes the webhook, the next
-/// claim lets the envelopes wait again.
+/// Stores deliveries of envelopes to a webhook. Omits the envelopes that the owner has skipped. If a concurrent
+/// transaction deletes the webhook, the next claim deletes the deliveries, and the envelopes wait again.
 fn deliver(
     conn: &mut AnyConnection,
     key: &str,

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    Account, AccountId, PartnerId, RequestSource, Session, Timestamp, TokenHash,
+    Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
     ports::{AccountRepo, StoreError},
 };
 
@@ -17,7 +17,7 @@ use crate::{
         columns,
         session::{self, SessionRow},
     },
-    schema::{accounts, sessions},
+    schema::{accounts, session_confirmations as c, sessions},
 };
 
 pub(crate) fn find_session(
@@ -50,13 +50,36 @@ pub(crate) fn find_login_secret(
     secret.map(|hash| columns::token(hash, "account")).transpose()
 }
 
+pub(crate) fn find_recovery_code(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+) -> Result<Option<TokenHash>, Fault> {
+    let code = accounts::table
+        .find(account.to_string())
+        .filter(accounts::closed_at.is_null())
+        .select(accounts::recovery_code)
+        .first::<Option<Vec<u8>>>(conn)
+        .optional()?;
+    code.flatten().map(|hash| columns::token(hash, "account")).transpose()
+}
+
+pub(crate) fn session_confirmed_at(
+    conn: &mut AnyConnection,
+    token: &TokenHash,
+) -> Result<Option<Timestamp>, Fault> {
+    let confirmed = c::table.find(&token.0[..]).select(c::confirmed_at);
+    let millis = confirmed.first::<Option<i64>>(conn).optional()?;
+    Ok(columns::instant(millis.flatten()))
+}
+
 impl AccountRepo for Transaction {
     fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(accounts::table)
                 .values((
                     accounts::id.eq(account.id.to_string()),
-                    accounts::login_secret.eq(&account.login_secret.0[..]),
+                    accounts::login_secret.eq(&account.secrets.login_secret.0[..]),
+                    accounts::recovery_code.eq(&account.secrets.recovery_code.0[..]),
                     accounts::created_at.eq(account.created_at.as_millis()),
                 ))
                 .execute(conn)?;
@@ -118,15 +141,26 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn set_login_secret(
+    fn set_account_secrets(
         &mut self,
         account: &AccountId,
-        secret: &TokenHash,
+        secrets: &AccountSecrets,
     ) -> Result<(), StoreError> {
         let account = accounts::table.find(account.to_string());
         self.run(|conn| {
-            let update = diesel::update(account).set(accounts::login_secret.eq(&secret.0[..]));
+            let update = diesel::update(account).set((
+                accounts::login_secret.eq(&secrets.login_secret.0[..]),
+                accounts::recovery_code.eq(&secrets.recovery_code.0[..]),
+            ));
             columns::one(update.execute(conn)?, "account")
+        })
+    }
+
+    fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
+        let session = c::table.find(&token.0[..]);
+        self.run(|conn| {
+            diesel::update(session).set(c::confirmed_at.eq(at.as_millis())).execute(conn)?;
+            Ok(())
         })
     }
 

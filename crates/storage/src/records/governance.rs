@@ -95,8 +95,8 @@ impl OpenDecisions {
         Ok(Self(decisions))
     }
 
-    /// Returns the governance state of a key: all decisions in force on the given subjects. The subjects are the key,
-    /// its account and its partner.
+    /// Returns the governance state of a key: all decisions on the given subjects that are not lifted. The subjects are
+    /// the key, its account and its partner.
     pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
         GovernanceStanding(subjects.iter().flat_map(on).collect())

@@ -6,13 +6,13 @@ mod policies;
 mod stats;
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
+    AccountId, ApiKey, ApiKeyId, ApiToken, Handle, IssuerKey, Session, Timestamp, TokenHash,
     ports::{HandleOwner, KeySnapshot, Lookup, StoreError},
 };
 
 use crate::{
     connection::{reader::Reader, transaction::Transaction},
-    records::{accounts, api_keys, handles, issuer_keys},
+    records::{accounts, api_keys, api_tokens, handles, issuer_keys},
 };
 
 impl Reader<'_> {
@@ -39,6 +39,21 @@ macro_rules! look_up_on {
                 self.run(|conn| accounts::find_sessions(conn, tokens))
             }
 
+            fn find_api_tokens(
+                &mut self,
+                tokens: &[TokenHash],
+            ) -> Result<Vec<ApiToken>, StoreError> {
+                self.run(|conn| api_tokens::find(conn, tokens))
+            }
+
+            fn api_tokens_of(
+                &mut self,
+                account: &AccountId,
+                now: Timestamp,
+            ) -> Result<Vec<ApiToken>, StoreError> {
+                self.run(|conn| api_tokens::of_account(conn, account, now))
+            }
+
             fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
                 self.run(|conn| api_keys::find_key(conn, id))
             }
@@ -61,6 +76,20 @@ macro_rules! look_up_on {
                 account: &AccountId,
             ) -> Result<Option<TokenHash>, StoreError> {
                 self.run(|conn| accounts::find_login_secret(conn, account))
+            }
+
+            fn find_recovery_code(
+                &mut self,
+                account: &AccountId,
+            ) -> Result<Option<TokenHash>, StoreError> {
+                self.run(|conn| accounts::find_recovery_code(conn, account))
+            }
+
+            fn session_confirmed_at(
+                &mut self,
+                token: &TokenHash,
+            ) -> Result<Option<Timestamp>, StoreError> {
+                self.run(|conn| accounts::session_confirmed_at(conn, token))
             }
 
             fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {

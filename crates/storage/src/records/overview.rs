@@ -9,18 +9,19 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, SessionDetails, Timestamp,
-    Usage,
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptTiming, Event,
+    EventId, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook, WebhookId,
     ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
 };
 
 use crate::{
     account::{activity, session_details},
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
-    queue::waiting,
-    records::{api_keys, governance::OpenDecisions},
+    housekeeping::daily_counts,
+    queue::{delivery_log, events, waiting},
+    records::{api_keys, governance::OpenDecisions, webhooks},
     rows::{columns, usage::UsageRow},
-    schema::{accounts, daily_counts as c, usage, webhooks as w},
+    schema::{accounts, usage, webhooks as w},
 };
 
 impl OwnerLookup for Reader<'_> {
@@ -80,15 +81,47 @@ impl OwnerLookup for Reader<'_> {
         &mut self,
         key: &ApiKeyId,
         since: Timestamp,
+        uncounted_max: u32,
     ) -> Result<Vec<DailyCount>, StoreError> {
-        self.run(|conn| {
-            let days = c::table
-                .filter(c::api_key_id.eq(key.to_string()))
-                .filter(c::day.ge(since.as_millis()))
-                .order(c::day)
-                .select((c::day, c::sent, c::received, c::delivered));
-            days.load::<(i64, i64, i64, i64)>(conn)?.into_iter().map(daily_count).collect()
-        })
+        self.run(|conn| daily_counts::of_key(conn, key, since, uncounted_max))
+    }
+
+    fn unhealthy_webhooks(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+    ) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| webhooks::unhealthy(conn, account, limit))
+    }
+
+    fn recent_attempts(
+        &mut self,
+        id: &WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<AttemptTiming>, StoreError> {
+        self.run(|conn| delivery_log::recent(conn, id, since, limit))
+    }
+
+    fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError> {
+        self.run(|conn| events::find(conn, key, id))
+    }
+
+    fn attempts_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        id: &EventId,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Attempt)>, StoreError> {
+        self.run(|conn| delivery_log::attempts_at_event(conn, webhooks, id, limit))
+    }
+
+    fn pending_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        event: &Event,
+    ) -> Result<Vec<(WebhookId, PendingDelivery)>, StoreError> {
+        self.run(|conn| delivery_log::pending_at_event(conn, webhooks, event))
     }
 
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
@@ -164,16 +197,4 @@ fn webhooks_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<Strin
         .into_iter()
         .map(|(id, count)| Ok((id, columns::number(count, "number of webhooks")?)))
         .collect()
-}
-
-fn daily_count(
-    (day, sent, received, delivered): (i64, i64, i64, i64),
-) -> Result<DailyCount, Fault> {
-    let number = |count| columns::number(count, "daily count");
-    Ok(DailyCount {
-        day: Timestamp::from_millis(day),
-        sent: number(sent)?,
-        received: number(received)?,
-        delivered: number(delivered)?,
-    })
 }

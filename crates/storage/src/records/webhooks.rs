@@ -2,8 +2,8 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, LastFailure, PendingDelivery,
-    RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
+    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, LastFailure,
+    PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookOwner, WebhookRepo},
 };
 
@@ -164,6 +164,24 @@ pub(crate) fn of_owner(
         page = page.filter(webhooks::id.lt(below.to_string()));
     }
     page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+}
+
+/// Returns up to `limit` webhooks of an account that are disabled or failing. The longest failing come first, then those
+/// that were disabled without a failure.
+pub(crate) fn unhealthy(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    limit: u32,
+) -> Result<Vec<Webhook>, Fault> {
+    let keys =
+        api_keys::table.filter(api_keys::account_id.eq(account.to_string())).select(api_keys::id);
+    let is_disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
+    let unhealthy = webhooks::table
+        .filter(webhooks::api_key_id.eq_any(keys))
+        .filter(webhooks::failing_since.is_not_null().or(is_disabled))
+        .order((webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id))
+        .limit(limit.into());
+    unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
 /// A row of the table `webhooks`. The column `events` is a list of names separated by commas, because no query filters

@@ -32,7 +32,8 @@ impl DeliveryRow {
         Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
     }
 
-    /// Creates the row of a delivery without a lease, due at the time of its event.
+    /// Creates the row of a delivery, but ignores its lease. Any node may claim the delivery from the time of the
+    /// event.
     pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self {
             event_id: delivery.event.id().to_string(),
@@ -110,7 +111,7 @@ pub(crate) struct ClaimedRow {
     /// The status of the webhook, the account of its API key, and the target of its requests.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<MetaRow>,
-    /// The handle that resolves to the sender of the envelope.
+    /// The current handle of the envelope's sender; `None` if the sender has none.
     pub(crate) sender_handle: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Rows of policies and contacts.
+//! Rows of recipients' policies and of contacts. A contact of a key is another key to which it has sent.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     schema::{contacts, policies},
 };
 
-/// The policy of a key.
+/// A row of the table `policies`: the policy of a key as a recipient.
 #[derive(Debug, AsChangeset, Insertable, Queryable)]
 #[diesel(table_name = policies)]
 pub(crate) struct PolicyRow {
@@ -60,7 +60,7 @@ fn keys(list: &str) -> Result<BTreeSet<ApiKeyId>, Fault> {
 }
 
 stored_row! {
-    /// A contact of a key.
+    /// A new row of the table `contacts`: a key to which `api_key_id` has sent, and the time of the newest send.
     pub(crate) struct ContactRow in contacts {
         api_key_id: String,
         contact: String,
@@ -79,5 +79,5 @@ impl From<&Contact> for ContactRow {
 }
 
 const CORRUPT: Fault = Fault::Corrupt("policy");
-/// Separates the keys of a list.
+/// Separates the keys in the columns `allowed` and `blocked`.
 const SEPARATOR: &str = ",";

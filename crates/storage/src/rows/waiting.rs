@@ -1,11 +1,11 @@
-//! Rows of waiting envelopes.
+//! Rows of waiting envelopes: envelopes whose recipient has no webhook for received envelopes.
 
 use sealpost_domain::ports::WaitingEnvelope;
 
 use crate::{query::row_types::stored_row, schema::waiting_envelopes};
 
 stored_row! {
-    /// A waiting envelope to be stored.
+    /// A new row of the table `waiting_envelopes`.
     pub(crate) struct WaitingRow in waiting_envelopes {
         envelope_id: String,
         recipient: String,

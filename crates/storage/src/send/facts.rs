@@ -1,12 +1,12 @@
 //! Locks and reads the facts, for a request or a batch of sends. Facts are the rows that admission depends on:
 //! sessions, keys, usage, webhooks, idempotency records and governance decisions.
 //!
-//! The usage row of a caller is the lock of its key. All other facts are read after this lock is taken, and are not
-//! locked themselves. A change of them therefore waits only for sends of the same key.
+//! To lock a key, a transaction locks the usage row of the key. Sends lock the usage rows of the callers first, then
+//! read all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
 //!
-//! Keys, handles, policies and webhooks are cached by API key, with a version. Every change of them replaces the version of the
-//! key in the same transaction. On PostgreSQL, each batch reads versions, sessions and open decisions. On SQLite, a
-//! batch reads them only if any fact has changed.
+//! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. A
+//! transaction that changes one of them also replaces the version. On PostgreSQL, each batch reads versions, sessions
+//! and open decisions. On SQLite, a batch reads them only if any fact has changed since they were cached.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -167,7 +167,7 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 }
 
 /// Locks the webhooks that were read as disabled, so that they stay disabled until the transaction ends. Returns the
-/// API keys of the webhooks that are no longer disabled. Not needed on SQLite.
+/// API keys with a webhook that is no longer disabled; the caller must read their webhooks again. Not needed on SQLite.
 ///
 /// This batch postpones deliveries to disabled webhooks. Enabling such a webhook waits for the lock, so that the
 /// enabling transaction sees these deliveries and makes them due.

@@ -1,4 +1,5 @@
-//! The node's cache of keys, with their policies, and webhooks. Each entry has the version of its key.
+//! The node's cache of keys (with their policies), and of the webhooks of keys. Each entry has the facts version of its
+//! key, a number that changes with every change of the key or its webhooks.
 //!
 //! Unknown keys are not cached: an attacker sends a different key each time.
 
@@ -19,7 +20,8 @@ use crate::send::recent_facts::RecentFacts;
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
     pub(crate) recent: RecentFacts,
-    /// Maximum number of keys; a key with long lists counts for more. The same maximum applies to webhooks.
+    /// Maximum for the sum of the sizes of cached keys, where a key with short lists has the size one. Also the maximum
+    /// number of cached webhooks.
     max: usize,
 }
 
@@ -49,8 +51,8 @@ impl FactsCache {
         (pick(&entries.keys, keys, versions), pick(&entries.webhooks, recipients, versions))
     }
 
-    /// Adds entries with versions that were read before the entries. An entry is at least as new as its version, so the
-    /// entry is valid until the version changes.
+    /// Adds entries with the versions of their keys. The caller must read the versions before the entries. Then an
+    /// entry is never older than its version, and is valid until the version in the database changes.
     pub(crate) fn insert(
         &self,
         keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -124,7 +126,8 @@ impl Entries {
     }
 }
 
-/// Returns the size of a key in the cache: one, and one more for each [`ENTRIES_PER_KEY`] entries of its lists.
+/// Returns the size of a key in the cache: one, and one more for each [`ENTRIES_PER_KEY`] entries on its allowlist and
+/// blocklist.
 fn key_size(key: &KeyFacts) -> usize {
     let entries = key.policy.as_ref().map_or(0, |it| it.allowed.len() + it.blocked.len());
     1 + entries / ENTRIES_PER_KEY
@@ -146,7 +149,7 @@ fn pick<V>(
     wanted.iter().filter_map(current).collect()
 }
 
-/// Number of list entries that count as one key. They take about 1.5 KB.
+/// Number of allowlist and blocklist entries that count as one key. This number of entries takes about 1.5 KB.
 const ENTRIES_PER_KEY: usize = 64;
 
 #[cfg(test)]

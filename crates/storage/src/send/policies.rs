@@ -1,4 +1,4 @@
-//! Policies of recipients, and the contacts that sends record.
+//! Policies of recipients, and contacts. A contact of a key is another key to which it has sent.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ impl PolicyRepo for Transaction {
     }
 }
 
-/// Stores contacts in the order of keys, so that concurrent transactions lock the rows in the same order.
+/// Stores contacts, sorted by keys. All transactions lock the rows in this order, so that they cannot deadlock.
 pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) -> Result<(), Fault> {
     if contacts.is_empty() {
         return Ok(());
@@ -46,7 +46,8 @@ pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) ->
     statements::insert_contacts(conn, &rows)
 }
 
-/// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+/// Returns the pairs whose key has sent to the contact at `since` or later. A pair consists of a key and a possible
+/// contact of the key.
 pub(crate) fn find_contacts(
     conn: &mut AnyConnection,
     pairs: &[(ApiKeyId, ApiKeyId)],

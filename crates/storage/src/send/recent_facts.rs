@@ -11,17 +11,19 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash};
 
-/// The facts that a batch reads without a lock: versions, sessions and governance decisions.
+/// The facts that a batch reads without a lock: facts versions (numbers that change with their keys), sessions and
+/// governance decisions.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFacts {
-    /// The version of each key. A key without a stored version has version 0.
+    /// The facts version of each key. A key without a stored version has version 0.
     pub(crate) versions: HashMap<ApiKeyId, i64>,
     pub(crate) sessions: HashMap<TokenHash, Session>,
-    /// Open governance decisions for each key: on the key, then on its account, then on the partner of the account.
+    /// Open governance decisions that affect each key. Decisions on the key come first, then those on its account, then
+    /// those on the partner of the account.
     pub(crate) decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>,
 }
 
-/// The facts that were read at one state of the database, which a number identifies.
+/// The cached facts, and the number of the database state at which they were read.
 #[derive(Debug)]
 pub(crate) struct RecentFacts {
     current: Mutex<(i64, SharedFacts)>,

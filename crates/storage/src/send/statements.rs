@@ -36,10 +36,11 @@ pub(crate) struct LockedFacts {
 
 /// The rows from which [`SharedFacts`] is built.
 struct SharedRows {
-    /// Stored versions by key. A key without a stored version is absent.
+    /// Stored facts versions by key. A key without a stored version is absent.
     versions: Vec<(String, i64)>,
     sessions: Vec<SessionRow>,
-    /// Open governance decisions by key: on the key, then on its account, then on the partner of the account.
+    /// Open governance decisions by the key that they affect. Decisions on the key come first, then those on its
+    /// account, then those on the partner of the account.
     decisions: Vec<(String, ReasonRow)>,
 }
 
@@ -82,8 +83,8 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage rows of the callers in the order of ids, then reads the versions, sessions and decisions of
-    /// `keys`. On SQLite, uses cached rows if no fact has changed.
+    /// Locks the usage rows of the callers in the order of ids. Then reads the facts versions and open decisions of
+    /// `keys`, and the sessions of the query. On SQLite, takes these from the cache if no fact has changed.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
@@ -91,15 +92,18 @@ on_either! {
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
-    /// Stores contacts. A contact that is already stored keeps the later time.
+    /// Stores contacts with the time of the newest send. If a contact is already stored, the later of both times is
+    /// kept.
     fn insert_contacts(rows: &[ContactRow]) -> ();
-    /// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+    /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
+    /// key and a possible contact of the key.
     fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
     /// Finds idempotency records whose envelopes exist, with the metadata of the envelopes.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
     /// Stores the idempotency records whose keys are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
-    /// Deletes stored records with the same keys that have expired or have no envelope. For each record of `rows`,
-    /// `expiries` has the time in milliseconds before which a stored record has expired.
+    /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired
+    /// or its envelope no longer exists. `expiries` contains one time in milliseconds for each of `rows`: stored
+    /// records from before this time have expired.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }

@@ -39,8 +39,8 @@ pub(crate) fn of_accounts(
         .collect()
 }
 
-/// Subtracts the bytes of deleted envelopes from the counters of their senders. A counter never falls below 0: it may be
-/// too low, because nodes of an earlier version store envelopes without adding their bytes.
+/// Subtracts the bytes of deleted envelopes from the counters of their senders. A counter may be too low, because nodes
+/// of an earlier version store envelopes without adding their bytes. It therefore stops at 0.
 ///
 /// Locks the rows in the order of ids, like the batches of sends.
 pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> Result<(), Fault> {

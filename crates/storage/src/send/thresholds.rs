@@ -1,4 +1,5 @@
-//! Thresholds of usage: records each threshold once for each window, and stores an event for it.
+//! Records that a key has reached a threshold of its usage limit, and stores an event. Each threshold gives at most one
+//! event per day or month (the window of the limit).
 
 use diesel::{
     prelude::*,
@@ -11,8 +12,8 @@ use crate::{
     queue::events,
 };
 
-/// Records the thresholds whose windows have no record, and stores an event for each of these. The usage rows of the
-/// keys must be locked, so that no other transaction records the same thresholds.
+/// Records the reached thresholds that are not yet recorded for the current day or month, and stores an event for each
+/// of them. The usage rows of the keys must be locked, so that no other transaction records the same thresholds.
 pub(crate) fn record(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> Result<(), Fault> {
     let mut new = Vec::new();
     for threshold in reached {
@@ -24,8 +25,8 @@ pub(crate) fn record(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> 
     Ok(())
 }
 
-/// Records a threshold. Returns whether its window had no record. A key reaches few thresholds, so one statement for
-/// each is enough on both databases.
+/// Records a reached threshold. Returns false if it is already recorded for the same day or month. A key reaches few
+/// thresholds, so one statement for each threshold is fast enough on both databases.
 fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
     let recorded = diesel::sql_query(RECORD)
         .bind::<Text, _>(reached.details.api_key_id.to_string())
@@ -36,7 +37,8 @@ fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool
     Ok(recorded == 1)
 }
 
-/// A key has one row for each threshold, with the newest window.
+/// A key has one row for each threshold of each limit. The row contains the start of the newest day or month in which
+/// the key has reached the threshold.
 const RECORD: &str = "
     INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
     VALUES ($1, $2, $3, $4)

@@ -15,10 +15,10 @@ use diesel::{
     dsl::sql, sql_types::BigInt,
 };
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
-    Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
-    Outcome, Plan, ReceiverResponse, RequestSource, Session, Target, Timestamp, TokenHash, Webhook,
-    WebhookId, WebhookStatus, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
+    EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken,
+    LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session, Target, Timestamp,
+    TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
 };
 
@@ -299,7 +299,11 @@ pub(in crate::tests) fn open_session(tx: &mut dyn Tx, session: &Session) -> Resu
 }
 
 pub(in crate::tests) fn account() -> Account {
-    Account { id: fresh(AccountId::new), login_secret: token(), created_at: at(1) }
+    Account { id: fresh(AccountId::new), secrets: secrets(), created_at: at(1) }
+}
+
+pub(in crate::tests) fn secrets() -> AccountSecrets {
+    AccountSecrets { login_secret: token(), recovery_code: token() }
 }
 
 pub(in crate::tests) fn key(account_id: &AccountId) -> ApiKey {

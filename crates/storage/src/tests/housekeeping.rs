@@ -2,5 +2,6 @@
 
 mod daily_counts;
 mod deleted_webhooks;
+mod partitions;
 mod retention;
 mod task_turns;

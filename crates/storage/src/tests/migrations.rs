@@ -67,8 +67,9 @@ fn migrations_can_be_reverted_and_applied_again(db: &Fixture) {
 
 fn later_migrations_keep_existing_rows(db: &Fixture) {
     db.migrate().unwrap();
-    revert_to(db, &names("sqlite")[0]);
+    // The account keeps its row, without the columns of later versions.
     let key = db.activate();
+    revert_to(db, &names("sqlite")[0]);
     let to = fixture::webhook(&key.id);
     // Inserts rows as the first version wrote them. The secret is arbitrary, and a query selects it because the
     // databases write binary literals differently.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod api_keys;
+pub(in crate::tests) mod api_tokens;
 mod audit;
 mod badges;
 mod channels;

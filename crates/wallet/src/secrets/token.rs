@@ -1,7 +1,7 @@
-//! Bearer secrets: `ls_…` login secrets, `st_…` session tokens and `inv_…` invites. The prefix is followed by 256
-//! random bits in 43 characters of base62, and by a CRC-32 of the text in 6 characters. GitHub's tokens have the same
-//! form. The checksum rejects typing errors without a database lookup, and helps secret scanners to recognise a secret.
-//! The database stores only SHA-256 hashes of the secrets.
+//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens and `inv_…`
+//! invites. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of the text in 6
+//! characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database lookup, and
+//! helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
 
 use std::fmt;
 
@@ -57,9 +57,19 @@ bearer_secret!(
     "inv_"
 );
 bearer_secret!(
+    /// An API token, which authenticates requests of one API key until it expires.
+    KeyToken,
+    "kt_"
+);
+bearer_secret!(
     /// The login secret of an account, which a client exchanges for a session token.
     LoginSecret,
     "ls_"
+);
+bearer_secret!(
+    /// The recovery code of an account, which replaces a lost login secret.
+    RecoveryCode,
+    "rc_"
 );
 bearer_secret!(
     /// The bearer token of a session, which authenticates requests of an account until it expires.

@@ -3,6 +3,8 @@
 pub(super) mod account;
 pub(super) mod activity;
 pub(super) mod close_account;
+pub(super) mod event;
+pub(super) mod events;
 pub(super) mod identity;
 pub(super) mod new_identity;
 pub(super) mod open_account;
@@ -10,6 +12,7 @@ pub(super) mod overview;
 pub(super) mod policy;
 pub(super) mod revoke;
 pub(super) mod sign_in;
+pub(super) mod tokens;
 pub(super) mod webhook;
 
 use std::fmt::Display;

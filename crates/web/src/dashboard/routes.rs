@@ -33,7 +33,15 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/account/secret", "POST")
-                .route(web::post().to(p::account::rotate_secret)),
+                .route(web::post().to(p::account::replace_secrets)),
+        )
+        .service(
+            at("/dashboard/tokens", "GET, POST")
+                .route(web::get().to(p::tokens::show))
+                .route(web::post().to(p::tokens::create)),
+        )
+        .service(
+            at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
         )
         .service(
             at("/dashboard/keys", "GET, POST")
@@ -48,6 +56,14 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/keys/{key}/policy", "POST").route(web::post().to(p::policy::submit)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/events", "GET, POST")
+                .route(web::get().to(p::events::show))
+                .route(web::post().to(p::events::redeliver)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/events/{event}", "GET").route(web::get().to(p::event::show)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks", "POST")

@@ -5,13 +5,13 @@ pub(super) mod cookie;
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
-use sealpost_api::request_source;
+use sealpost_api::{admit_login, request_source};
 use sealpost_domain::{Code, RequestSource};
-use sealpost_service::{Error, Owner, form_token};
+use sealpost_service::{ConfirmationFault, ConfirmedOwner, Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    forms::Form,
+    forms::{Form, Rejection},
     response::{Frame, PageResponse, web_state},
 };
 use crate::{html::SiteAddress, state::WebState};
@@ -35,6 +35,37 @@ impl SignedInUser {
         let result =
             async { question(&sealpost.owner(&self.token, self.source.clone()).await?).await };
         result.await.map_err(|error| self.error_response(&error))
+    }
+
+    /// Returns whether a form must ask for the login secret.
+    pub(super) async fn needs_secret(&self) -> Result<bool, PageResponse> {
+        Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
+    }
+
+    /// Confirms the user by the login secret in the form, unless it was given within the last five minutes. Guesses count
+    /// as logins of the client address.
+    pub(super) async fn confirm(
+        &self,
+        request: &HttpRequest,
+        form: &Form,
+    ) -> Result<Result<ConfirmedOwner<'_>, Rejection>, PageResponse> {
+        let secret = Some(form.text("login_secret")).filter(|text| !text.is_empty());
+        if secret.is_some()
+            && let Err(problem) = admit_login(&self.app.api, request)
+        {
+            return Ok(Err(Rejection::from(&problem)));
+        }
+        let result = async {
+            let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await?;
+            owner.confirm(secret.map(str::to_owned)).await
+        };
+        let confirmed = result.await.map_err(|error| self.error_response(&error))?;
+        Ok(confirmed.map_err(|fault| {
+            Rejection::field(match fault {
+                ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
+                ConfirmationFault::Wrong => "The login secret is wrong. Nothing was done.",
+            })
+        }))
     }
 
     /// Returns the public address of the service.
@@ -66,7 +97,8 @@ impl SignedInUser {
         admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
     }
 
-    fn error_response(&self, error: &Error) -> PageResponse {
+    /// Returns the page for an error of the service. Redirects to the sign-in page if the session has ended.
+    pub(super) fn error_response(&self, error: &Error) -> PageResponse {
         match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
                 PageResponse::redirect_to_sign_in(&self.app)

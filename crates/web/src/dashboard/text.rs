@@ -1,6 +1,52 @@
 //! Formats values as text for users.
 
+use std::{fmt::Display, time::Duration};
+
 use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
+
+/// Formats a time relative to `now`, as an HTML element. The element has the exact time for programs, and shows it on
+/// hover. It contains no user text, so templates insert it unescaped.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
+    let text = match now.as_millis() - at.as_millis() {
+        0.. => match span(now.since(*at)) {
+            Some(span) => format!("{span} ago"),
+            None => "just now".to_owned(),
+        },
+        _ => match span(at.since(*now)) {
+            Some(span) => format!("in {span}"),
+            None => "now".to_owned(),
+        },
+    };
+    format!("<time datetime=\"{at}\" title=\"{}\">{text}</time>", when(at))
+}
+
+/// Formats a span in its largest unit. `None` below one second.
+fn span(span: Duration) -> Option<String> {
+    let seconds = span.as_secs();
+    let (number, unit) = match seconds {
+        0 => return None,
+        1..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..172_800 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    Some(format!("{} {unit}{plural}", thousands(number)))
+}
+
+/// Formats a number with commas between groups of three digits.
+pub(crate) fn thousands(number: impl Display) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
 
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
@@ -74,5 +120,35 @@ mod tests {
     #[test]
     fn times_are_written_to_the_second() {
         assert_eq!(when(&Timestamp::from_millis(1_767_323_045_678)), "2026-01-02 03:04:05 UTC");
+    }
+
+    #[test]
+    fn a_relative_time_has_the_exact_time_as_its_title() {
+        let now = Timestamp::from_millis(1_767_323_045_678);
+        let text = |ms| ago(&Timestamp::from_millis(now.as_millis() - ms), &now);
+        assert_eq!(
+            text(61_000),
+            "<time datetime=\"2026-01-02T03:03:04.678Z\" title=\"2026-01-02 03:03:04 UTC\">1 minute ago</time>"
+        );
+        for (ms, expected) in [
+            (0, "just now"),
+            (1_000, "1 second ago"),
+            (3_599_999, "59 minutes ago"),
+            (3_600_000, "1 hour ago"),
+            (172_799_999, "47 hours ago"),
+            (172_800_000, "2 days ago"),
+            (-5_000, "in 5 seconds"),
+        ] {
+            assert!(text(ms).contains(&format!(">{expected}<")), "{}", text(ms));
+        }
+    }
+
+    #[test]
+    fn long_numbers_have_separators() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (10_000, "10,000"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(thousands(number), text);
+        }
     }
 }

@@ -1,13 +1,15 @@
-//! All documentation pages, and the files that they link to. The pages are rendered together at the first request, and then kept in memory.
+//! All documentation pages, the files that they link to, and the lists for programs. All are rendered together at the
+//! first request, and then kept in memory.
 
 use std::{collections::HashMap, sync::OnceLock};
 
+use actix_web::http::header::HeaderValue;
 use sealpost_api::{StaticContent, openapi};
 
 use super::{
     error_pages,
     guides::{self, FILES, SourceFile},
-    reference,
+    llms, reference, search,
 };
 use crate::html::{SiteAddress, cached_file, cached_page};
 
@@ -34,7 +36,16 @@ fn cached_pages(site: &SiteAddress) -> HashMap<String, StaticContent> {
     let file = |file: &SourceFile| {
         (format!("/{}", file.path), cached_file(file.content_type(), file.text))
     };
-    pages.chain(FILES.iter().map(file)).collect()
+    pages.chain(FILES.iter().map(file)).chain(lists(site)).collect()
+}
+
+/// Returns the lists of all pages for programs: the search index, and the list for language models.
+fn lists(site: &SiteAddress) -> [(String, StaticContent); 2] {
+    let index = search::index(site, &openapi(&site.base_url));
+    [
+        (search::INDEX.to_owned(), StaticContent::json(index)),
+        (llms::PATH.to_owned(), cached_file(PLAIN_TEXT, llms::list(site))),
+    ]
 }
 
 /// Renders all pages. Returns the path and the HTML of each.
@@ -44,3 +55,5 @@ pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
     pages.extend(reference::pages(site, &openapi(&site.base_url)));
     pages
 }
+
+const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");

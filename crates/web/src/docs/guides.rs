@@ -42,6 +42,11 @@ impl Guide {
     }
 }
 
+/// Returns the headings of each guide, in order.
+pub(super) fn headings() -> impl Iterator<Item = (&'static Guide, Vec<Heading>)> {
+    all().map(|guide| (guide, markdown::headings(guide.markdown)))
+}
+
 /// Returns all guides in order.
 fn all() -> impl Iterator<Item = &'static Guide> {
     GROUPS.iter().flat_map(|group| group.guides)
@@ -74,11 +79,14 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Build",
         guides: &[
+            guide!("building-a-client", "What a client does for its caller, shown in 60 lines."),
             guide!("sending", "Sends, their guarantees, and safe repetition."),
             guide!(
                 "receiving",
                 "Complete receivers in Python, Node, Rust and Go, and how to test them."
             ),
+            guide!("access", "API tokens, recovery, and what to do about a stolen secret."),
+            guide!("behind-nat", "Receivers on your machine or in a private network."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
             guide!("replacing-a-key", "How to move an identity to a new key."),
             guide!("badges", "Purity badges, their verification, and compliance circuits."),
@@ -88,9 +96,22 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Operate",
         guides: &[
+            guide!(
+                "production-checklist",
+                "Deployment shapes, and what to check before the first caller arrives."
+            ),
             guide!("operating", "Installation, TLS, PostgreSQL, backup, metrics and alerts."),
             guide!("scaling", "Several nodes, large rates, and a design for sharding."),
             guide!("performance", "Measured results, and how to repeat them."),
+        ],
+    },
+    GuideGroup {
+        title: "Help",
+        guides: &[
+            guide!("troubleshooting", "Symptoms, their causes and their fixes."),
+            guide!("faq", "Short answers to frequent questions."),
+            guide!("glossary", "The words of the API, the dashboard and the guides."),
+            guide!("comparison", "Sealpost beside Svix, Hook0, Convoy and ACA-Py."),
         ],
     },
     GuideGroup {

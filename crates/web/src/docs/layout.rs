@@ -2,7 +2,10 @@
 
 use askama::Template;
 
-use super::guides::{self, Heading};
+use super::{
+    guides::{self, Heading},
+    search,
+};
 use crate::{
     assets,
     html::{Layout, LayoutExtras, NavLink, SiteAddress},
@@ -40,6 +43,8 @@ impl DocsLayout<'_> {
             path,
             sidebar,
             headings,
+            search_index: search::INDEX,
+            script: &assets::SEARCH.name,
             // Rendering writes into memory, so it does not fail.
             main: main.render().unwrap_or_default(),
         };
@@ -74,6 +79,8 @@ struct Frame<'a> {
     path: &'a str,
     sidebar: &'a [SidebarGroup],
     headings: &'a [Heading],
+    search_index: &'a str,
+    script: &'a str,
     main: String,
 }
 

@@ -86,12 +86,12 @@ impl Operation<'_> {
             let schema = content.and_then(|content| content.get("schema"));
             schema.map(|schema| body_variants(document, schema)).unwrap_or_default()
         };
-        let id = text(object, "/operationId");
+        let id = self.id();
         OperationDetails {
             id: id.to_owned(),
             method: self.method.clone(),
             path: self.path.to_owned(),
-            summary: text(object, "/summary").to_owned(),
+            summary: self.summary().to_owned(),
             about: markup::html(text(object, "/description")),
             access: if self.is_event() { "sent by the service" } else { access(object) },
             request_bodies: bodies(request),
@@ -101,6 +101,22 @@ impl Operation<'_> {
             response_examples: response.map(examples).unwrap_or_default(),
             errors: errors(document, object),
         }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        text(self.object, "/operationId")
+    }
+
+    pub(super) fn summary(&self) -> &str {
+        text(self.object, "/summary")
+    }
+
+    /// Returns the method and the path, or the name of the event.
+    pub(super) fn endpoint(&self) -> String {
+        if self.is_event() {
+            return format!("event {}", self.path);
+        }
+        format!("{} {}", self.method, self.path)
     }
 
     fn is_event(&self) -> bool {
@@ -162,7 +178,9 @@ impl Operation<'_> {
 
 fn access(object: &Value) -> &'static str {
     let accepts_session = object.pointer("/security/1/session").is_some();
+    let accepts_api_token = object.pointer("/security/1/apiToken").is_some();
     match (curl::requires_session(object), curl::accepts_key(object)) {
+        (true, true) if accepts_api_token => "session token and API key, or API token",
         (true, true) => "session token and API key",
         (true, false) => "session token",
         (false, _) if accepts_session => "public; a session token is optional",

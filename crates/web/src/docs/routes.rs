@@ -1,4 +1,4 @@
-//! The paths of the documentation pages, and the page for unknown paths below `/docs`.
+//! The paths of the documentation, and the page for unknown paths below `/docs`.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -8,12 +8,15 @@ use actix_web::{
 use askama::Template;
 use sealpost_api::refuse_method;
 
-use super::layout::{DocsLayout, guide_sidebar};
+use super::{
+    layout::{DocsLayout, guide_sidebar},
+    llms,
+};
 use crate::{html::private_page, state::WebState};
 
-/// Mounts all documentation pages below `/docs`.
+/// Mounts all documentation pages below `/docs`, and `/llms.txt`.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
-    for path in ["/docs", "/docs/{page:.*}"] {
+    for path in ["/docs", "/docs/{page:.*}", llms::PATH] {
         let page = web::resource(path).route(web::get().to(page));
         config.service(page.default_service(web::to(async || refuse_method(&Method::GET))));
     }

@@ -1,6 +1,11 @@
 //! Tests of all documentation pages, and of the file `docs/errors.md`, which has the same content as the error pages.
 
-use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    fs,
+    path::Path,
+};
 
 use sealpost_api::{
     errors::{self, ErrorDocumentation},
@@ -8,7 +13,7 @@ use sealpost_api::{
 };
 use sealpost_domain::Code;
 
-use super::content;
+use super::{content, guides, llms, search};
 use crate::html::SiteAddress;
 
 fn all_pages() -> Vec<(String, String)> {
@@ -22,8 +27,9 @@ fn no_page_needs_more_than_its_content_security_policy_allows() {
         {
             assert!(!html.contains(forbidden), "{path} has {forbidden}");
         }
-        assert_eq!(html.matches("<script").count(), 1, "{path}");
+        assert_eq!(html.matches("<script").count(), 2, "{path}");
         assert!(html.contains("<script src=\"/assets/copy."), "{path}");
+        assert!(html.contains("<script src=\"/assets/search."), "{path}");
         let loaded = ["src=\"", "<link rel=\"stylesheet\" href=\""];
         for way in loaded {
             for target in html.split(way).skip(1) {
@@ -76,6 +82,64 @@ fn every_code_has_a_page_with_an_example() {
         let page = &pages[&format!("/docs/errors/{code}")];
         assert!(page.contains(&format!("http://127.0.0.1:8080/docs/errors/{code}")), "{code}");
         assert!(pages["/docs/errors"].contains(&format!("/docs/errors/{code}\"")), "{code}");
+    }
+}
+
+#[test]
+fn the_search_index_leads_to_each_heading_endpoint_and_code() {
+    let site = SiteAddress::new("https://example.org/seal");
+    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
+    let index = search::index(&site, &openapi(&site.base_url));
+    assert!(index.len() < 256 * 1024, "the index has {} bytes", index.len());
+    let index: Vec<HashMap<String, String>> = serde_json::from_str(&index).unwrap();
+    let indexed: HashSet<_> = index.iter().map(|entry| entry["to"].as_str()).collect();
+    assert_eq!(indexed.len(), index.len());
+    for to in &indexed {
+        let (path, anchor) = to.split_once('#').unwrap_or((to, ""));
+        let page = &pages[path.strip_prefix("/seal").unwrap()];
+        assert!(anchor.is_empty() || page.contains(&format!(" id=\"{anchor}\">")), "{to}");
+    }
+    for (path, html) in &pages {
+        // The lists of guides, endpoints, codes and files have no entries of their own.
+        if ["/docs", "/docs/reference", "/docs/errors", "/docs/files"].contains(&path.as_str()) {
+            continue;
+        }
+        if path.starts_with("/docs/reference/") || path.starts_with("/docs/errors/") {
+            assert!(indexed.contains(format!("/seal{path}").as_str()), "{path}");
+            continue;
+        }
+        for level in 1..=6 {
+            for heading in html.split(&format!("<h{level} id=\"")).skip(1) {
+                let anchor = heading.split('"').next().unwrap();
+                assert!(
+                    indexed.contains(format!("/seal{path}#{anchor}").as_str()),
+                    "{path}#{anchor}"
+                );
+            }
+        }
+    }
+    let text =
+        |heading: &str| &index.iter().find(|entry| entry["heading"] == heading).unwrap()["text"];
+    assert_eq!(text("Send a sealed message"), "POST /v1/channel/send");
+    assert!(text("Concepts").split_whitespace().count() > 5);
+}
+
+#[test]
+fn the_list_for_language_models_links_to_served_pages_only() {
+    let site = SiteAddress::new("https://example.org/seal");
+    let list = llms::list(&site);
+    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
+    let linked: HashSet<_> = list
+        .split("](https://example.org/seal")
+        .skip(1)
+        .map(|rest| rest.split(')').next().unwrap())
+        .collect();
+    assert_eq!(list.matches("](").count(), linked.len());
+    for path in &linked {
+        assert!(pages.contains_key(*path) || *path == "/openapi.json", "{path}");
+    }
+    for (path, _) in guides::pages(&site) {
+        assert!(path == "/docs" || linked.contains(path.as_str()), "{path} is missing");
     }
 }
 

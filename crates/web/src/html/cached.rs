@@ -10,10 +10,9 @@ pub(crate) fn cached_page(html: String) -> StaticContent {
     StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
-/// Prepares a file that the documentation links to. Browsers may cache it for five minutes.
-pub(crate) fn cached_file(content_type: HeaderValue, text: &'static str) -> StaticContent {
-    let body = Bytes::from_static(text.as_bytes());
-    StaticContent::new(content_type, FIVE_MINUTES, body, HttpResponse::build)
+/// Prepares a file of the documentation. Browsers may cache it for five minutes.
+pub(crate) fn cached_file(content_type: HeaderValue, text: impl Into<Bytes>) -> StaticContent {
+    StaticContent::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
 }
 
 /// Prepares an asset for many responses. Browsers may cache it permanently, because its name contains a hash of its

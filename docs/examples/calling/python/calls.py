@@ -38,7 +38,7 @@ with urlopen(URL + "/.well-known/did.json", timeout=30) as response:
 # [end]
 
 # [activateIdentity]
-carol = post("/v1/did/activate", {"label": "Carol"})  # Keep the account_id and the login_secret.
+carol = post("/v1/did/activate", {"label": "Carol"})  # Keep its account_id and its secrets.
 print(carol["api_key_id"], carol["did"])
 # [end]
 
@@ -142,11 +142,37 @@ session = post("/v1/auth/login", login)
 print("valid until", session["expires_at"])
 # [end]
 
-# [rotateLoginSecret]
-rotated = post("/v1/auth/rotate-secret", {}, CREDENTIALS)
-print("secret:", len(rotated["login_secret"]), "characters")
+# [createApiToken]
+token = post("/v1/auth/tokens/create", {
+    "login_secret": os.environ["LOGIN_SECRET"],
+    "api_key_id": os.environ["API_KEY"],
+    "name": "order service",
+    "scopes": ["send"],
+}, CREDENTIALS)
+print(token["token_id"], "token:", len(token["token"]), "characters")
 # [end]
+token_id = token["token_id"]
+
+# [listApiTokens]
+for token in post("/v1/auth/tokens/list", {}, CREDENTIALS)["tokens"]:
+    print(token["token_id"], token["name"], token["last_used_at"])
+# [end]
+
+# [revokeApiToken]
+print(post("/v1/auth/tokens/revoke", {"token_id": token_id}, CREDENTIALS)["revoked"])
+# [end]
+
+# [rotateLoginSecret]
+secrets = post("/v1/auth/rotate-secret", {"login_secret": os.environ["LOGIN_SECRET"]}, CREDENTIALS)
+print(sorted(secrets))  # Keep the login_secret and the recovery_code.
+# [end]
+recovery_code = secrets["recovery_code"]
 
 # [endSession]
 print(post("/v1/auth/logout", {}, CREDENTIALS)["logged_out"])
+# [end]
+
+# [recoverAccount]
+secrets = post("/v1/auth/recover", {"account_id": os.environ["ACCOUNT_ID"], "recovery_code": recovery_code})
+print(sorted(secrets))  # Keep the login_secret and the recovery_code.
 # [end]

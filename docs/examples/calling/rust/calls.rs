@@ -41,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let envelope_id = messages(credentials)?;
     webhooks(credentials, &webhook_id, &envelope_id)?;
     badges(credentials)?;
+    api_tokens(credentials)?;
     sessions(credentials)
 }
 
@@ -170,6 +171,33 @@ fn badges(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn api_tokens(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
+    // [createApiToken]
+    let token = json!({
+        "login_secret": env::var("LOGIN_SECRET")?,
+        "api_key_id": env::var("API_KEY")?,
+        "name": "order service",
+        "scopes": ["send"],
+    });
+    let created = post("/v1/auth/tokens/create", &token, credentials)?;
+    println!("{} {}", created["token_id"], created["token"].is_string());
+    // [end]
+    let token_id = &created["token_id"];
+
+    // [listApiTokens]
+    let list = post("/v1/auth/tokens/list", &json!({}), credentials)?;
+    for token in list["tokens"].as_array().into_iter().flatten() {
+        println!("{} {} {}", token["token_id"], token["name"], token["last_used_at"]);
+    }
+    // [end]
+
+    // [revokeApiToken]
+    let token = json!({ "token_id": token_id });
+    println!("{}", post("/v1/auth/tokens/revoke", &token, credentials)?);
+    // [end]
+    Ok(())
+}
+
 fn sessions(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
     // [listActivity]
     let page = post("/v1/account/activity", &json!({ "limit": 20 }), credentials)?;
@@ -186,13 +214,23 @@ fn sessions(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
     // [end]
 
     // [rotateLoginSecret]
-    let rotated = post("/v1/auth/rotate-secret", &json!({}), credentials)?;
-    println!("{}", rotated["login_secret"].is_string());
+    let present = json!({ "login_secret": env::var("LOGIN_SECRET")? });
+    // Keep the login_secret and the recovery_code.
+    let secrets = post("/v1/auth/rotate-secret", &present, credentials)?;
+    println!("{} {}", secrets["login_secret"].is_string(), secrets["recovery_code"].is_string());
     // [end]
+    let recovery_code = &secrets["recovery_code"];
 
     // [endSession]
     let ended = post("/v1/auth/logout", &json!({}), credentials)?;
     println!("{}", ended["logged_out"]);
+    // [end]
+
+    // [recoverAccount]
+    let recovery = json!({ "account_id": env::var("ACCOUNT_ID")?, "recovery_code": recovery_code });
+    // Keep the login_secret and the recovery_code.
+    let recovered = post("/v1/auth/recover", &recovery, &[])?;
+    println!("{}", recovered["recovery_code"].is_string());
     // [end]
     Ok(())
 }

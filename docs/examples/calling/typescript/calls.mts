@@ -143,14 +143,44 @@ const session = await post<{ session_token: string; expires_at: string }>("/v1/a
 console.log("valid until", session.expires_at);
 // [end]
 
-// [rotateLoginSecret]
-const { login_secret } = await post<{ login_secret: string }>("/v1/auth/rotate-secret", {}, credentials);
-console.log("secret:", login_secret.length, "characters");
+// [createApiToken]
+const { token_id, token } = await post<{ token_id: string; token: string }>("/v1/auth/tokens/create", {
+  login_secret: process.env.LOGIN_SECRET,
+  api_key_id: process.env.API_KEY,
+  name: "order service",
+  scopes: ["send"],
+}, credentials);
+console.log(token_id, "token:", token.length, "characters");
 // [end]
+
+// [listApiTokens]
+type Tokens = { tokens: { token_id: string; name: string; last_used_at: string | null }[] };
+const { tokens } = await post<Tokens>("/v1/auth/tokens/list", {}, credentials);
+for (const one of tokens) console.log(one.token_id, one.name, one.last_used_at);
+// [end]
+
+// [revokeApiToken]
+const revoked = await post<{ revoked: boolean }>("/v1/auth/tokens/revoke", { token_id }, credentials);
+console.log(revoked.revoked);
+// [end]
+
+// [rotateLoginSecret]
+type Secrets = { login_secret: string; recovery_code: string };
+const present = { login_secret: process.env.LOGIN_SECRET };
+const secrets = await post<Secrets>("/v1/auth/rotate-secret", present, credentials);
+console.log(Object.keys(secrets)); // Keep the login_secret and the recovery_code.
+// [end]
+const { recovery_code } = secrets;
 
 // [endSession]
 const ended = await post<{ logged_out: boolean }>("/v1/auth/logout", {}, credentials);
 console.log(ended.logged_out);
+// [end]
+
+// [recoverAccount]
+const recovery = { account_id: process.env.ACCOUNT_ID, recovery_code };
+const recovered = await post<{ login_secret: string; recovery_code: string }>("/v1/auth/recover", recovery);
+console.log(Object.keys(recovered)); // Keep the login_secret and the recovery_code.
 // [end]
 
 export {};

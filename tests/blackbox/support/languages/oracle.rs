@@ -49,6 +49,16 @@ pub(crate) fn browse(url: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Searches the documentation in a browser. Returns the found links, and whether there is a search field without
+/// JavaScript, as the fields `found` and `without_script`.
+#[track_caller]
+pub(crate) fn search_documentation(url: &str, words: &str) -> Value {
+    let output = run_node(&oracle("search.mjs"), &[url, &chromium(), words]);
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the browser failed: {reported}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 /// Returns the path of the browser Chromium. The name of its program depends on the Linux distribution.
 pub(crate) fn chromium() -> String {
     let names = ["chromium", "chromium-browser", "google-chrome"];

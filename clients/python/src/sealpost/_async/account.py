@@ -6,7 +6,16 @@ from collections.abc import AsyncIterator
 
 from .._generated import AuthenticatedClient
 from .._generated.api.sessions import close_account, end_session, list_activity, rotate_login_secret
-from ..models import AccountClosed, ActivityRequest, ActivityView, CloseRequest, LoggedOut, LogoutRequest, SecretRotated
+from ..models import (
+    AccountClosed,
+    ActivityRequest,
+    ActivityView,
+    CloseRequest,
+    LoggedOut,
+    LogoutRequest,
+    RotateSecretRequest,
+    SecretsReplaced,
+)
 from ..results import success
 
 
@@ -31,9 +40,10 @@ class AsyncAccount:
         """Ends the session of this client, or all sessions of the account. The next request logs in again."""
         return success(await end_session.asyncio(client=self._api, body=LogoutRequest(all_=all)))
 
-    async def rotate_login_secret(self) -> SecretRotated:
-        """Replaces the login secret. Create a new client with it."""
-        return success(await rotate_login_secret.asyncio(client=self._api))
+    async def rotate_login_secret(self, login_secret: str) -> SecretsReplaced:
+        """Replaces the login secret and the recovery code. Create a new client with the new secret."""
+        body = RotateSecretRequest(login_secret=login_secret)
+        return success(await rotate_login_secret.asyncio(client=self._api, body=body))
 
     async def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""

@@ -52,6 +52,12 @@ class IdempotencyKeyReused(ApiError):
     CODE = "IDEMPOTENCY_KEY_REUSED"
 
 
+class InsufficientScope(ApiError):
+    """The API token does not allow this."""
+
+    CODE = "INSUFFICIENT_SCOPE"
+
+
 class InternalError(ApiError):
     """Unexpected server error."""
 
@@ -148,6 +154,12 @@ class ServiceUnavailable(ApiError):
     CODE = "SERVICE_UNAVAILABLE"
 
 
+class TokenNotFound(ApiError):
+    """No such API token."""
+
+    CODE = "TOKEN_NOT_FOUND"
+
+
 class Unauthorized(ApiError):
     """Missing or invalid credentials."""
 
@@ -175,6 +187,7 @@ ALL = (
     GovernanceBlocked,
     HandleTaken,
     IdempotencyKeyReused,
+    InsufficientScope,
     InternalError,
     InvalidField,
     InvalidJson,
@@ -191,6 +204,7 @@ ALL = (
     RecipientRefuses,
     RequestTimeout,
     ServiceUnavailable,
+    TokenNotFound,
     Unauthorized,
     UnsupportedMediaType,
     WebhookNotFound,
@@ -204,6 +218,7 @@ __all__ = [
     "GovernanceBlocked",
     "HandleTaken",
     "IdempotencyKeyReused",
+    "InsufficientScope",
     "InternalError",
     "InvalidField",
     "InvalidJson",
@@ -220,6 +235,7 @@ __all__ = [
     "RecipientRefuses",
     "RequestTimeout",
     "ServiceUnavailable",
+    "TokenNotFound",
     "Unauthorized",
     "UnsupportedMediaType",
     "WebhookNotFound",

@@ -4,6 +4,7 @@
 REPEATABLE = (
     "/v1/account/activity",
     "/v1/auth/login",
+    "/v1/auth/tokens/list",
     "/v1/badges/verify",
     "/v1/channel/open",
     "/v1/channel/receipt",
@@ -14,4 +15,11 @@ REPEATABLE = (
     "/v1/webhooks/enable",
     "/v1/webhooks/list",
 )
-UNAUTHENTICATED = ("/.well-known/did.json", "/did.json", "/openapi.json", "/v1/auth/login", "/v1/ping")
+UNAUTHENTICATED = (
+    "/.well-known/did.json",
+    "/did.json",
+    "/openapi.json",
+    "/v1/auth/login",
+    "/v1/auth/recover",
+    "/v1/ping",
+)

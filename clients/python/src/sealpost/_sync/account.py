@@ -19,7 +19,8 @@ from ..models import (
     CloseRequest,
     LoggedOut,
     LogoutRequest,
-    SecretRotated,
+    RotateSecretRequest,
+    SecretsReplaced,
 )
 from ..results import success
 
@@ -45,9 +46,10 @@ class Account:
         """Ends the session of this client, or all sessions of the account. The next request logs in again."""
         return success(end_session.sync(client=self._api, body=LogoutRequest(all_=all)))
 
-    def rotate_login_secret(self) -> SecretRotated:
-        """Replaces the login secret. Create a new client with it."""
-        return success(rotate_login_secret.sync(client=self._api))
+    def rotate_login_secret(self, login_secret: str) -> SecretsReplaced:
+        """Replaces the login secret and the recovery code. Create a new client with the new secret."""
+        body = RotateSecretRequest(login_secret=login_secret)
+        return success(rotate_login_secret.sync(client=self._api, body=body))
 
     def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""

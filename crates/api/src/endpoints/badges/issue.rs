@@ -4,7 +4,7 @@
 use actix_web::web;
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Issue, Issued, Purpose};
+use sealpost_service::{Access, Issue, Issued, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -43,7 +43,7 @@ async fn issue(
     app: web::Data<ApiState>,
     request: KeyRequest<IssueRequest>,
 ) -> LimitedResponse<Issued> {
-    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let IssueRequest { jurisdiction, disclose_did, dry_run } = body;
         sealpost.issue_badge(caller, Issue { jurisdiction, disclose_did, dry_run }).await
     })
@@ -73,7 +73,7 @@ fn operation() -> Operation {
     Operation::new::<Issued>("issueBadge", issued)
         .or_responds("dry run", dry_run)
         .describe(Tag::Badges, "Issue a badge", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .optional_body::<IssueRequest>(vec![
             ("on the newest assessment", json!({})),
             ("only if a circuit passes too", json!({ "jurisdiction": "EU" })),
@@ -87,6 +87,8 @@ fn operation() -> Operation {
             Code::ComplianceCircuitFailed,
         ])
 }
+
+const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
 Issues a badge on the newest assessment of the key. A badge is a W3C Verifiable Credential 2.0 in Open Badges 3.0 \

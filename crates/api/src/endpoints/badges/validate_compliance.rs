@@ -4,7 +4,7 @@
 use actix_web::web;
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Purpose, Validate, Validated};
+use sealpost_service::{Access, Purpose, Validate, Validated};
 use serde_json::json;
 
 use crate::{
@@ -38,7 +38,7 @@ async fn validate(
     app: web::Data<ApiState>,
     request: KeyRequest<ValidateRequest>,
 ) -> LimitedResponse<Validated> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let ValidateRequest { jurisdiction, dry_run } = body;
         sealpost.validate(caller, Validate { jurisdiction, dry_run }).await
     })
@@ -79,13 +79,15 @@ fn operation() -> Operation {
     Operation::new::<Validated>("validateCompliance", passed)
         .or_responds("dry run", dry_run)
         .describe(Tag::Badges, "Validate compliance", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<ValidateRequest>(vec![
             ("", json!({ "jurisdiction": "DEFAULT" })),
             ("dry run", json!({ "jurisdiction": "DEFAULT", "dry_run": true })),
         ])
         .refuses(&[Code::MissingField, Code::ComplianceCircuitFailed])
 }
+
+const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
 Checks the key against the circuit of a jurisdiction. Each check is passed, missing, expired or failed. If a required \

@@ -3,7 +3,7 @@
 use actix_web::web;
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{BadgeVerified, Purpose};
+use sealpost_service::{Access, BadgeVerified, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -32,7 +32,7 @@ async fn verify(
     app: web::Data<ApiState>,
     request: KeyRequest<VerifyRequest>,
 ) -> LimitedResponse<BadgeVerified> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         sealpost.verify_badge(caller, body.credential).await
     })
     .await
@@ -65,10 +65,12 @@ fn operation() -> Operation {
     Operation::new::<BadgeVerified>("verifyBadge", valid)
         .or_responds("not a badge of this service", invalid)
         .describe(Tag::Badges, "Verify a badge", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<VerifyRequest>(vec![("", body)])
         .refuses(&[Code::MissingField])
 }
+
+const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
 Checks that a credential is a badge of this service, and that it is neither expired nor revoked. Without an account, \

@@ -2,8 +2,8 @@
 
 use actix_web::web;
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Opened, Purpose};
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{Access, Opened, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -32,7 +32,7 @@ async fn open(
     app: web::Data<ApiState>,
     request: KeyRequest<OpenRequest>,
 ) -> LimitedResponse<Opened> {
-    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         sealpost.open(caller, body.envelope_id).await
     })
     .await
@@ -56,10 +56,12 @@ fn operation() -> Operation {
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
     Operation::new::<Opened>("openEnvelope", opened)
         .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<OpenRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Open]);
 
 const DESCRIPTION: &str = "\
 Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes \

@@ -2,8 +2,8 @@
 
 use actix_web::web;
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Purpose, Receipt};
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{Access, Purpose, Receipt};
 use serde_json::json;
 
 use crate::{
@@ -32,7 +32,7 @@ async fn receipt(
     app: web::Data<ApiState>,
     request: KeyRequest<ReceiptRequest>,
 ) -> LimitedResponse<Receipt> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         sealpost.receipt(caller, body.envelope_id).await
     })
     .await
@@ -54,10 +54,12 @@ fn operation() -> Operation {
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
     Operation::new::<Receipt>("getReceipt", receipt)
         .describe(Tag::Channel, "Show the receipt of an envelope", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<ReceiptRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::EnvelopeNotFound])
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
 Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \

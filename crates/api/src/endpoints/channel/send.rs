@@ -2,8 +2,8 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Send, Sent};
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{Access, Send, Sent};
 use serde_json::json;
 
 use crate::{
@@ -40,7 +40,7 @@ async fn send(
     let request = request.and_then(|SendRequest { to, message }| {
         Ok(Send { to, message, idempotency_key: idempotency_key(http.headers())? })
     });
-    response::send(&app, request).await
+    response::send(&app, request, ACCESS).await
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -59,7 +59,7 @@ fn operation() -> Operation {
     });
     Operation::new::<Sent>("sendMessage", sent)
         .describe(Tag::Channel, "Send a sealed message", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .idempotent()
         .body::<SendRequest>(vec![
             ("To a handle", json!({ "to": "bob", "message": "Meet me at noon." })),
@@ -83,6 +83,8 @@ fn operation() -> Operation {
             Code::MonthlyLimitExceeded,
         ])
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
 Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 \

@@ -75,6 +75,7 @@ fn operation() -> Operation {
         "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
         "created_at": "2026-11-21T06:56:38.496Z",
         "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
     });
     Operation::new::<Activated>("activateIdentity", activated)
         .describe(Tag::Identities, "Activate an identity", DESCRIPTION)
@@ -102,6 +103,6 @@ fn operation() -> Operation {
 
 const DESCRIPTION: &str = "\
 Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
-shows its `login_secret` only once, so store it. With a session token the identity joins the account of the session. \
-The handle of a revoked key stays reserved for its account. The operator may require an `invite` for a new account, or \
-close sign-up. Limited per client address.";
+shows its `login_secret` and `recovery_code` only once: store them in different places. With a session token the \
+identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator \
+may require an `invite` for a new account, or close sign-up. Limited per client address.";

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{AcceptPolicy, Code, ReceiptPolicy, Refusal};
-use sealpost_service::{PolicyChange, PolicyView, Purpose};
+use sealpost_service::{Access, PolicyChange, PolicyView, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -80,7 +80,7 @@ async fn policy(
     http: HttpRequest,
     request: KeyRequest<PolicyChange>,
 ) -> LimitedResponse<PolicyView> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, change| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, change| {
         sealpost.set_policy(caller, change, request_source(&app, &http)).await
     })
     .await
@@ -100,7 +100,7 @@ fn operation() -> Operation {
     });
     Operation::new::<PolicyView>("setPolicy", view)
         .describe(Tag::Identities, "Decide who may send to a key", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .optional_body::<PolicyRequest>(vec![
             ("Accept known senders", json!({ "accept": "contacts", "allow": ["alice"] })),
             ("Block a sender", json!({ "block": ["ak_01m7ye92k0ejgs32r4n1j3x7m3"] })),
@@ -108,6 +108,8 @@ fn operation() -> Operation {
         ])
         .refuses(&[Code::RawDidRejected, Code::QuotaExceeded])
 }
+
+const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
 Shows the policy of the key as a recipient, after the changes in the body. `accept` decides whose messages the key gets: \

@@ -2,8 +2,8 @@
 
 use actix_web::web;
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Purpose, Resolved};
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{Access, Purpose, Resolved};
 use serde_json::json;
 
 use crate::{
@@ -32,7 +32,7 @@ async fn resolve(
     app: web::Data<ApiState>,
     request: KeyRequest<ResolveRequest>,
 ) -> LimitedResponse<Resolved> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         sealpost.resolve_identity(caller, body.id).await
     })
     .await
@@ -51,13 +51,15 @@ fn operation() -> Operation {
     });
     Operation::new::<Resolved>("resolveIdentity", resolved)
         .describe(Tag::Identities, "Find an identity", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<ResolveRequest>(vec![
             ("By API key", json!({ "id": "ak_01m7ye92jjfq1s4zr4gcymmdgn" })),
             ("By handle", json!({ "id": "alice" })),
         ])
         .refuses(&[Code::MissingField, Code::RawDidRejected])
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
 
 const DESCRIPTION: &str = "\
 Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can \

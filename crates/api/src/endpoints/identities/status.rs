@@ -2,7 +2,8 @@
 
 use actix_web::web;
 use schemars::JsonSchema;
-use sealpost_service::{KeyStanding, Purpose};
+use sealpost_domain::TokenScope;
+use sealpost_service::{Access, KeyStanding, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -21,7 +22,7 @@ async fn status(
     app: web::Data<ApiState>,
     request: KeyRequest<NoMembers>,
 ) -> LimitedResponse<KeyStanding> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, NoMembers| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, NoMembers| {
         sealpost.status(caller).await
     })
     .await
@@ -54,9 +55,11 @@ fn operation() -> Operation {
     });
     Operation::new::<KeyStanding>("getKeyStatus", standing)
         .describe(Tag::Identities, "Show the status of an API key", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .optional_body::<StatusRequest>(vec![("", json!({}))])
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
 
 const DESCRIPTION: &str = "\
 Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts \

@@ -54,6 +54,7 @@ fn operation() -> Operation {
         "complete": true,
         "deleted": {
             "sessions": 2,
+            "api_tokens": 1,
             "keys_revoked": 1,
             "webhooks": 1,
             "deliveries": 0,

@@ -1,27 +1,44 @@
 //! `POST /v1/auth/rotate-secret`: replaces the login secret of the account. Its sessions continue.
 
 use actix_web::{HttpRequest, web};
-use sealpost_domain::Code;
-use sealpost_service::SecretRotated;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::SecretsReplaced;
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{NoMembers, SessionRequest, request_source},
+    request::{Fields, RequestBody, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
 };
 
+/// The present secret.
+#[derive(JsonSchema)]
+struct RotateSecretRequest {
+    /// The present login secret of the account.
+    #[schemars(length(min = 1))]
+    login_secret: String,
+}
+
+impl RequestBody for RotateSecretRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["login_secret"])?;
+        Ok(Self { login_secret: fields.text("login_secret")? })
+    }
+}
+
 async fn rotate_secret(
     app: web::Data<ApiState>,
     http: HttpRequest,
-    request: SessionRequest<NoMembers>,
-) -> JsonResponse<SecretRotated> {
+    request: SessionRequest<RotateSecretRequest>,
+) -> JsonResponse<SecretsReplaced> {
     throttle::admit_account(&app, &request).await?;
-    ask_in_session(&app, request, async |sealpost, session, NoMembers| {
-        sealpost.rotate_login_secret(session, request_source(&app, &http)).await
+    ask_in_session(&app, request, async |sealpost, session, body| {
+        let source = request_source(&app, &http);
+        sealpost.rotate_login_secret(session, body.login_secret, source).await
     })
     .await
 }
@@ -34,13 +51,18 @@ fn operation() -> Operation {
     let rotated = json!({
         "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
         "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
     });
-    Operation::new::<SecretRotated>("rotateLoginSecret", rotated)
+    let body = json!({ "login_secret": "ls_0000000000000000000000000000000000000000000000000" });
+    Operation::new::<SecretsReplaced>("rotateLoginSecret", rotated)
         .describe(Tag::Sessions, "Replace the login secret", DESCRIPTION)
         .session()
-        .refuses(&[Code::InvalidField, Code::RateLimitExceeded])
+        .body::<RotateSecretRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::InvalidField, Code::RateLimitExceeded])
 }
 
 const DESCRIPTION: &str = "\
-Creates a new login secret for the account and shows it only once. The old secret stops working at once. Sessions \
-continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited per account.";
+Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login \
+secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. \
+Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Limited \
+per account.";

@@ -3,8 +3,8 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::Refusal;
-use sealpost_service::{Manage, Managed, Purpose, Tested};
+use sealpost_domain::{Refusal, TokenScope};
+use sealpost_service::{Access, Manage, Managed, Purpose, Tested};
 use serde::Serialize;
 
 use crate::{
@@ -20,6 +20,8 @@ use crate::{
 pub(in crate::endpoints) trait Action: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
+    /// The API tokens that allow the action.
+    const ACCESS: Access;
 
     /// Converts the request body into the input for the service.
     fn into_input(self) -> ActionInput;
@@ -47,6 +49,7 @@ pub(super) enum ActionResult {
 /// An action by its name, for the table of `POST /v1/webhooks`.
 pub(super) struct ActionEntry {
     pub(super) name: &'static str,
+    pub(super) access: Access,
     pub(super) operation: fn() -> Operation,
     /// Reads the input of the action from the members of the request body.
     pub(super) read: fn(&mut Fields) -> Result<ActionInput, Refusal>,
@@ -56,6 +59,7 @@ impl ActionEntry {
     pub(super) const fn of<A: Action>() -> Self {
         Self {
             name: A::NAME,
+            access: A::ACCESS,
             operation: A::operation,
             read: |fields| A::read(fields).map(A::into_input),
         }
@@ -72,7 +76,7 @@ async fn perform<A: Action>(
     http: HttpRequest,
     request: KeyRequest<A>,
 ) -> LimitedResponse<ActionResult> {
-    respond(&app, &http, request.and_then(|action| Ok(action.into_input()))).await
+    respond(&app, &http, request.and_then(|action| Ok(action.into_input())), A::ACCESS).await
 }
 
 /// Performs an action and returns its result. Test events also have a limit per account.
@@ -80,11 +84,12 @@ pub(super) async fn respond(
     app: &ApiState,
     http: &HttpRequest,
     request: KeyRequest<ActionInput>,
+    access: Access,
 ) -> LimitedResponse<ActionResult> {
     if let Ok(ActionInput::Test { .. }) = &request.body {
         throttle::admit_test(app, &request.credentials).await?;
     }
-    ask_as_key(app, request, Purpose::Manage, async |sealpost, caller, input| match input {
+    ask_as_key(app, request, access, Purpose::Manage, async |sealpost, caller, input| match input {
         ActionInput::Manage(input) => {
             let source = request_source(app, http);
             sealpost.manage(caller, input, source).await.map(ActionResult::Managed)
@@ -101,3 +106,8 @@ pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.require(&["webhook_id"])?;
     fields.text("webhook_id")
 }
+
+/// API tokens that may read webhooks and deliveries.
+pub(super) const READ: Access = Access::Scopes(&[TokenScope::Webhooks, TokenScope::Read]);
+/// API tokens that may change webhooks and deliveries.
+pub(super) const CHANGE: Access = Access::Scopes(&[TokenScope::Webhooks]);

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Deleted, Manage};
+use sealpost_service::{Access, Deleted, Manage};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, webhook_id},
+    action::{Action, ActionInput, CHANGE, webhook_id},
     examples,
 };
 use crate::{
@@ -30,6 +30,7 @@ impl RequestBody for DeleteWebhook {
 
 impl Action for DeleteWebhook {
     const NAME: &'static str = "delete";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Manage(Manage::Delete { webhook_id: self.webhook_id })
@@ -39,7 +40,7 @@ impl Action for DeleteWebhook {
         let deleted = json!({ "webhook_id": examples::WEBHOOK, "deleted": true });
         Operation::new::<Deleted>("deleteWebhook", deleted)
             .describe(Tag::Webhooks, "Delete a webhook", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage};
+use sealpost_service::{Access, Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, webhook_id},
+    action::{Action, ActionInput, READ, webhook_id},
     examples,
 };
 use crate::{
@@ -52,6 +52,7 @@ impl RequestBody for ListDeliveries {
 
 impl Action for ListDeliveries {
     const NAME: &'static str = "deliveries";
+    const ACCESS: Access = READ;
 
     fn into_input(self) -> ActionInput {
         let Self { webhook_id, state, limit, cursor } = self;
@@ -76,7 +77,7 @@ impl Action for ListDeliveries {
         });
         Operation::new::<DeliveriesPage>("listDeliveries", page)
             .describe(Tag::Webhooks, "List deliveries", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", body)])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

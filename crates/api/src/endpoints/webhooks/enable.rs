@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Enabled, Manage};
+use sealpost_service::{Access, Enabled, Manage};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, webhook_id},
+    action::{Action, ActionInput, CHANGE, webhook_id},
     examples,
 };
 use crate::{
@@ -30,6 +30,7 @@ impl RequestBody for EnableWebhook {
 
 impl Action for EnableWebhook {
     const NAME: &'static str = "enable";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Manage(Manage::Enable { webhook_id: self.webhook_id })
@@ -42,7 +43,7 @@ impl Action for EnableWebhook {
         }
         Operation::new::<Enabled>("enableWebhook", enabled)
             .describe(Tag::Webhooks, "Enable a webhook", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

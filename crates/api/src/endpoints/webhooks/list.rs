@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
-use sealpost_service::{Manage, WebhookList};
+use sealpost_service::{Access, Manage, WebhookList};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput},
+    action::{Action, ActionInput, READ},
     examples,
 };
 use crate::{
@@ -26,6 +26,7 @@ impl RequestBody for ListWebhooks {
 
 impl Action for ListWebhooks {
     const NAME: &'static str = "list";
+    const ACCESS: Access = READ;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Manage(Manage::List)
@@ -35,7 +36,7 @@ impl Action for ListWebhooks {
         let listed = json!({ "webhooks": [examples::webhook()] });
         Operation::new::<WebhookList>("listWebhooks", listed)
             .describe(Tag::Webhooks, "List webhooks", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .optional_body::<Self>(vec![("", json!({}))])
     }
 }

@@ -2,9 +2,10 @@
 
 use actix_web::{HttpRequest, web};
 use sealpost_domain::Refusal;
+use sealpost_service::Access;
 
 use super::{
-    action::{self, ActionEntry, ActionInput, ActionResult},
+    action::{self, ActionEntry, ActionInput, ActionResult, READ},
     delete::DeleteWebhook,
     deliveries::ListDeliveries,
     enable::EnableWebhook,
@@ -22,8 +23,11 @@ use crate::{
     state::ApiState,
 };
 
-/// The input of the action that the body names.
-struct AnyAction(ActionInput);
+/// The action that the body names.
+struct AnyAction {
+    access: Access,
+    input: ActionInput,
+}
 
 impl RequestBody for AnyAction {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
@@ -31,7 +35,7 @@ impl RequestBody for AnyAction {
         let name = fields.text("action")?;
         let entry = ACTIONS.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| invalid("action", format!("must be {}", names())))?;
-        (entry.read)(fields).map(Self)
+        Ok(Self { access: entry.access, input: (entry.read)(fields)? })
     }
 }
 
@@ -49,7 +53,9 @@ async fn manage(
     http: HttpRequest,
     request: KeyRequest<AnyAction>,
 ) -> LimitedResponse<ActionResult> {
-    action::respond(&app, &http, request.and_then(|AnyAction(input)| Ok(input))).await
+    // A faulty body names no action. Its refusal reveals nothing, so reading suffices.
+    let access = request.body.as_ref().map_or(READ, |action| action.access);
+    action::respond(&app, &http, request.and_then(|action| Ok(action.input)), access).await
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -60,7 +66,7 @@ fn operation() -> Operation {
     let actions = ACTIONS.iter().map(|entry| (entry.name, (entry.operation)()));
     Operation::by_action::<ActionResult>("manageWebhooks", actions.collect())
         .describe(Tag::Webhooks, "Perform an action on webhooks", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(READ)
 }
 
 const DESCRIPTION: &str = "\

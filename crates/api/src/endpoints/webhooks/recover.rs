@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};
-use sealpost_service::{Manage, Recover, Recovered};
+use sealpost_service::{Access, Manage, Recover, Recovered};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput},
+    action::{Action, ActionInput, CHANGE},
     examples,
 };
 use crate::{
@@ -49,6 +49,7 @@ fn instant(field: &'static str, text: &str) -> Result<Timestamp, Refusal> {
 
 impl Action for RecoverDeliveries {
     const NAME: &'static str = "recover";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         let Self { webhook_id, since, until, dry_run } = self;
@@ -70,7 +71,7 @@ impl Action for RecoverDeliveries {
         });
         Operation::new::<Recovered>("recoverDeliveries", recovered)
             .describe(Tag::Webhooks, "Send failed events again", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", body)])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Manage, Redelivered};
+use sealpost_service::{Access, Manage, Redelivered};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput},
+    action::{Action, ActionInput, CHANGE},
     examples,
 };
 use crate::{
@@ -35,6 +35,7 @@ impl RequestBody for RedeliverEvent {
 
 impl Action for RedeliverEvent {
     const NAME: &'static str = "redeliver";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Manage(Manage::Redeliver {
@@ -52,7 +53,7 @@ impl Action for RedeliverEvent {
         });
         Operation::new::<Redelivered>("redeliverEvent", redelivered)
             .describe(Tag::Webhooks, "Send an event again", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", body)])
             .refuses(&[Code::MissingField, Code::EnvelopeNotFound, Code::WebhookNotFound])
     }

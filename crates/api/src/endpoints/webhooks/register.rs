@@ -2,8 +2,8 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, EventKind, Refusal};
-use sealpost_service::{Purpose, Register, Registered, WaitingChoice};
+use sealpost_domain::{Code, EventKind, Refusal, TokenScope};
+use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
 
 use crate::{
@@ -47,7 +47,7 @@ async fn register(
     http: HttpRequest,
     request: KeyRequest<RegisterRequest>,
 ) -> LimitedResponse<Registered> {
-    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let RegisterRequest { url, events, waiting } = body;
         match sealpost.find_events(&events) {
             Ok(events) => {
@@ -80,7 +80,7 @@ fn operation() -> Operation {
         json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
     Operation::new::<Registered>("registerWebhook", registered)
         .describe(Tag::Webhooks, "Register a webhook", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<RegisterRequest>(vec![("", body)])
         .links(json!({
             "delete": link("deleteWebhook", "Deletes the webhook."),
@@ -98,6 +98,8 @@ fn link(operation: &str, description: &str) -> Value {
         "requestBody": { "webhook_id": "$response.body#/webhook_id" },
     })
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Webhooks]);
 
 const DESCRIPTION: &str = "\
 Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \

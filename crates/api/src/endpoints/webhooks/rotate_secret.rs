@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Manage, WebhookSecretRotated};
+use sealpost_service::{Access, Manage, WebhookSecretRotated};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, webhook_id},
+    action::{Action, ActionInput, CHANGE, webhook_id},
     examples,
 };
 use crate::{
@@ -30,6 +30,7 @@ impl RequestBody for RotateWebhookSecret {
 
 impl Action for RotateWebhookSecret {
     const NAME: &'static str = "rotate_secret";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Manage(Manage::RotateSecret { webhook_id: self.webhook_id })
@@ -43,7 +44,7 @@ impl Action for RotateWebhookSecret {
         });
         Operation::new::<WebhookSecretRotated>("rotateWebhookSecret", rotated)
             .describe(Tag::Webhooks, "Replace the secret of a webhook", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

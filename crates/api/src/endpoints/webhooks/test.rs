@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::Tested;
+use sealpost_service::{Access, Tested};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, webhook_id},
+    action::{Action, ActionInput, CHANGE, webhook_id},
     examples,
 };
 use crate::{
@@ -30,6 +30,7 @@ impl RequestBody for TestWebhook {
 
 impl Action for TestWebhook {
     const NAME: &'static str = "test";
+    const ACCESS: Access = CHANGE;
 
     fn into_input(self) -> ActionInput {
         ActionInput::Test { webhook_id: self.webhook_id }
@@ -47,7 +48,7 @@ impl Action for TestWebhook {
         });
         Operation::new::<Tested>("testWebhook", tested)
             .describe(Tag::Webhooks, "Test a webhook", DESCRIPTION)
-            .session_and_key()
+            .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }

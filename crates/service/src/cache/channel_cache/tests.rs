@@ -11,8 +11,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, Clock, Did, EnvelopeId, KeyStatus, Label, LeaseToken,
-    LeasedDelivery, Plan, Refusal, Session, Suite, TestEvent, TokenHash, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, KeyStatus, Label,
+    LeaseToken, LeasedDelivery, Plan, Refusal, Session, Suite, TestEvent, TokenHash, Wrapped,
     ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -309,7 +309,8 @@ fn an_owner_who_revokes_a_key_ends_its_channels_at_once() {
             &Session { token: token.hash(), account_id: account(), expires_at },
             Timestamp::from_millis(0),
             &sealpost_domain::RequestSource::default(),
-        )
+        )?;
+        tx.confirm_session(&token.hash(), Timestamp::from_millis(0))
     };
     sealpost.core.store.write(Durability::Durable, put_owner).unwrap();
     let both = Pairing::on(&sealpost.core.cache.channels).both();
@@ -321,7 +322,7 @@ fn revoke(sealpost: &Sealpost, token: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let owner = sealpost.owner(token, sealpost_domain::RequestSource::default()).await.unwrap();
-        owner.revoke(&key(2)).await.unwrap();
+        owner.confirm(None).await.unwrap().unwrap().revoke(&key(2)).await.unwrap();
     });
 }
 
@@ -332,7 +333,9 @@ fn account() -> AccountId {
 /// Inserts the sender's key 1 and the recipient's key 2.
 fn put_both(tx: &mut dyn Tx) -> Result<(), StoreError> {
     let (id, created_at) = (account(), Timestamp::from_millis(0));
-    tx.insert_account(&Account { id, login_secret: TokenHash([1; 32]), created_at })?;
+    let secrets =
+        AccountSecrets { login_secret: TokenHash([1; 32]), recovery_code: TokenHash([2; 32]) };
+    tx.insert_account(&Account { id, secrets, created_at })?;
     for (n, did) in [(1, "did:key:one"), (2, "did:key:two")] {
         tx.insert_key(&ApiKey {
             id: key(n),

@@ -50,7 +50,7 @@ fn a_foreign_caller_waits_for_nothing(world: &World) {
     let owner = world.sealpost.owner(mallory.token.as_deref().unwrap()).unwrap();
     let managed = owner.manage(&id(&alice), Manage::List);
     assert_eq!(refusal(managed).code(), Code::KeyNotFound);
-    let rotated = world.sealpost.rotate_login_secret(made_up.token.as_deref(), &Ok(()));
+    let rotated = world.sealpost.rotate_login_secret(made_up.token.as_deref(), Ok(String::new()));
     assert_eq!(refusal(rotated).code(), Code::Unauthorized);
 }
 

@@ -33,10 +33,11 @@ fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
     let old = activated.login_secret.unwrap();
     let owner = world.sealpost.login(&login(old.clone())).unwrap().session_token;
     let world = Arc::new(world);
+    let secret = old.clone();
     let (meanwhile, is_over) = (Arc::clone(&world), AtomicBool::new(false));
     let store = Announcing::new(&world, move || {
         if !is_over.swap(true, Ordering::SeqCst) {
-            end_all_sessions(&meanwhile.sealpost, &owner);
+            end_all_sessions(&meanwhile.sealpost, &owner, &secret);
         }
     });
     let node = world.node_on(Arc::new(store), Settings::default());
@@ -45,7 +46,7 @@ fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
     assert!(refused.to_string().contains("login_secret is wrong"), "{refused}");
 }
 
-fn end_all_sessions(sealpost: &Client, token: &str) {
-    sealpost.rotate_login_secret(Some(token), &Ok(())).unwrap();
+fn end_all_sessions(sealpost: &Client, token: &str, secret: &str) {
+    sealpost.rotate_login_secret(Some(token), Ok(secret.to_owned())).unwrap();
     sealpost.logout(Some(token), Ok(Scope::Account)).unwrap();
 }

@@ -20,6 +20,7 @@ use sealpost_storage::Database;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
+use crate::client::EVERY_SCOPE;
 use crate::{
     client::Client,
     support::{World, refusal},
@@ -50,7 +51,7 @@ async fn all_kinds_of_authentication_share_a_statement() {
     let token = nobody.token.as_deref();
     let first = rig.ask_and_be_taken(&alice).await;
     let named = Credentials { key: Ok(Some("ak_x".to_owned())), ..nobody.clone() };
-    let as_key = async { rig.node.authenticate(&named).await.map(drop) };
+    let as_key = async { rig.node.authenticate(&named, EVERY_SCOPE).await.map(drop) };
     let in_session = async { rig.node.authenticate_session(token).await.map(drop) };
     let for_limit = async { rig.node.account_of(token).await.map(drop) };
     let as_owner =

@@ -58,7 +58,7 @@ impl OperatorLookup for Reader<'_> {
     }
 }
 
-/// The columns of an account in a list: id, partner, and time of creation in milliseconds.
+/// The columns of an account in a list: id, partner, and the times of creation, closing and erasure in milliseconds.
 type AccountRow = (String, Option<String>, i64, Option<i64>, Option<i64>);
 
 fn accounts(

@@ -84,7 +84,8 @@ fn find_sender(
     sender.map(|sender| columns::id(&sender, "envelope")).transpose()
 }
 
-/// Finds the end of the page in the index, then reads the rows up to the end.
+/// Reads a page of up to `limit` stored envelopes after the id `after`, and returns the recipients of those that
+/// `sender` sent. First finds the end of the page in the index, then reads the rows up to the end.
 fn sent_page(
     conn: &mut AnyConnection,
     sender: &ApiKeyId,

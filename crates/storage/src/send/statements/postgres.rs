@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row, with an array of
-/// records for usage, versions, sessions and governance decisions.
+/// records for usage, facts versions, sessions and governance decisions.
 pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,

@@ -9,7 +9,7 @@ use diesel::{
     sql_types::{BigInt, Bool, Text},
     upsert::excluded,
 };
-use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
 
 use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
 use crate::{
@@ -26,10 +26,11 @@ use crate::{
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
         policy::ContactRow,
+        session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
     schema::{
-        accounts, api_keys, channels, contacts as c, deliveries, envelopes as e,
+        accounts, api_keys, api_tokens as t, channels, contacts as c, deliveries, envelopes as e,
         facts_versions as v, governance as g, idempotency_keys as k, overages as o, sessions as s,
         usage as u,
     },
@@ -52,12 +53,29 @@ pub(super) fn lock_facts(
     let texts = columns::texts(keys);
     let rows = SharedRows {
         versions: v::table.filter(any_of(v::api_key_id, &texts)).load(conn)?,
-        sessions: s::table.filter(any_token(s::token, &query.sessions)).load(conn)?,
+        sessions: read_sessions(conn, &query.sessions)?,
         decisions: read_decisions(conn, &texts)?,
     };
     let shared = rows.read(keys)?;
     cache.recent.insert(state, &shared);
     Ok(LockedFacts { usage, shared })
+}
+
+/// Reads sessions and API tokens.
+fn read_sessions(
+    conn: &mut SqliteConnection,
+    tokens: &[TokenHash],
+) -> QueryResult<Vec<SessionRow>> {
+    let mut found: Vec<SessionRow> = s::table.filter(any_token(s::token, tokens)).load(conn)?;
+    if found.len() < tokens.len() {
+        let tokens = t::table.filter(any_token(t::token, tokens)).select((
+            t::token,
+            t::account_id,
+            t::expires_at,
+        ));
+        found.extend(tokens.load::<SessionRow>(conn)?);
+    }
+    Ok(found)
 }
 
 const FACTS_STATE: &str = "SELECT state FROM facts_state";
@@ -93,8 +111,8 @@ fn read_decisions(
     Ok(subjects.iter().flat_map(of_key).collect())
 }
 
-/// Whether any governance decision is open. The status is part of the text, because SQLite would prepare a statement
-/// with a bound status again for each batch, to match the condition of a partial index.
+/// Returns whether any governance decision is open (not lifted). The status is a literal in the SQL text. With a bound
+/// parameter, SQLite would prepare the statement again for each batch, to decide if it can use a partial index.
 const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {

@@ -8,7 +8,10 @@ use sealpost_domain::{
     ports::{ClosingExtent, DeletedRows, Durability::Durable, HandleOwner, Store},
 };
 
-use crate::tests::fixture::{Fixture, at, fresh, open_session, token};
+use crate::tests::{
+    fixture::{Fixture, at, fresh, open_session, token},
+    records::api_tokens::api_token,
+};
 
 on_both!(
     a_closed_account_is_unusable_and_keeps_its_names,
@@ -18,7 +21,7 @@ on_both!(
     an_account_that_does_not_exist_is_not_closed,
 );
 
-/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, activity and other rows of the key.
+/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, an API token, activity and other rows of the key.
 fn account(db: &Fixture, handle: &str) -> ApiKey {
     let key = db.activate();
     db.activate_beside(&key);
@@ -35,7 +38,7 @@ fn account(db: &Fixture, handle: &str) -> ApiKey {
                 open_session(tx, &Session { token: token(), account_id, expires_at: at(99) })?;
                 tx.insert_activity(&login(&account_id), 9)?;
             }
-            Ok(())
+            tx.insert_api_token(&api_token(&key))
         })
         .unwrap();
     for n in 0..3 {
@@ -91,10 +94,11 @@ fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
 }
 
 /// Counts the rows of an account and its keys that the closing is about.
-fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 11] {
+fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
     let (account, id) = (key.account_id, key.id);
     [
         format!("sessions WHERE account_id = '{account}'"),
+        format!("api_tokens WHERE account_id = '{account}'"),
         format!("api_keys WHERE account_id = '{account}' AND status <> 'revoked'"),
         format!("webhooks WHERE api_key_id = '{id}'"),
         format!("handles WHERE account_id = '{account}'"),
@@ -111,7 +115,7 @@ fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 11] {
     .map(|rows| db.count(&rows))
 }
 
-const ALL: [i64; 11] = [3, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1];
+const ALL: [i64; 12] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1];
 
 fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
@@ -119,17 +123,20 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     assert_eq!(rows_of(db, &mine), ALL);
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
     assert_eq!(db.lookup().unwrap().find_login_secret(&mine.account_id).unwrap(), None);
+    assert_eq!(db.lookup().unwrap().find_recovery_code(&mine.account_id).unwrap(), None);
+    assert_eq!(db.count("accounts WHERE recovery_code IS NULL"), 1);
     assert!(!db.store().write(Durable, |tx| tx.lock_account(&mine.account_id)).unwrap());
     let closed = finish(db, &mine.account_id, 500);
     let expected = DeletedRows {
         sessions: 3,
+        api_tokens: 1,
         keys_revoked: 2,
         webhooks: 1,
         deliveries: 3,
         ..DeletedRows::default()
     };
     assert_eq!(closed, expected);
-    assert_eq!(rows_of(db, &mine), [0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1]);
+    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1]);
     assert_eq!(rows_of(db, &other), ALL);
     assert_eq!(db.lookup().unwrap().find_login_secret(&other.account_id).unwrap(), secret);
     assert_eq!(
@@ -144,6 +151,7 @@ fn an_erased_account_has_no_names(db: &Fixture) {
     let erased = finish(db, &mine.account_id, 500);
     let expected = DeletedRows {
         sessions: 3,
+        api_tokens: 1,
         keys_revoked: 2,
         webhooks: 1,
         deliveries: 3,
@@ -155,7 +163,7 @@ fn an_erased_account_has_no_names(db: &Fixture) {
         contacts: 3,
     };
     assert_eq!(erased, expected);
-    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 11], ALL));
+    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 12], ALL));
     assert_eq!(db.count("accounts WHERE erased_at = 60 AND closing IS NULL"), 1);
     let policy = db.lookup().unwrap().find_policy(&mine.id).unwrap().unwrap();
     assert_eq!(policy.receipts, ReceiptPolicy::None, "senders see no more than before");
@@ -181,7 +189,7 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
     // A repeated command with a smaller extent still erases.
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
     finish(db, &mine.account_id, 2);
-    assert_eq!(rows_of(db, &mine), [0; 11]);
+    assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.store().write(Durable, |tx| tx.find_closing()).unwrap(), None);
     assert_eq!(finish(db, &mine.account_id, 2), DeletedRows::default());
 }
@@ -193,7 +201,7 @@ fn a_closed_account_can_be_erased_later(db: &Fixture) {
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
     let erased = finish(db, &mine.account_id, 500);
     assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
-    assert_eq!(rows_of(db, &mine), [0; 11]);
+    assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
 }
 

@@ -26,7 +26,7 @@ fn a_commit_with_a_lost_response_is_in_doubt_and_not_retried() {
         }
         assert_eq!(tries, 1);
         let found = db.lookup().unwrap().find_login_secret(&account.id).unwrap();
-        assert_eq!(found, Some(account.login_secret), "it was carried out");
+        assert_eq!(found, Some(account.secrets.login_secret), "it was carried out");
     }
 }
 

@@ -15,6 +15,7 @@ on_both!(
     a_recent_envelope_is_counted_later,
     counting_respects_its_limit,
     daily_counts_are_deleted_oldest_first,
+    uncounted_rows_are_included_up_to_a_limit,
 );
 
 const DAY: i64 = 86_400_000;
@@ -32,7 +33,7 @@ fn count(db: &Fixture, before: Timestamp, limit: u32) -> u64 {
 }
 
 fn days(db: &Fixture, key: &ApiKeyId, since: i64) -> Vec<(i64, u64, u64)> {
-    let days = db.owner_lookup().unwrap().daily_counts(key, at(since)).unwrap();
+    let days = db.owner_lookup().unwrap().daily_counts(key, at(since), 0).unwrap();
     let day = |DailyCount { day, sent, received, .. }| (day.as_millis() / DAY, sent, received);
     days.into_iter().map(day).collect()
 }
@@ -76,7 +77,7 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
         "the fifth is too recent and stops the count"
     );
     let delivered = || {
-        let days = db.owner_lookup().unwrap().daily_counts(&key, at(0)).unwrap();
+        let days = db.owner_lookup().unwrap().daily_counts(&key, at(0), 0).unwrap();
         days.iter().map(|day| (day.day.as_millis() / DAY, day.delivered)).collect::<Vec<_>>()
     };
     assert_eq!(delivered(), [(0, 1), (1, 1)]);
@@ -121,4 +122,42 @@ fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
     assert_eq!(days(db, key, 0), [(2, 1, 1), (3, 1, 1)]);
     assert_eq!(purge(at(3 * DAY), 9).unwrap(), 1);
     assert_eq!(days(db, key, 0), [(3, 1, 1)]);
+}
+
+fn uncounted_rows_are_included_up_to_a_limit(db: &Fixture) {
+    let (a, b) = (&db.activate().id, &db.activate().id);
+    let (to, other) = (db.register(a), db.register(b));
+    let succeeded = |webhook: &Webhook, at: i64| {
+        db.execute(&format!(
+            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+            VALUES ({at}, 1, 1, 'succeeded', '{}', 'env_1')",
+            webhook.id
+        ))
+        .unwrap();
+    };
+    sent(db, [a, b], 1);
+    succeeded(&to, 2);
+    assert_eq!(count(db, at(DAY), 99), 1);
+    assert_eq!(db.store().write(Relaxed, |tx| tx.count_attempts(at(DAY), 99)).unwrap(), 1);
+    sent(db, [a, b], 3);
+    sent(db, [b, a], DAY + 1);
+    sent(db, [a, a], DAY + 2);
+    for when in [4, DAY, DAY + 1] {
+        succeeded(&to, when);
+        succeeded(&other, when);
+    }
+    let live = |key, since, max| {
+        let days = db.owner_lookup().unwrap().daily_counts(key, at(since), max).unwrap();
+        let day = |it: &DailyCount| (it.day.as_millis() / DAY, it.sent, it.received, it.delivered);
+        days.iter().map(day).collect::<Vec<_>>()
+    };
+    assert_eq!(live(a, 0, 99), [(0, 2, 0, 2), (1, 1, 2, 2)]);
+    assert_eq!(live(b, 0, 99), [(0, 0, 2, 1), (1, 1, 0, 2)]);
+    assert_eq!(live(a, DAY, 99), [(1, 1, 2, 2)]);
+    assert_eq!(
+        live(a, 0, 1),
+        [(0, 1, 0, 1), (1, 1, 1, 1)],
+        "the newest uncounted row of each kind"
+    );
+    assert_eq!(live(a, 0, 0), [(0, 1, 0, 1)]);
 }

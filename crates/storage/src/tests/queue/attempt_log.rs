@@ -1,8 +1,8 @@
 //! The attempt log and pending deliveries.
 
 use sealpost_domain::{
-    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
-    LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
+    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,
+    LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
     ports::{Durability::Durable, Outbox, Store},
 };
 
@@ -16,6 +16,8 @@ on_both!(
     pending_deliveries_are_listed_newest_envelope_first,
     leased_and_exhausted_deliveries_show_no_due_time,
     the_log_is_readable_during_a_write,
+    recent_attempts_are_read_up_to_a_limit,
+    an_event_is_found_with_its_attempts_and_pending_deliveries,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
@@ -205,4 +207,57 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     assert_eq!(counts.map(|it| it.len()), [2, 1]);
     writer.commit().unwrap();
     assert!(lookup.pending_deliveries(&to.id, None, 9).unwrap().is_empty());
+}
+
+fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    db.send(&to, 4);
+    let held = claim(db, 1000, 1);
+    let outcomes = [
+        Outcome::Succeeded,
+        retry(9000),
+        Outcome::Exhausted(AttemptFailure::Dns),
+        Outcome::Succeeded,
+    ];
+    for ((held, outcome), when) in held.iter().zip(outcomes).zip([1100, 1200, 1300, 1400]) {
+        record(db, &[result_of(held, when, outcome)]);
+    }
+    let recent = |id, since, limit| {
+        db.owner_lookup().unwrap().recent_attempts(id, at(since), limit).unwrap()
+    };
+    let timing = |when, is_success| AttemptTiming { at: at(when), duration_ms: 12, is_success };
+    let all = [timing(1400, true), timing(1300, false), timing(1200, false), timing(1100, true)];
+    assert_eq!(recent(&to.id, 0, 9), all);
+    assert_eq!(recent(&to.id, 1200, 9), all[..3]);
+    assert_eq!(recent(&to.id, 0, 2), all[..2]);
+    assert!(recent(&other.id, 0, 9).is_empty());
+}
+
+fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {
+    let (key, stranger) = (db.activate(), db.activate());
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    let sent = db.send(&to, 2);
+    let event = &sent[0].event;
+    let held = |now, lease| {
+        let claimed = claim(db, now, lease);
+        claimed.into_iter().find(|held| held.event.id() == event.id()).unwrap()
+    };
+    record(db, &[result_of(&held(1000, 1), 1100, retry(1200))]);
+    let mut owner = db.owner_lookup().unwrap();
+    let pending = owner.pending_at_event(&[to.id, other.id], event).unwrap();
+    assert_eq!(pending.len(), 1);
+    assert_eq!((pending[0].0, pending[0].1.attempts), (to.id, 1));
+    record(db, &[result_of(&held(1200, 2), 1300, Outcome::Succeeded)]);
+    assert!(owner.pending_at_event(&[to.id, other.id], event).unwrap().is_empty());
+    let mut attempts = |webhooks: &[_], limit| {
+        let found = owner.attempts_at_event(webhooks, &event.id(), limit).unwrap();
+        found.iter().map(|(id, attempt)| (*id, attempt.attempt)).collect::<Vec<_>>()
+    };
+    assert_eq!(attempts(&[to.id, other.id], 9), [(to.id, 2), (to.id, 1)]);
+    assert_eq!(attempts(&[to.id], 1), [(to.id, 2)]);
+    assert!(attempts(&[other.id], 9).is_empty());
+    let found = owner.find_event(&key.id, &event.id()).unwrap().unwrap();
+    assert_eq!((found.id(), found.timestamp()), (event.id(), event.timestamp()));
+    assert!(owner.find_event(&stranger.id, &event.id()).unwrap().is_none());
 }

@@ -225,8 +225,8 @@ fn changes_that_wait_together_share_one_reading(db: &Fixture) {
 
 /// As an older node stored them.
 fn a_migration_keeps_waiting_deliveries(db: &Fixture) {
-    revert_to(db, "0018_operator_lists");
     let bob = db.activate().id;
+    revert_to(db, "0018_operator_lists");
     let to = db.register(&bob);
     db.send(&to, 2);
     db.migrate().unwrap();

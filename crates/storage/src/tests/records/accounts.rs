@@ -1,27 +1,30 @@
 //! Accounts with their login secrets and partners, and sessions.
 
 use sealpost_domain::{
-    PartnerId, Session,
+    AccountSecrets, PartnerId, Session,
     ports::{Durability::Durable, Store, StoreError},
 };
 
-use crate::tests::fixture::{Fixture, account, at, open_session, token};
+use crate::tests::fixture::{Fixture, account, at, open_session, secrets, token};
 
 on_both!(
-    a_login_secret_reads_back,
+    the_secrets_of_an_account_read_back,
     a_session_reads_back_until_it_is_deleted,
     many_sessions_are_found_by_one_statement,
     all_sessions_of_an_account_are_deleted_and_no_other,
     only_an_account_that_exists_can_be_locked,
-    a_login_secret_is_replaced_for_its_account_alone,
+    secrets_are_replaced_for_their_account_alone,
+    a_session_is_confirmed_alone,
     an_account_belongs_to_one_partner_or_none,
 );
 
-fn a_login_secret_reads_back(db: &Fixture) {
+fn the_secrets_of_an_account_read_back(db: &Fixture) {
     let account = account();
     db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
     let mut lookup = db.lookup().unwrap();
-    assert_eq!(lookup.find_login_secret(&account.id).unwrap(), Some(account.login_secret));
+    let AccountSecrets { login_secret, recovery_code } = account.secrets;
+    assert_eq!(lookup.find_login_secret(&account.id).unwrap(), Some(login_secret));
+    assert_eq!(lookup.find_recovery_code(&account.id).unwrap(), Some(recovery_code));
     assert_eq!(lookup.find_login_secret(&crate::tests::fixture::account().id).unwrap(), None);
 }
 
@@ -78,21 +81,43 @@ fn only_an_account_that_exists_can_be_locked(db: &Fixture) {
     assert!(!lock(&account().id));
 }
 
-fn a_login_secret_is_replaced_for_its_account_alone(db: &Fixture) {
+fn secrets_are_replaced_for_their_account_alone(db: &Fixture) {
     let (mine, other) = (account(), account());
-    let fresh = token();
+    let fresh = secrets();
     db.store()
         .write(Durable, |tx| {
             tx.insert_account(&mine)?;
             tx.insert_account(&other)?;
-            tx.set_login_secret(&mine.id, &fresh)
+            tx.set_account_secrets(&mine.id, &fresh)
         })
         .unwrap();
     let mut lookup = db.lookup().unwrap();
-    assert_eq!(lookup.find_login_secret(&mine.id).unwrap(), Some(fresh));
-    assert_eq!(lookup.find_login_secret(&other.id).unwrap(), Some(other.login_secret));
-    let missing = db.store().write(Durable, |tx| tx.set_login_secret(&account().id, &fresh));
+    assert_eq!(lookup.find_login_secret(&mine.id).unwrap(), Some(fresh.login_secret));
+    assert_eq!(lookup.find_recovery_code(&mine.id).unwrap(), Some(fresh.recovery_code));
+    let others = other.secrets;
+    assert_eq!(lookup.find_login_secret(&other.id).unwrap(), Some(others.login_secret));
+    assert_eq!(lookup.find_recovery_code(&other.id).unwrap(), Some(others.recovery_code));
+    let missing = db.store().write(Durable, |tx| tx.set_account_secrets(&account().id, &fresh));
     assert!(matches!(missing, Err(StoreError::Corrupt("account"))), "{missing:?}");
+}
+
+fn a_session_is_confirmed_alone(db: &Fixture) {
+    let account_id = db.activate().account_id;
+    let [mine, other] =
+        [token(), token()].map(|token| Session { token, account_id, expires_at: at(9) });
+    db.store()
+        .write(Durable, |tx| {
+            open_session(tx, &mine)?;
+            open_session(tx, &other)?;
+            tx.confirm_session(&mine.token, at(3))?;
+            tx.confirm_session(&token(), at(3))
+        })
+        .unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.session_confirmed_at(&mine.token).unwrap(), Some(at(3)));
+    assert_eq!(lookup.session_confirmed_at(&other.token).unwrap(), None);
+    assert_eq!(lookup.session_confirmed_at(&token()).unwrap(), None);
+    assert_eq!(lookup.find_session(&mine.token).unwrap(), Some(mine));
 }
 
 fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {

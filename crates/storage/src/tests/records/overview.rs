@@ -13,6 +13,7 @@ on_both!(
     an_owner_sees_decisions_on_key_account_and_partner,
     an_owner_sees_the_live_sessions_that_last_longest_first,
     an_owner_sees_the_number_of_pending_deliveries,
+    an_owner_sees_unhealthy_webhooks_longest_failing_first,
 );
 
 fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
@@ -96,4 +97,28 @@ fn an_owner_sees_the_number_of_pending_deliveries(db: &Fixture) {
     .unwrap();
     let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, limit).unwrap();
     assert_eq!([9, 2, 1, 0].map(waiting), [2, 2, 1, 0], "the limit is respected");
+}
+
+fn an_owner_sees_unhealthy_webhooks_longest_failing_first(db: &Fixture) {
+    let key = db.activate();
+    let second = db.activate_beside(&key);
+    let stranger = db.register(&db.activate().id);
+    let (healthy, disabled) = (db.register(&key.id), db.register(&key.id));
+    let (failing, failed_before) = (db.register(&key.id), db.register(&second.id));
+    for (webhook, change) in [
+        (&stranger, "failing_since = 1"),
+        (&disabled, "status = 'disabled'"),
+        (&failing, "failing_since = 7"),
+        (&failed_before, "failing_since = 5"),
+    ] {
+        db.execute(&format!("UPDATE webhooks SET {change} WHERE id = '{}'", webhook.id)).unwrap();
+    }
+    let seen = |limit| {
+        let mut owner = db.owner_lookup().unwrap();
+        let webhooks = owner.unhealthy_webhooks(&key.account_id, limit).unwrap();
+        webhooks.into_iter().map(|webhook| webhook.id).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(9), [failed_before.id, failing.id, disabled.id]);
+    assert_eq!(seen(1), [failed_before.id]);
+    assert!(!seen(9).contains(&healthy.id));
 }

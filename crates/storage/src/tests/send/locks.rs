@@ -14,7 +14,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, FactsQuery, Store, StoreError, Tx, WriteSet},
 };
 
-use crate::tests::fixture::{Fixture, token};
+use crate::tests::fixture::{Fixture, secrets};
 
 on_both!(
     concurrent_batches_count_usage_exactly,
@@ -124,7 +124,7 @@ fn a_new_login_secret_waits_for_the_lock_on_the_account(db: &Fixture) {
         let mut tx = db.begin(Durable).unwrap();
         tx.lock_account(&account_id).unwrap();
         scope.spawn(|| {
-            let replace = |tx: &mut dyn Tx| tx.set_login_secret(&account_id, &token());
+            let replace = |tx: &mut dyn Tx| tx.set_account_secrets(&account_id, &secrets());
             db.store().write(Durable, replace).unwrap();
             replaced.store(true, Ordering::SeqCst);
         });

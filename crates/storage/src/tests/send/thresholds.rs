@@ -121,8 +121,8 @@ fn a_rolled_back_threshold_is_not_recorded(db: &Fixture) {
 
 /// As an older node stored them.
 fn a_migration_keeps_waiting_events(db: &Fixture) {
-    revert_to(db, "0018_operator_lists");
     let key = db.activate().id;
+    revert_to(db, "0018_operator_lists");
     let to = db.register(&key);
     db.send(&to, 2);
     db.migrate().unwrap();

@@ -16,7 +16,7 @@ use crate::{
     dashboard::{
         charts::{UsageMeter, usage_meters},
         response::PageResponse,
-        text::when,
+        text::{thousands, when},
     },
 };
 
@@ -42,7 +42,7 @@ pub(crate) async fn show(
         base: user.base(),
         form_token: &user.form_token,
         may_act: user.operator.role == OperatorRole::Operator,
-        meters: usage_meters(&details.usage),
+        meters: usage_meters(&details.usage, user.state.admin.api.clock.now()),
         details,
         plans: &Plan::NAMES,
     };

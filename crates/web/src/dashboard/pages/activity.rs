@@ -2,19 +2,21 @@
 
 use actix_web::web;
 use askama::Template;
+use sealpost_domain::Timestamp;
 use sealpost_service::{ActivityCursor, ActivityPage, ListActivity};
 use serde::Deserialize;
 
 use crate::dashboard::{
     response::PageResponse,
     session::SignedInUser,
-    text::{what_happened, when},
+    text::{ago, what_happened},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/activity.html")]
 struct ActivityTemplate<'a> {
     base: &'a str,
+    now: Timestamp,
     activity: ActivityPage,
 }
 
@@ -32,7 +34,7 @@ pub(crate) async fn show(
     let cursor = query.cursor.parse::<ActivityCursor>().ok();
     let query = ListActivity { limit: ENTRIES_PER_PAGE, cursor };
     let activity = user.ask(async |owner| owner.activity(query).await).await?;
-    let main = ActivityTemplate { base: user.base(), activity };
+    let main = ActivityTemplate { base: user.base(), now: user.app.api.clock.now(), activity };
     Ok(PageResponse::ok(user.frame(), "Activity", &main))
 }
 

@@ -2,18 +2,17 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{AcceptPolicy, ApiKeyId, EventKind, KeyStatus, ReceiptPolicy};
-use sealpost_service::{
-    KeyPage, KeyStanding, Manage, Managed, PendingCount, PolicyView, WebhookList, WebhookView,
-};
+use sealpost_domain::{AcceptPolicy, ApiKeyId, EventKind, KeyStatus, ReceiptPolicy, Timestamp};
+use sealpost_service::{KeyPage, KeyStanding, PendingCount, PolicyView, WebhookReport};
 
 use super::key_of;
 use crate::dashboard::{
-    charts::{ActivityChart, UsageMeter, usage_meters},
+    charts::{ActivityChart, Sparkline, UsageMeter, usage_meters},
     forms::Rejection,
+    health::WebhookCard,
     response::PageResponse,
     session::SignedInUser,
-    text::{about_event, when, why_no_change},
+    text::{about_event, ago, thousands, why_no_change},
 };
 
 #[derive(Template)]
@@ -22,10 +21,12 @@ struct IdentityPage<'a> {
     base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
+    now: Timestamp,
+    contact: Option<&'a str>,
     meters: [UsageMeter; 3],
     chart: ActivityChart,
     pending: PendingCount,
-    webhooks: &'a [WebhookView],
+    webhooks: Vec<WebhookCard<'a>>,
     /// The events to choose from.
     events: Vec<EventKind>,
     url: &'a str,
@@ -47,7 +48,7 @@ struct SenderList<'a> {
 /// The data of the page, as the service returned it.
 pub(super) struct IdentityView {
     pub(super) key: KeyPage,
-    pub(super) webhooks: Vec<WebhookView>,
+    pub(super) webhooks: Vec<WebhookReport>,
 }
 
 pub(crate) async fn show(
@@ -95,25 +96,22 @@ struct Input<'a> {
 pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView, PageResponse> {
     let key = key_of(user, key)?;
     user.ask(async move |owner| {
-        let page = owner.key(&key).await?;
-        let webhooks = match owner.manage(&key, Manage::List).await? {
-            Managed::Listed(WebhookList { webhooks }) => webhooks,
-            _ => Vec::new(),
-        };
-        Ok(IdentityView { key: page, webhooks })
+        Ok(IdentityView { key: owner.key(&key).await?, webhooks: owner.webhooks(&key).await? })
     })
     .await
 }
 
 fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) -> IdentityPage<'a> {
-    let key = &view.key.standing;
+    let (key, now) = (&view.key.standing, user.app.api.clock.now());
     IdentityPage {
         base: user.base(),
         form_token: &user.form_token,
-        meters: usage_meters(&key.usage),
+        now,
+        contact: user.app.sales_contact.as_deref(),
+        meters: usage_meters(&key.usage, now),
         chart: ActivityChart::new(&view.key.days),
         pending: view.key.pending,
-        webhooks: &view.webhooks,
+        webhooks: view.webhooks.iter().map(WebhookCard::new).collect(),
         events: user.app.api.sealpost.event_kinds(),
         key,
         url: input.url,
@@ -137,6 +135,11 @@ fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) ->
             },
         ],
     }
+}
+
+/// Counts the webhooks that are disabled or failing.
+fn number_unhealthy(webhooks: &[WebhookCard<'_>]) -> usize {
+    webhooks.iter().filter(|card| card.health.is_unhealthy()).count()
 }
 
 /// Names the accepted senders in a form.

@@ -3,13 +3,14 @@
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::{admit_activation, request_source};
-use sealpost_service::{Activated, Activation};
+use sealpost_service::{Activated, Activation, Login};
 
 use super::activation_of;
 use crate::{
     dashboard::{
         forms::{Form, Rejection},
         response::{Frame, PageResponse},
+        session::cookie,
     },
     state::WebState,
 };
@@ -24,13 +25,29 @@ struct OpenAccountPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// The page that shows the login secret of the new account, only once, because the service cannot show it again.
+/// The page with the secrets of the new account. The service cannot show them again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {
     base: &'a str,
     opened: &'a Activated,
     login_secret: &'a str,
+    recovery_code: &'a str,
+    base_url: &'a str,
+}
+
+impl OpenedPage<'_> {
+    /// Writes the credentials of the account as text, for a file.
+    fn credentials_file(&self) -> String {
+        let Self { opened, login_secret, recovery_code, base_url, .. } = self;
+        format!(
+            "Credentials of Sealpost at {base_url}\n\nAccount: {}\nLogin secret: {login_secret}\nRecovery code: \
+            {recovery_code}\nAPI key: {}\nDID: {}\n",
+            opened.account_id,
+            opened.api_key_id,
+            opened.did.as_str()
+        )
+    }
 }
 
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
@@ -65,16 +82,32 @@ pub(crate) async fn submit(
     match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {
         Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
-            PageResponse::ok(
-                frame,
-                "Account opened",
-                &OpenedPage { base, opened: &opened, login_secret },
-            )
+            let recovery_code = opened.recovery_code.as_deref().unwrap_or_default();
+            let base_url = &*site.base_url;
+            let main = OpenedPage { base, opened: &opened, login_secret, recovery_code, base_url };
+            let page = PageResponse::ok(frame, "Account opened", &main);
+            sign_in(&app, &request, &opened, page).await
         }
         Err(error) => match error.refusal() {
             Some(refusal) => reject(Rejection::from(refusal)),
             None => PageResponse::service_error(site, &error),
         },
+    }
+}
+
+/// Signs in the browser to the new account. If the login fails, the page still shows the secrets, and its link leads to
+/// the sign-in page.
+async fn sign_in(
+    app: &WebState,
+    request: &HttpRequest,
+    opened: &Activated,
+    page: PageResponse,
+) -> PageResponse {
+    let Some(login_secret) = opened.login_secret.clone() else { return page };
+    let login = Login { account_id: opened.account_id.to_string(), login_secret };
+    match app.api.sealpost.login(login, request_source(&app.api, request)).await {
+        Ok(session) => page.with_cookie(&cookie::set(app, session.session_token)),
+        Err(_) => page,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page that revokes an identity. The user must type the API key, because a revocation is permanent.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_domain::KeyStatus;
 use sealpost_service::{KeyPage, KeyStanding, PendingCount};
@@ -19,6 +19,7 @@ struct RevokePage<'a> {
     form_token: &'a str,
     key: &'a KeyStanding,
     waiting: PendingCount,
+    needs_secret: bool,
     problem: Option<&'a str>,
 }
 
@@ -31,29 +32,49 @@ pub(crate) async fn show(
         let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
         return Ok(PageResponse::redirect(user.site(), &key));
     }
-    Ok(PageResponse::ok(user.frame(), &title(&view), &page(&user, &view, None)))
+    let needs_secret = user.needs_secret().await?;
+    Ok(PageResponse::ok(user.frame(), &title(&view), &page(&user, &view, needs_secret, None)))
 }
 
 pub(crate) async fn submit(
     user: SignedInUser,
     key: web::Path<String>,
+    request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
     let id = key_of(&user, &key)?;
     if form.text("typed") != id.to_string() {
-        let view = load(&user, &key).await?.key;
         let rejection = Rejection::field("The typed key does not match. Nothing was revoked.");
-        let main = page(&user, &view, Some(&rejection.text));
-        return Ok(PageResponse::rejected(user.frame(), &title(&view), &rejection, &main));
+        return reject(&user, &key, &rejection).await;
     }
-    user.ask(async |owner| owner.revoke(&id).await).await?;
+    let owner = match user.confirm(&request, &form).await? {
+        Ok(owner) => owner,
+        Err(rejection) => return reject(&user, &key, &rejection).await,
+    };
+    owner.revoke(&id).await.map_err(|error| user.error_response(&error))?;
     Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{id}")))
 }
 
-fn page<'a>(user: &'a SignedInUser, view: &'a KeyPage, problem: Option<&'a str>) -> RevokePage<'a> {
+async fn reject(
+    user: &SignedInUser,
+    key: &str,
+    rejection: &Rejection,
+) -> Result<PageResponse, PageResponse> {
+    let view = load(user, key).await?.key;
+    let main = page(user, &view, user.needs_secret().await?, Some(&rejection.text));
+    Ok(PageResponse::rejected(user.frame(), &title(&view), rejection, &main))
+}
+
+fn page<'a>(
+    user: &'a SignedInUser,
+    view: &'a KeyPage,
+    needs_secret: bool,
+    problem: Option<&'a str>,
+) -> RevokePage<'a> {
     let (base, form_token) = (user.base(), &*user.form_token);
-    RevokePage { base, form_token, key: &view.standing, waiting: view.pending, problem }
+    let (key, waiting) = (&view.standing, view.pending);
+    RevokePage { base, form_token, key, waiting, needs_secret, problem }
 }
 
 fn title(view: &KeyPage) -> String {

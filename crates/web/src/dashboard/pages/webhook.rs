@@ -4,9 +4,9 @@ mod actions;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, KeyStatus, WebhookStatus};
+use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{
-    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookList, WebhookView,
+    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookView,
 };
 use serde::Deserialize;
 
@@ -14,9 +14,11 @@ pub(crate) use actions::{act, register};
 
 use super::key_of;
 use crate::dashboard::{
+    charts::Sparkline,
+    health::WebhookCard,
     response::PageResponse,
     session::SignedInUser,
-    text::{when, why_no_change},
+    text::{ago, thousands, why_no_change},
 };
 
 #[derive(Template)]
@@ -26,7 +28,9 @@ struct WebhookPage<'a> {
     form_token: &'a str,
     key: &'a str,
     key_status: KeyStatus,
+    now: Timestamp,
     webhook: &'a WebhookView,
+    card: WebhookCard<'a>,
     log: DeliveriesPage,
     filters: [StateFilter; 5],
     state: &'a str,
@@ -75,26 +79,25 @@ async fn load(
         cursor: query.cursor.parse::<Cursor>().ok(),
     };
     let state = input.state.map_or("", DeliveryState::as_str);
-    let (key_status, listed, log) = user
+    let (key_status, report, log) = user
         .ask(async move |owner| {
             let status = owner.standing(&id).await?.status;
-            let listed = owner.manage(&id, Manage::List).await?;
-            Ok((status, listed, owner.manage(&id, Manage::Deliveries(input)).await?))
+            let report = owner.webhook(&id, &input.webhook_id).await?;
+            Ok((status, report, owner.manage(&id, Manage::Deliveries(input)).await?))
         })
         .await?;
-    let (Managed::Listed(WebhookList { webhooks }), Managed::Deliveries(log)) = (listed, log)
-    else {
+    let Managed::Deliveries(log) = log else {
         return Err(PageResponse::internal_error(user.site()));
     };
-    let webhook = webhooks.iter().find(|webhook| webhook.webhook_id.to_string() == webhook_id);
-    let webhook = webhook.ok_or_else(|| PageResponse::not_found(user.site()))?;
     let filter = |(name, value)| StateFilter { name, value, is_current: value == state };
     let main = WebhookPage {
         base: user.base(),
         form_token: &user.form_token,
         key,
         key_status,
-        webhook,
+        now: user.app.api.clock.now(),
+        webhook: &report.webhook,
+        card: WebhookCard::new(&report),
         log,
         filters: FILTERS.map(filter),
         state,

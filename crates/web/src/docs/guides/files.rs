@@ -65,4 +65,5 @@ pub(in crate::docs) const FILES: &[SourceFile] = &[
     file!("operating/grafana.json"),
     file!("operating/sealpost.service"),
     file!("pictures/message.svg"),
+    file!("pictures/shapes.svg"),
 ];

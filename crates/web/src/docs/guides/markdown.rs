@@ -25,6 +25,8 @@ pub(in crate::docs) struct Heading {
     pub(in crate::docs) level: HeadingLevel,
     pub(in crate::docs) id: String,
     pub(in crate::docs) text: String,
+    /// The beginning of the text below the heading, without code blocks.
+    pub(in crate::docs) excerpt: String,
 }
 
 /// Renders a guide. Its links begin with `base`, the path of the base URL.
@@ -80,23 +82,41 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
 
 /// Returns the headings, each with an id that is unique on the page. The ids are those of GitHub, so that links work
 /// there too.
-fn headings(markdown: &str) -> Vec<Heading> {
+pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
-    let mut is_inside = false;
+    // The excerpt skips code blocks and the headings of tables.
+    let (mut is_heading, mut is_skipped) = (false, false);
     for event in parser(markdown) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                is_inside = true;
-                headings.push(Heading { level, id: String::new(), text: String::new() });
+                is_heading = true;
+                let [id, text, excerpt] = [const { String::new() }; 3];
+                headings.push(Heading { level, id, text, excerpt });
             }
-            Event::End(TagEnd::Heading(_)) => is_inside = false,
-            Event::Text(text) | Event::Code(text) if is_inside => {
+            Event::End(TagEnd::Heading(_)) => is_heading = false,
+            Event::Start(Tag::CodeBlock(_) | Tag::TableHead) => is_skipped = true,
+            Event::End(TagEnd::CodeBlock | TagEnd::TableHead) => is_skipped = false,
+            Event::Text(text) | Event::Code(text) if !is_skipped => {
                 if let Some(heading) = headings.last_mut() {
-                    heading.text.push_str(&text);
+                    let part = if is_heading { &mut heading.text } else { &mut heading.excerpt };
+                    part.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::Paragraph | TagEnd::Item) | Event::SoftBreak => {
+                if let Some(heading) = headings.last_mut() {
+                    heading.excerpt.push(' ');
+                }
+            }
+            Event::End(TagEnd::TableCell) if !is_skipped => {
+                if let Some(heading) = headings.last_mut() {
+                    heading.excerpt.push_str(" · ");
                 }
             }
             _ => {}
         }
+    }
+    for heading in &mut headings {
+        heading.excerpt = shortened(&heading.excerpt);
     }
     let mut used: HashMap<String, usize> = HashMap::new();
     for heading in &mut headings {
@@ -106,6 +126,24 @@ fn headings(markdown: &str) -> Vec<Heading> {
         *count += 1;
     }
     headings
+}
+
+/// Returns the first [`EXCERPT_CHARS`] characters, up to the end of a word, with single spaces.
+fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    let mut room = EXCERPT_CHARS;
+    for word in text.split_whitespace() {
+        let length = word.chars().count() + usize::from(!short.is_empty());
+        if length > room {
+            return short + " …";
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(word);
+        room -= length;
+    }
+    short
 }
 
 fn slug(text: &str) -> String {
@@ -132,5 +170,7 @@ fn code_start(kind: &CodeBlockKind<'_>) -> &'static str {
     }
 }
 
+/// The length of an excerpt. It bounds the size of the search index.
+const EXCERPT_CHARS: usize = 200;
 const TABLE_START: &str =
     "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";

@@ -9,12 +9,17 @@ from .activity_kind import ActivityKind
 from .activity_page import ActivityPage
 from .activity_request import ActivityRequest
 from .activity_view import ActivityView
+from .api_token_created import ApiTokenCreated
+from .api_token_list import ApiTokenList
+from .api_token_revoked import ApiTokenRevoked
+from .api_token_view import ApiTokenView
 from .badge_verdict import BadgeVerdict
 from .badge_verified import BadgeVerified
 from .bounce_reason import BounceReason
 from .check_report import CheckReport
 from .check_status import CheckStatus
 from .close_request import CloseRequest
+from .create_token_request import CreateTokenRequest
 from .delete_webhook import DeleteWebhook
 from .delete_webhook_action import DeleteWebhookAction
 from .deleted import Deleted
@@ -72,6 +77,7 @@ from .receipt import Receipt
 from .receipt_policy import ReceiptPolicy
 from .receipt_request import ReceiptRequest
 from .receipt_state import ReceiptState
+from .recover_account_request import RecoverAccountRequest
 from .recover_deliveries import RecoverDeliveries
 from .recover_deliveries_action import RecoverDeliveriesAction
 from .recovered import Recovered
@@ -85,10 +91,12 @@ from .report import Report
 from .resolve_request import ResolveRequest
 from .resolved import Resolved
 from .retiring import Retiring
+from .revoke_token_request import RevokeTokenRequest
+from .rotate_secret_request import RotateSecretRequest
 from .rotate_webhook_secret import RotateWebhookSecret
 from .rotate_webhook_secret_action import RotateWebhookSecretAction
 from .rotation_reason import RotationReason
-from .secret_rotated import SecretRotated
+from .secrets_replaced import SecretsReplaced
 from .send_request import SendRequest
 from .sent import Sent
 from .status_request import StatusRequest
@@ -97,6 +105,7 @@ from .test_webhook_action import TestWebhookAction
 from .tested import Tested
 from .tested_outcome import TestedOutcome
 from .threshold_window import ThresholdWindow
+from .token_scope import TokenScope
 from .unmet import Unmet
 from .unmet_must_be import UnmetMustBe
 from .usage_threshold import UsageThreshold
@@ -122,12 +131,17 @@ __all__ = (
     "ActivityPage",
     "ActivityRequest",
     "ActivityView",
+    "ApiTokenCreated",
+    "ApiTokenList",
+    "ApiTokenRevoked",
+    "ApiTokenView",
     "BadgeVerdict",
     "BadgeVerified",
     "BounceReason",
     "CheckReport",
     "CheckStatus",
     "CloseRequest",
+    "CreateTokenRequest",
     "Deleted",
     "DeletedRows",
     "DeleteWebhook",
@@ -185,6 +199,7 @@ __all__ = (
     "ReceiptPolicy",
     "ReceiptRequest",
     "ReceiptState",
+    "RecoverAccountRequest",
     "RecoverDeliveries",
     "RecoverDeliveriesAction",
     "Recovered",
@@ -198,10 +213,12 @@ __all__ = (
     "Resolved",
     "ResolveRequest",
     "Retiring",
+    "RevokeTokenRequest",
+    "RotateSecretRequest",
     "RotateWebhookSecret",
     "RotateWebhookSecretAction",
     "RotationReason",
-    "SecretRotated",
+    "SecretsReplaced",
     "SendRequest",
     "Sent",
     "StatusRequest",
@@ -210,6 +227,7 @@ __all__ = (
     "TestWebhook",
     "TestWebhookAction",
     "ThresholdWindow",
+    "TokenScope",
     "Unmet",
     "UnmetMustBe",
     "UsageThreshold",

@@ -34,6 +34,8 @@ class Activated:
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         login_secret (str | Unset): The login secret of a new account, shown only in this response. Absent if the
             account existed.
+        recovery_code (str | Unset): The recovery code of a new account, which replaces a lost login secret; shown only
+            here.
     """
 
     api_key_id: str
@@ -45,6 +47,7 @@ class Activated:
     account_id: str
     created_at: datetime.datetime
     login_secret: str | Unset = UNSET
+    recovery_code: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,6 +70,8 @@ class Activated:
 
         login_secret = self.login_secret
 
+        recovery_code = self.recovery_code
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -83,6 +88,8 @@ class Activated:
         )
         if login_secret is not UNSET:
             field_dict["login_secret"] = login_secret
+        if recovery_code is not UNSET:
+            field_dict["recovery_code"] = recovery_code
 
         return field_dict
 
@@ -112,6 +119,8 @@ class Activated:
 
         login_secret = d.pop("login_secret", UNSET)
 
+        recovery_code = d.pop("recovery_code", UNSET)
+
         activated = cls(
             api_key_id=api_key_id,
             label=label,
@@ -122,6 +131,7 @@ class Activated:
             account_id=account_id,
             created_at=created_at,
             login_secret=login_secret,
+            recovery_code=recovery_code,
         )
 
         activated.additional_properties = d

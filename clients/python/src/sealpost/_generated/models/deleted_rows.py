@@ -15,6 +15,7 @@ class DeletedRows:
 
     Attributes:
         sessions (int): Sessions.
+        api_tokens (int): API tokens.
         keys_revoked (int): Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
         webhooks (int): Webhooks with their URLs and secrets.
         deliveries (int): Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
@@ -27,6 +28,7 @@ class DeletedRows:
     """
 
     sessions: int
+    api_tokens: int
     keys_revoked: int
     webhooks: int
     deliveries: int
@@ -40,6 +42,8 @@ class DeletedRows:
 
     def to_dict(self) -> dict[str, Any]:
         sessions = self.sessions
+
+        api_tokens = self.api_tokens
 
         keys_revoked = self.keys_revoked
 
@@ -64,6 +68,7 @@ class DeletedRows:
         field_dict.update(
             {
                 "sessions": sessions,
+                "api_tokens": api_tokens,
                 "keys_revoked": keys_revoked,
                 "webhooks": webhooks,
                 "deliveries": deliveries,
@@ -82,6 +87,8 @@ class DeletedRows:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         sessions = d.pop("sessions")
+
+        api_tokens = d.pop("api_tokens")
 
         keys_revoked = d.pop("keys_revoked")
 
@@ -103,6 +110,7 @@ class DeletedRows:
 
         deleted_rows = cls(
             sessions=sessions,
+            api_tokens=api_tokens,
             keys_revoked=keys_revoked,
             webhooks=webhooks,
             deliveries=deliveries,

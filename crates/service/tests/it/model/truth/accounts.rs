@@ -56,6 +56,11 @@ impl Truth {
         self.authenticate(shown)
     }
 
+    /// Returns the login secret of an account.
+    pub(in super::super) fn newest_secret(&self, account: usize) -> &str {
+        self.accounts[account].secrets.last().map_or("", String::as_str)
+    }
+
     /// Predicts an activation. A new account has `None` as its number.
     pub(in super::super) fn activate(
         &self,

@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked, and the webhooks
-/// in `full`, which the caller excludes. If `full` is empty, later rows replace the skipped rows.
+/// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked, and deliveries to
+/// the webhooks in `full`. If `full` is empty, skipped rows do not count against `limit`.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,

@@ -122,7 +122,7 @@ pub(in crate::queue::statements) fn lease(
     Ok(leased)
 }
 
-/// Returns the handles that resolve to these keys.
+/// Returns the current handles of these keys. Keys without a handle are absent.
 fn handles_of(
     conn: &mut SqliteConnection,
     keys: BTreeSet<&String>,

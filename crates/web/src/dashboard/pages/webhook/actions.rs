@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use actix_web::web;
 use askama::Template;
+use sealpost_api::admit_owner_test;
 use sealpost_domain::EventKind;
-use sealpost_service::{Manage, Managed, Recover, Register, Registered, WaitingChoice};
+use sealpost_service::{
+    Manage, Managed, Owner, Recover, Register, Registered, Tested, WaitingChoice,
+};
 
 use super::{DeliveryQuery, load};
 use crate::dashboard::{
@@ -13,6 +16,7 @@ use crate::dashboard::{
     pages::{identity, key_of},
     response::PageResponse,
     session::SignedInUser,
+    text::thousands,
 };
 
 /// The page that shows a signing secret, only once, because the service cannot show it again.
@@ -82,6 +86,19 @@ pub(crate) async fn act(
         let result = format!("{sender} is blocked. It can no longer send to this key.");
         return load(&user, &key, &webhook_id, &DeliveryQuery::default(), Some(result)).await;
     }
+    if form.text("do") == "test" {
+        let account = user.ask(async |owner| Ok(owner.account_id())).await?;
+        let result = match admit_owner_test(&user.app.api, account) {
+            Ok(()) => {
+                let hook = webhook_id.clone();
+                let test = async move |owner: &Owner<'_>| owner.test_webhook(&id, hook).await;
+                result_of(&user.ask(test).await?)
+            }
+            Err(problem) => Rejection::from(&problem).text,
+        };
+        let result = Some(result);
+        return load(&user, &key, &webhook_id, &DeliveryQuery::default(), result).await;
+    }
     let action = action_of(&user, &form, webhook_id.clone())?;
     let result = match user.ask(async move |owner| owner.manage(&id, action).await).await? {
         Managed::Deleted(_) => {
@@ -104,6 +121,25 @@ pub(crate) async fn act(
         Managed::Deliveries(_) | Managed::Listed(_) => None,
     };
     load(&user, &key, &webhook_id, &DeliveryQuery::default(), result).await
+}
+
+/// Describes the result of a test event.
+fn result_of(tested: &Tested) -> String {
+    let Tested { event_id, duration_ms, status_code, error, .. } = tested;
+    let response = match (status_code, error) {
+        (Some(status), _) => format!("responded {status}"),
+        (None, Some(error)) => format!("did not respond: {error}"),
+        (None, None) => "did not respond".to_owned(),
+    };
+    let duration = thousands(duration_ms);
+    match error {
+        None => format!(
+            "The test event {event_id} arrived: the receiver {response} after {duration} ms."
+        ),
+        Some(_) => format!(
+            "The test event {event_id} failed: the receiver {response} after {duration} ms."
+        ),
+    }
 }
 
 fn action_of(user: &SignedInUser, form: &Form, webhook_id: String) -> Result<Manage, PageResponse> {

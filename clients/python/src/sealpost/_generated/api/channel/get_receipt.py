@@ -125,7 +125,7 @@ def sync_detailed(
      Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
     `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
     sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -165,7 +165,7 @@ def sync(
      Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
     `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
     sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -200,7 +200,7 @@ async def asyncio_detailed(
      Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
     `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
     sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -238,7 +238,7 @@ async def asyncio(
      Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
     `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
     sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):

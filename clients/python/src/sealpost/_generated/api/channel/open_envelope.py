@@ -125,7 +125,7 @@ def sync_detailed(
      Verifies hash and signature of the envelope, and returns the message to the recipient. There is no
     inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept,
     30 days by default; `opened_at` is the first time. An envelope for another key gets the same
-    response as an unknown envelope.
+    response as an unknown envelope. An API token needs the scope `open`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -165,7 +165,7 @@ def sync(
      Verifies hash and signature of the envelope, and returns the message to the recipient. There is no
     inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept,
     30 days by default; `opened_at` is the first time. An envelope for another key gets the same
-    response as an unknown envelope.
+    response as an unknown envelope. An API token needs the scope `open`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -200,7 +200,7 @@ async def asyncio_detailed(
      Verifies hash and signature of the envelope, and returns the message to the recipient. There is no
     inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept,
     30 days by default; `opened_at` is the first time. An envelope for another key gets the same
-    response as an unknown envelope.
+    response as an unknown envelope. An API token needs the scope `open`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -238,7 +238,7 @@ async def asyncio(
      Verifies hash and signature of the envelope, and returns the message to the recipient. There is no
     inbox: the id comes with the webhook event. An envelope can be opened many times while it is kept,
     30 days by default; `opened_at` is the first time. An envelope for another key gets the same
-    response as an unknown envelope.
+    response as an unknown envelope. An API token needs the scope `open`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -135,7 +135,8 @@ def sync_detailed(
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
     with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice.
+    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
+    scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -178,7 +179,8 @@ def sync(
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
     with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice.
+    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
+    scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -216,7 +218,8 @@ async def asyncio_detailed(
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
     with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice.
+    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
+    scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -257,7 +260,8 @@ async def asyncio(
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
     with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice.
+    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
+    scope `send`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -118,9 +118,10 @@ def sync_detailed(
     """Activate an identity
 
      Creates an API key, a DID and, on request, a handle. Without a session token this creates an account
-    too; the response shows its `login_secret` only once, so store it. With a session token the identity
-    joins the account of the session. The handle of a revoked key stays reserved for its account. The
-    operator may require an `invite` for a new account, or close sign-up. Limited per client address.
+    too; the response shows its `login_secret` and `recovery_code` only once: store them in different
+    places. With a session token the identity joins the account of the session. The handle of a revoked
+    key stays reserved for its account. The operator may require an `invite` for a new account, or close
+    sign-up. Limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -155,9 +156,10 @@ def sync(
     """Activate an identity
 
      Creates an API key, a DID and, on request, a handle. Without a session token this creates an account
-    too; the response shows its `login_secret` only once, so store it. With a session token the identity
-    joins the account of the session. The handle of a revoked key stays reserved for its account. The
-    operator may require an `invite` for a new account, or close sign-up. Limited per client address.
+    too; the response shows its `login_secret` and `recovery_code` only once: store them in different
+    places. With a session token the identity joins the account of the session. The handle of a revoked
+    key stays reserved for its account. The operator may require an `invite` for a new account, or close
+    sign-up. Limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -187,9 +189,10 @@ async def asyncio_detailed(
     """Activate an identity
 
      Creates an API key, a DID and, on request, a handle. Without a session token this creates an account
-    too; the response shows its `login_secret` only once, so store it. With a session token the identity
-    joins the account of the session. The handle of a revoked key stays reserved for its account. The
-    operator may require an `invite` for a new account, or close sign-up. Limited per client address.
+    too; the response shows its `login_secret` and `recovery_code` only once: store them in different
+    places. With a session token the identity joins the account of the session. The handle of a revoked
+    key stays reserved for its account. The operator may require an `invite` for a new account, or close
+    sign-up. Limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -222,9 +225,10 @@ async def asyncio(
     """Activate an identity
 
      Creates an API key, a DID and, on request, a handle. Without a session token this creates an account
-    too; the response shows its `login_secret` only once, so store it. With a session token the identity
-    joins the account of the session. The handle of a revoked key stays reserved for its account. The
-    operator may require an `invite` for a new account, or close sign-up. Limited per client address.
+    too; the response shows its `login_secret` and `recovery_code` only once: store them in different
+    places. With a session token the identity joins the account of the session. The handle of a revoked
+    key stays reserved for its account. The operator may require an `invite` for a new account, or close
+    sign-up. Limited per client address.
 
     Args:
         x_request_id (str | Unset):

@@ -126,7 +126,8 @@ def sync_detailed(
     """Show the status of an API key
 
      Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a
-    webhook. A blocked key may ask too. The request counts against the limits per minute and per day.
+    webhook. A blocked key may ask too. The request counts against the limits per minute and per day. An
+    API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -164,7 +165,8 @@ def sync(
     """Show the status of an API key
 
      Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a
-    webhook. A blocked key may ask too. The request counts against the limits per minute and per day.
+    webhook. A blocked key may ask too. The request counts against the limits per minute and per day. An
+    API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -197,7 +199,8 @@ async def asyncio_detailed(
     """Show the status of an API key
 
      Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a
-    webhook. A blocked key may ask too. The request counts against the limits per minute and per day.
+    webhook. A blocked key may ask too. The request counts against the limits per minute and per day. An
+    API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -233,7 +236,8 @@ async def asyncio(
     """Show the status of an API key
 
      Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a
-    webhook. A blocked key may ask too. The request counts against the limits per minute and per day.
+    webhook. A blocked key may ask too. The request counts against the limits per minute and per day. An
+    API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -124,7 +124,7 @@ def sync_detailed(
 
      Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is
     true if the key can send and receive. A raw DID is refused. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -163,7 +163,7 @@ def sync(
 
      Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is
     true if the key can send and receive. A raw DID is refused. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -197,7 +197,7 @@ async def asyncio_detailed(
 
      Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is
     true if the key can send and receive. A raw DID is refused. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +234,7 @@ async def asyncio(
 
      Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is
     true if the key can send and receive. A raw DID is refused. The request counts against the limits
-    per minute and per day.
+    per minute and per day. An API token needs the scope `read`.
 
     Args:
         x_did_api_key (str | Unset):

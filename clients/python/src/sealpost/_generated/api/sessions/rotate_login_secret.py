@@ -6,12 +6,14 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.secret_rotated import SecretRotated
+from ...models.rotate_secret_request import RotateSecretRequest
+from ...models.secrets_replaced import SecretsReplaced
 from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     *,
+    body: RotateSecretRequest,
     x_request_id: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
@@ -23,15 +25,19 @@ def _get_kwargs(
         "url": "/v1/auth/rotate-secret",
     }
 
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
     _kwargs["headers"] = headers
     return _kwargs
 
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Problem | SecretRotated | None:
+) -> Problem | SecretsReplaced | None:
     if response.status_code == 200:
-        response_200 = SecretRotated.from_dict(response.json())
+        response_200 = SecretsReplaced.from_dict(response.json())
 
         return response_200
 
@@ -44,6 +50,11 @@ def _parse_response(
         response_401 = Problem.from_dict(response.json())
 
         return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
 
     if response.status_code == 405:
         response_405 = Problem.from_dict(response.json())
@@ -88,7 +99,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | SecretRotated]:
+) -> Response[Problem | SecretsReplaced]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -100,26 +111,30 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    body: RotateSecretRequest,
     x_request_id: str | Unset = UNSET,
-) -> Response[Problem | SecretRotated]:
+) -> Response[Problem | SecretsReplaced]:
     """Replace the login secret
 
-     Creates a new login secret for the account and shows it only once. The old secret stops working at
-    once. Sessions continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited
-    per account.
+     Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
+    the present login secret, so a stolen session cannot take over the account. The old secret and the
+    old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
+    the sessions with `POST /v1/auth/logout`. Limited per account.
 
     Args:
         x_request_id (str | Unset):
+        body (RotateSecretRequest): The present secret.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SecretRotated]
+        Response[Problem | SecretsReplaced]
     """
 
     kwargs = _get_kwargs(
+        body=body,
         x_request_id=x_request_id,
     )
 
@@ -133,27 +148,31 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    body: RotateSecretRequest,
     x_request_id: str | Unset = UNSET,
-) -> Problem | SecretRotated | None:
+) -> Problem | SecretsReplaced | None:
     """Replace the login secret
 
-     Creates a new login secret for the account and shows it only once. The old secret stops working at
-    once. Sessions continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited
-    per account.
+     Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
+    the present login secret, so a stolen session cannot take over the account. The old secret and the
+    old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
+    the sessions with `POST /v1/auth/logout`. Limited per account.
 
     Args:
         x_request_id (str | Unset):
+        body (RotateSecretRequest): The present secret.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SecretRotated
+        Problem | SecretsReplaced
     """
 
     return sync_detailed(
         client=client,
+        body=body,
         x_request_id=x_request_id,
     ).parsed
 
@@ -161,26 +180,30 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    body: RotateSecretRequest,
     x_request_id: str | Unset = UNSET,
-) -> Response[Problem | SecretRotated]:
+) -> Response[Problem | SecretsReplaced]:
     """Replace the login secret
 
-     Creates a new login secret for the account and shows it only once. The old secret stops working at
-    once. Sessions continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited
-    per account.
+     Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
+    the present login secret, so a stolen session cannot take over the account. The old secret and the
+    old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
+    the sessions with `POST /v1/auth/logout`. Limited per account.
 
     Args:
         x_request_id (str | Unset):
+        body (RotateSecretRequest): The present secret.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | SecretRotated]
+        Response[Problem | SecretsReplaced]
     """
 
     kwargs = _get_kwargs(
+        body=body,
         x_request_id=x_request_id,
     )
 
@@ -192,28 +215,32 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    body: RotateSecretRequest,
     x_request_id: str | Unset = UNSET,
-) -> Problem | SecretRotated | None:
+) -> Problem | SecretsReplaced | None:
     """Replace the login secret
 
-     Creates a new login secret for the account and shows it only once. The old secret stops working at
-    once. Sessions continue: if the old secret has leaked, end them with `POST /v1/auth/logout`. Limited
-    per account.
+     Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
+    the present login secret, so a stolen session cannot take over the account. The old secret and the
+    old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
+    the sessions with `POST /v1/auth/logout`. Limited per account.
 
     Args:
         x_request_id (str | Unset):
+        body (RotateSecretRequest): The present secret.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | SecretRotated
+        Problem | SecretsReplaced
     """
 
     return (
         await asyncio_detailed(
             client=client,
+            body=body,
             x_request_id=x_request_id,
         )
     ).parsed

@@ -123,6 +123,7 @@ def sync_detailed(
     """Delete a webhook
 
      Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.
+    An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -160,6 +161,7 @@ def sync(
     """Delete a webhook
 
      Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.
+    An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -192,6 +194,7 @@ async def asyncio_detailed(
     """Delete a webhook
 
      Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.
+    An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -227,6 +230,7 @@ async def asyncio(
     """Delete a webhook
 
      Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.
+    An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

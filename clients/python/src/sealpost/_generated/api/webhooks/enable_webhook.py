@@ -122,7 +122,8 @@ def sync_detailed(
 ) -> Response[Enabled | Problem]:
     """Enable a webhook
 
-     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.
+     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. An API
+    token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -159,7 +160,8 @@ def sync(
 ) -> Enabled | Problem | None:
     """Enable a webhook
 
-     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.
+     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. An API
+    token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -191,7 +193,8 @@ async def asyncio_detailed(
 ) -> Response[Enabled | Problem]:
     """Enable a webhook
 
-     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.
+     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. An API
+    token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -226,7 +229,8 @@ async def asyncio(
 ) -> Enabled | Problem | None:
     """Enable a webhook
 
-     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.
+     Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number. An API
+    token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

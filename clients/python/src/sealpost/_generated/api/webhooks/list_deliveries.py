@@ -127,7 +127,8 @@ def sync_detailed(
     """List deliveries
 
      Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows
-    time, status, error class, duration, the first KiB of the response, and the next attempt.
+    time, status, error class, duration, the first KiB of the response, and the next attempt. An API
+    token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -165,7 +166,8 @@ def sync(
     """List deliveries
 
      Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows
-    time, status, error class, duration, the first KiB of the response, and the next attempt.
+    time, status, error class, duration, the first KiB of the response, and the next attempt. An API
+    token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -198,7 +200,8 @@ async def asyncio_detailed(
     """List deliveries
 
      Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows
-    time, status, error class, duration, the first KiB of the response, and the next attempt.
+    time, status, error class, duration, the first KiB of the response, and the next attempt. An API
+    token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +237,8 @@ async def asyncio(
     """List deliveries
 
      Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows
-    time, status, error class, duration, the first KiB of the response, and the next attempt.
+    time, status, error class, duration, the first KiB of the response, and the next attempt. An API
+    token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):

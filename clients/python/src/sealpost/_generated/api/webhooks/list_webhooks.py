@@ -126,7 +126,7 @@ def sync_detailed(
     """List webhooks
 
      Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets
-    are not shown.
+    are not shown. An API token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -164,7 +164,7 @@ def sync(
     """List webhooks
 
      Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets
-    are not shown.
+    are not shown. An API token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -197,7 +197,7 @@ async def asyncio_detailed(
     """List webhooks
 
      Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets
-    are not shown.
+    are not shown. An API token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -233,7 +233,7 @@ async def asyncio(
     """List webhooks
 
      Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets
-    are not shown.
+    are not shown. An API token needs the scope `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):

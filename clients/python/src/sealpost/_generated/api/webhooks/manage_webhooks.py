@@ -252,7 +252,8 @@ def sync_detailed(
 
      Performs the action that `action` names. Each action also has a path of its own, which takes the
     same fields without `action` and has the same effect and response: `rotate_secret` is `POST
-    /v1/webhooks/rotate-secret`. New programs should use these paths.
+    /v1/webhooks/rotate-secret`. New programs should use these paths. An API token needs the scope
+    `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -311,7 +312,8 @@ def sync(
 
      Performs the action that `action` names. Each action also has a path of its own, which takes the
     same fields without `action` and has the same effect and response: `rotate_secret` is `POST
-    /v1/webhooks/rotate-secret`. New programs should use these paths.
+    /v1/webhooks/rotate-secret`. New programs should use these paths. An API token needs the scope
+    `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -356,7 +358,8 @@ async def asyncio_detailed(
 
      Performs the action that `action` names. Each action also has a path of its own, which takes the
     same fields without `action` and has the same effect and response: `rotate_secret` is `POST
-    /v1/webhooks/rotate-secret`. New programs should use these paths.
+    /v1/webhooks/rotate-secret`. New programs should use these paths. An API token needs the scope
+    `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -413,7 +416,8 @@ async def asyncio(
 
      Performs the action that `action` names. Each action also has a path of its own, which takes the
     same fields without `action` and has the same effect and response: `rotate_secret` is `POST
-    /v1/webhooks/rotate-secret`. New programs should use these paths.
+    /v1/webhooks/rotate-secret`. New programs should use these paths. An API token needs the scope
+    `webhooks` or `read`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -124,7 +124,7 @@ def sync_detailed(
 
      Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only
     counts them. While `more` is true, repeat the request with the same `since` and an `until`. A
-    disabled webhook must be enabled first.
+    disabled webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -163,7 +163,7 @@ def sync(
 
      Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only
     counts them. While `more` is true, repeat the request with the same `since` and an `until`. A
-    disabled webhook must be enabled first.
+    disabled webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -197,7 +197,7 @@ async def asyncio_detailed(
 
      Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only
     counts them. While `more` is true, repeat the request with the same `since` and an `until`. A
-    disabled webhook must be enabled first.
+    disabled webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +234,7 @@ async def asyncio(
 
      Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only
     counts them. While `more` is true, repeat the request with the same `since` and an `until`. A
-    disabled webhook must be enabled first.
+    disabled webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

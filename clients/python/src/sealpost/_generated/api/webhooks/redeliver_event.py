@@ -125,7 +125,7 @@ def sync_detailed(
     """Send an event again
 
      Sends the event of one envelope now, also after a success or after the last retry. A disabled
-    webhook must be enabled first.
+    webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -163,7 +163,7 @@ def sync(
     """Send an event again
 
      Sends the event of one envelope now, also after a success or after the last retry. A disabled
-    webhook must be enabled first.
+    webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -196,7 +196,7 @@ async def asyncio_detailed(
     """Send an event again
 
      Sends the event of one envelope now, also after a success or after the last retry. A disabled
-    webhook must be enabled first.
+    webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -232,7 +232,7 @@ async def asyncio(
     """Send an event again
 
      Sends the event of one envelope now, also after a success or after the last retry. A disabled
-    webhook must be enabled first.
+    webhook must be enabled first. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -132,7 +132,7 @@ def sync_detailed(
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
-    webhook receives them.
+    webhook receives them. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -177,7 +177,7 @@ def sync(
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
-    webhook receives them.
+    webhook receives them. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -217,7 +217,7 @@ async def asyncio_detailed(
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
-    webhook receives them.
+    webhook receives them. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -260,7 +260,7 @@ async def asyncio(
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
-    webhook receives them.
+    webhook receives them. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

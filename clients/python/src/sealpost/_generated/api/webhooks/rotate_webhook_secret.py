@@ -127,7 +127,7 @@ def sync_detailed(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one.
+    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -165,7 +165,7 @@ def sync(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one.
+    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -198,7 +198,7 @@ async def asyncio_detailed(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one.
+    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +234,7 @@ async def asyncio(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one.
+    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

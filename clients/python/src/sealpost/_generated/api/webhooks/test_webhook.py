@@ -124,7 +124,8 @@ def sync_detailed(
 
      Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result
     of the attempt. The event is signed like all events. It is never retried, is not listed in
-    `deliveries`, and never disables the webhook. Limited per account.
+    `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope
+    `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -163,7 +164,8 @@ def sync(
 
      Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result
     of the attempt. The event is signed like all events. It is never retried, is not listed in
-    `deliveries`, and never disables the webhook. Limited per account.
+    `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope
+    `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -197,7 +199,8 @@ async def asyncio_detailed(
 
      Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result
     of the attempt. The event is signed like all events. It is never retried, is not listed in
-    `deliveries`, and never disables the webhook. Limited per account.
+    `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope
+    `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +237,8 @@ async def asyncio(
 
      Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result
     of the attempt. The event is signed like all events. It is never retried, is not listed in
-    `deliveries`, and never disables the webhook. Limited per account.
+    `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope
+    `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):

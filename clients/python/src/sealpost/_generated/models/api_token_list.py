@@ -1,38 +1,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="SecretRotated")
+if TYPE_CHECKING:
+    from ..models.api_token_view import ApiTokenView
+
+
+T = TypeVar("T", bound="ApiTokenList")
 
 
 @_attrs_define
-class SecretRotated:
-    """A new login secret.
+class ApiTokenList:
+    """The API tokens of an account.
 
     Attributes:
-        account_id (str): Id of an account. An account owns API keys.
-        login_secret (str): The new secret, shown only in this response.
+        tokens (list[ApiTokenView]): The tokens that have not expired, oldest first.
     """
 
-    account_id: str
-    login_secret: str
+    tokens: list[ApiTokenView]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        account_id = self.account_id
-
-        login_secret = self.login_secret
+        tokens = []
+        for tokens_item_data in self.tokens:
+            tokens_item = tokens_item_data.to_dict()
+            tokens.append(tokens_item)
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "account_id": account_id,
-                "login_secret": login_secret,
+                "tokens": tokens,
             }
         )
 
@@ -40,18 +42,22 @@ class SecretRotated:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.api_token_view import ApiTokenView  # noqa: PLC0415
+
         d = dict(src_dict)
-        account_id = d.pop("account_id")
+        tokens = []
+        _tokens = d.pop("tokens")
+        for tokens_item_data in _tokens:
+            tokens_item = ApiTokenView.from_dict(tokens_item_data)
 
-        login_secret = d.pop("login_secret")
+            tokens.append(tokens_item)
 
-        secret_rotated = cls(
-            account_id=account_id,
-            login_secret=login_secret,
+        api_token_list = cls(
+            tokens=tokens,
         )
 
-        secret_rotated.additional_properties = d
-        return secret_rotated
+        api_token_list.additional_properties = d
+        return api_token_list
 
     @property
     def additional_keys(self) -> list[str]:

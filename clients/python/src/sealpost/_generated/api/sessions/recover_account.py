@@ -1,0 +1,241 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.recover_account_request import RecoverAccountRequest
+from ...models.secrets_replaced import SecretsReplaced
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: RecoverAccountRequest,
+    x_request_id: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/auth/recover",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | SecretsReplaced | None:
+    if response.status_code == 200:
+        response_200 = SecretsReplaced.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 405:
+        response_405 = Problem.from_dict(response.json())
+
+        return response_405
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | SecretsReplaced]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: RecoverAccountRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Response[Problem | SecretsReplaced]:
+    """Recover an account
+
+     Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
+    secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
+    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
+    logins.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RecoverAccountRequest): The account and its recovery code.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SecretsReplaced]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient | Client,
+    body: RecoverAccountRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Problem | SecretsReplaced | None:
+    """Recover an account
+
+     Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
+    secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
+    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
+    logins.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RecoverAccountRequest): The account and its recovery code.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SecretsReplaced
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        x_request_id=x_request_id,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient | Client,
+    body: RecoverAccountRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Response[Problem | SecretsReplaced]:
+    """Recover an account
+
+     Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
+    secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
+    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
+    logins.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RecoverAccountRequest): The account and its recovery code.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | SecretsReplaced]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient | Client,
+    body: RecoverAccountRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Problem | SecretsReplaced | None:
+    """Recover an account
+
+     Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
+    secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
+    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
+    logins.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RecoverAccountRequest): The account and its recovery code.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | SecretsReplaced
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            x_request_id=x_request_id,
+        )
+    ).parsed

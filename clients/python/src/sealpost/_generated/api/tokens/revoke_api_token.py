@@ -1,0 +1,247 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.api_token_revoked import ApiTokenRevoked
+from ...models.problem import Problem
+from ...models.revoke_token_request import RevokeTokenRequest
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    body: RevokeTokenRequest,
+    x_request_id: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(x_request_id, Unset):
+        headers["X-Request-Id"] = x_request_id
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/auth/tokens/revoke",
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> ApiTokenRevoked | Problem | None:
+    if response.status_code == 200:
+        response_200 = ApiTokenRevoked.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 405:
+        response_405 = Problem.from_dict(response.json())
+
+        return response_405
+
+    if response.status_code == 408:
+        response_408 = Problem.from_dict(response.json())
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 415:
+        response_415 = Problem.from_dict(response.json())
+
+        return response_415
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[ApiTokenRevoked | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: RevokeTokenRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Response[ApiTokenRevoked | Problem]:
+    """Revoke an API token
+
+     Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
+    login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
+    account get the same response. Limited per account.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RevokeTokenRequest): The API token to revoke.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ApiTokenRevoked | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    body: RevokeTokenRequest,
+    x_request_id: str | Unset = UNSET,
+) -> ApiTokenRevoked | Problem | None:
+    """Revoke an API token
+
+     Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
+    login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
+    account get the same response. Limited per account.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RevokeTokenRequest): The API token to revoke.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ApiTokenRevoked | Problem
+    """
+
+    return sync_detailed(
+        client=client,
+        body=body,
+        x_request_id=x_request_id,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    body: RevokeTokenRequest,
+    x_request_id: str | Unset = UNSET,
+) -> Response[ApiTokenRevoked | Problem]:
+    """Revoke an API token
+
+     Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
+    login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
+    account get the same response. Limited per account.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RevokeTokenRequest): The API token to revoke.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ApiTokenRevoked | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        body=body,
+        x_request_id=x_request_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    body: RevokeTokenRequest,
+    x_request_id: str | Unset = UNSET,
+) -> ApiTokenRevoked | Problem | None:
+    """Revoke an API token
+
+     Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
+    login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
+    account get the same response. Limited per account.
+
+    Args:
+        x_request_id (str | Unset):
+        body (RevokeTokenRequest): The API token to revoke.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ApiTokenRevoked | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            body=body,
+            x_request_id=x_request_id,
+        )
+    ).parsed

@@ -1,0 +1,221 @@
+//! API tokens: creation, listing and revocation by the owner of the account.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ActivityKind, ApiKeyId, ApiToken, ApiTokenId, KeyStatus, Label, Refusal, RequestSource,
+    Timestamp, TokenScope, TokenScopes, ports::Durability,
+};
+use sealpost_wallet::{KeyToken, random};
+use serde::Serialize;
+
+use super::recovery::{OwnerProof, check_owner, record_wrong_secret};
+use crate::{
+    cache::event::CacheEvent,
+    caller::authenticated::AccountSession,
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The API token to create.
+pub struct CreateApiToken {
+    /// The only key that the token can act as.
+    pub api_key_id: String,
+    /// Display name.
+    pub name: Label,
+    /// The requests that the token allows.
+    pub scopes: TokenScopes,
+    /// Lifetime.
+    pub expires_in: Duration,
+}
+
+/// A new API token.
+#[derive(JsonSchema, Serialize)]
+pub struct ApiTokenCreated {
+    /// Id of the token, for its revocation.
+    pub token_id: ApiTokenId,
+    /// The value for `Authorization: Bearer`; shown only here.
+    pub token: String,
+    /// Display name.
+    pub name: Label,
+    /// The only key that the token can act as.
+    pub api_key_id: ApiKeyId,
+    /// The requests that the token allows.
+    #[schemars(with = "Vec<TokenScope>")]
+    pub scopes: TokenScopes,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// End of the token.
+    pub expires_at: Timestamp,
+}
+
+/// The API tokens of an account.
+#[derive(JsonSchema, Serialize)]
+pub struct ApiTokenList {
+    /// The tokens that have not expired, oldest first.
+    pub tokens: Vec<ApiTokenView>,
+}
+
+/// An API token, without its secret.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct ApiTokenView {
+    /// Id of the token.
+    pub token_id: ApiTokenId,
+    /// Display name.
+    pub name: Label,
+    /// The only key that the token can act as.
+    pub api_key_id: ApiKeyId,
+    /// The requests that the token allows.
+    #[schemars(with = "Vec<TokenScope>")]
+    pub scopes: TokenScopes,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// End of the token.
+    pub expires_at: Timestamp,
+    /// Start of the hour of the last use; null if the token was never used.
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A revoked API token.
+#[derive(JsonSchema, Serialize)]
+pub struct ApiTokenRevoked {
+    /// Id of the token.
+    pub token_id: ApiTokenId,
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
+    pub revoked: bool,
+}
+
+impl From<ApiToken> for ApiTokenView {
+    fn from(token: ApiToken) -> Self {
+        let ApiToken { id, token: _, account_id: _, api_key_id, .. } = token;
+        Self {
+            token_id: id,
+            name: token.name,
+            api_key_id,
+            scopes: token.scopes,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+            last_used_at: token.last_used_at,
+        }
+    }
+}
+
+impl Sealpost {
+    /// Creates an API token for a key of the session's account. Needs the present login secret.
+    pub async fn create_api_token(
+        &self,
+        session: &AccountSession,
+        login_secret: String,
+        create: CreateApiToken,
+        source: RequestSource,
+    ) -> Result<ApiTokenCreated, Error> {
+        let (session, proof) = (*session, OwnerProof::Secret(login_secret));
+        self.block(move |core| create_token(core, &session, create, &proof, &source)).await
+    }
+
+    /// Lists the API tokens of the session's account that have not expired.
+    pub async fn api_tokens(&self, session: &AccountSession) -> Result<ApiTokenList, Error> {
+        let account_id = session.account_id;
+        self.block(move |core| {
+            let now = core.clock.now();
+            let tokens = core.store.lookup()?.api_tokens_of(&account_id, now)?;
+            Ok(ApiTokenList { tokens: tokens.into_iter().map(ApiTokenView::from).collect() })
+        })
+        .await
+    }
+
+    /// Revokes an API token of the session's account. No node admits a later request with the token.
+    pub async fn revoke_api_token(
+        &self,
+        session: &AccountSession,
+        token_id: String,
+        source: RequestSource,
+    ) -> Result<ApiTokenRevoked, Error> {
+        let session = *session;
+        self.block(move |core| revoke_token(core, &session, &token_id, &source)).await
+    }
+}
+
+pub(crate) fn create_token(
+    core: &Core,
+    session: &AccountSession,
+    create: CreateApiToken,
+    proof: &OwnerProof,
+    source: &RequestSource,
+) -> Result<ApiTokenCreated, Error> {
+    let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
+    let unknown = Refusal::KeyNotFound { field: None };
+    let key_id = api_key_id.parse().map_err(|_malformed| unknown.clone())?;
+    let text = KeyToken::generate()?;
+    let now = core.clock.now();
+    let token = ApiToken {
+        id: ApiTokenId::new(now, random()?),
+        token: text.hash(),
+        account_id: session.account_id,
+        api_key_id: key_id,
+        name,
+        scopes,
+        created_at: now,
+        expires_at: now.plus(expires_in),
+        last_used_at: None,
+    };
+    let limit = core.settings.api_tokens_per_account_max;
+    let created = core.store.write(Durability::Durable, |tx| {
+        // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
+        if let Err(refusal) = check_owner(core, tx, session, proof)? {
+            return Ok(Err(refusal));
+        }
+        let key = tx.find_key(&key_id)?.filter(|key| key.account_id == session.account_id);
+        let Some(key) = key else { return Ok(Err(unknown.clone())) };
+        if key.status == KeyStatus::Revoked {
+            return Ok(Err(Refusal::KeyInactive { status: key.status, field: None }));
+        }
+        if tx.count_api_tokens(&session.account_id, now)? >= u64::from(limit) {
+            return Ok(Err(too_many_tokens(limit)));
+        }
+        tx.insert_api_token(&token)?;
+        let detail = Some(format!("{} for {key_id}", token.id));
+        core.record(tx, &session.act_from(source), ActivityKind::TokenCreated, detail).map(Ok)
+    })?;
+    record_wrong_secret(core, session, source, "creating an API token", &created)?;
+    created?;
+    Ok(ApiTokenCreated {
+        token_id: token.id,
+        token: text.expose().to_owned(),
+        name: token.name,
+        api_key_id: token.api_key_id,
+        scopes: token.scopes,
+        created_at: token.created_at,
+        expires_at: token.expires_at,
+    })
+}
+
+fn revoke_token(
+    core: &Core,
+    session: &AccountSession,
+    token_id: &str,
+    source: &RequestSource,
+) -> Result<ApiTokenRevoked, Error> {
+    let id = token_id.parse().map_err(|_malformed| Refusal::TokenNotFound)?;
+    let revoked = core.store.write(Durability::Durable, |tx| {
+        let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
+        if revoked.is_some() {
+            let (origin, detail) = (session.act_from(source), Some(id.to_string()));
+            core.record(tx, &origin, ActivityKind::TokenRevoked, detail)?;
+        }
+        Ok(revoked)
+    })?;
+    let revoked = revoked.ok_or(Refusal::TokenNotFound)?;
+    core.cache.invalidate_on(CacheEvent::SessionEnded(&revoked.token));
+    Ok(ApiTokenRevoked { token_id: revoked.id, revoked: true })
+}
+
+fn too_many_tokens(limit: u32) -> Refusal {
+    Refusal::QuotaExceeded {
+        limit,
+        what: "API tokens in this account",
+        way_out: "revoke one that is no longer used",
+    }
+}

@@ -1,0 +1,200 @@
+//! The secrets of an account: replacement with the present login secret, and recovery without it.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AccountId, AccountSecrets, ActivityKind, Refusal, RequestSource, TokenHash,
+    ports::{Durability, StoreError, Tx},
+};
+use sealpost_wallet::{LoginSecret, RecoveryCode, WalletError, same_hash};
+use serde::Serialize;
+
+use crate::{
+    account::activity::ActOrigin,
+    cache::event::CacheEvent,
+    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// Account and recovery code of a recovery.
+pub struct Recovery {
+    /// The account, as activation returned it.
+    pub account_id: String,
+    /// The recovery code of the account.
+    pub recovery_code: String,
+}
+
+impl Recovery {
+    /// Refuses a malformed account or code. A refused recovery needs no look-up, and rate limits do not count it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.parse().map(drop)
+    }
+
+    fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
+        let account_id = self.account_id.parse().map_err(|_malformed| NO_RECOVERY)?;
+        Ok((account_id, RecoveryCode::hash_of(&self.recovery_code).ok_or(NO_RECOVERY)?))
+    }
+}
+
+/// New secrets of an account.
+#[derive(JsonSchema, Serialize)]
+pub struct SecretsReplaced {
+    /// Account of the secrets.
+    pub account_id: AccountId,
+    /// The new login secret; shown only here.
+    pub login_secret: String,
+    /// The new recovery code; shown only here.
+    pub recovery_code: String,
+}
+
+impl Sealpost {
+    /// Replaces the login secret and the recovery code. Needs the present login secret. Sessions and API tokens stay.
+    pub async fn rotate_login_secret(
+        &self,
+        session: &AccountSession,
+        login_secret: String,
+        source: RequestSource,
+    ) -> Result<SecretsReplaced, Error> {
+        let session = *session;
+        let proof = OwnerProof::Secret(login_secret);
+        self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
+    }
+
+    /// Replaces the login secret and the recovery code. Needs the present recovery code. Ends all sessions and API tokens
+    /// of the account.
+    pub async fn recover(
+        &self,
+        recovery: Recovery,
+        source: RequestSource,
+    ) -> Result<SecretsReplaced, Error> {
+        self.block(move |core| recover(core, &recovery, &source)).await
+    }
+}
+
+pub(crate) fn replace_secrets(
+    core: &Core,
+    session: &AccountSession,
+    proof: &OwnerProof,
+    source: &RequestSource,
+) -> Result<SecretsReplaced, Error> {
+    let secrets = NewSecrets::generate()?;
+    let replaced = core.store.write(Durability::Durable, |tx| {
+        if let Err(refusal) = check_owner(core, tx, session, proof)? {
+            return Ok(Err(refusal));
+        }
+        tx.set_account_secrets(&session.account_id, &secrets.hashes())?;
+        let detail = Some("login secret and recovery code".to_owned());
+        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail).map(Ok)
+    })?;
+    record_wrong_secret(core, session, source, "replacing the secrets", &replaced)?;
+    replaced?;
+    Ok(secrets.show(session.account_id))
+}
+
+fn recover(
+    core: &Core,
+    recovery: &Recovery,
+    source: &RequestSource,
+) -> Result<SecretsReplaced, Error> {
+    let (account_id, given) = recovery.parse()?;
+    let is_right = |stored: Option<TokenHash>| stored.is_some_and(|code| same_hash(&given, &code));
+    let stored = core.store.lookup()?.find_recovery_code(&account_id)?;
+    if !is_right(stored) {
+        if stored.is_some() {
+            core.record_failed_login(&account_id, source, Some("recovery"))?;
+        }
+        return Err(NO_RECOVERY.into());
+    }
+    let secrets = NewSecrets::generate()?;
+    let origin = ActOrigin::client(account_id, source);
+    core.store.write(Durability::Durable, |tx| {
+        // Checks the code again on the locked account. A closed account has none. So each code works once.
+        tx.lock_account(&account_id)?;
+        if !is_right(tx.find_recovery_code(&account_id)?) {
+            return Ok(Err(NO_RECOVERY));
+        }
+        tx.set_account_secrets(&account_id, &secrets.hashes())?;
+        tx.delete_sessions_of(&account_id)?;
+        tx.delete_api_tokens_of(&account_id)?;
+        core.record(tx, &origin, ActivityKind::Recovered, None).map(Ok)
+    })??;
+    core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
+    Ok(secrets.show(account_id))
+}
+
+/// The proof that a request comes from the owner, and not only from the holder of a session.
+pub(crate) enum OwnerProof {
+    /// The login secret was given within the last minutes.
+    Confirmed,
+    /// The present login secret, not yet verified.
+    Secret(String),
+}
+
+/// Locks the account. Then checks that the account is open, the session is live and the login secret is right.
+pub(crate) fn check_owner(
+    core: &Core,
+    tx: &mut dyn Tx,
+    session: &AccountSession,
+    proof: &OwnerProof,
+) -> Result<Result<(), Refusal>, StoreError> {
+    let is_open = tx.lock_account(&session.account_id)?;
+    let stored = tx.find_session(&session.token)?;
+    if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
+        return Ok(Err(NO_SESSION));
+    }
+    let OwnerProof::Secret(login_secret) = proof else { return Ok(Ok(())) };
+    let stored = tx.find_login_secret(&session.account_id)?;
+    let given = LoginSecret::hash_of(login_secret);
+    let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
+    Ok(if is_right { Ok(()) } else { Err(WRONG_SECRET) })
+}
+
+/// Records a wrong login secret, if that is why the act was refused. `attempted` names the act.
+pub(crate) fn record_wrong_secret<T>(
+    core: &Core,
+    session: &AccountSession,
+    source: &RequestSource,
+    attempted: &str,
+    done: &Result<T, Refusal>,
+) -> Result<(), StoreError> {
+    if matches!(done, Err(refusal) if *refusal == WRONG_SECRET) {
+        core.record_failed_login(&session.account_id, source, Some(attempted))?;
+    }
+    Ok(())
+}
+
+/// New secrets, before they are stored.
+pub(crate) struct NewSecrets {
+    login_secret: LoginSecret,
+    recovery_code: RecoveryCode,
+}
+
+impl NewSecrets {
+    pub(crate) fn generate() -> Result<Self, WalletError> {
+        let (login_secret, recovery_code) = (LoginSecret::generate()?, RecoveryCode::generate()?);
+        Ok(Self { login_secret, recovery_code })
+    }
+
+    pub(crate) fn hashes(&self) -> AccountSecrets {
+        AccountSecrets {
+            login_secret: self.login_secret.hash(),
+            recovery_code: self.recovery_code.hash(),
+        }
+    }
+
+    pub(crate) fn show(&self, account_id: AccountId) -> SecretsReplaced {
+        SecretsReplaced {
+            account_id,
+            login_secret: self.login_secret.expose().to_owned(),
+            recovery_code: self.recovery_code.expose().to_owned(),
+        }
+    }
+}
+
+/// The refusal of a wrong login secret in a session.
+pub(crate) const WRONG_SECRET: Refusal = Refusal::Unauthorized(
+    "the login_secret is wrong; it is the newest one of this account (ls_...)",
+);
+const NO_RECOVERY: Refusal = Refusal::Unauthorized(
+    "the account_id or the recovery_code is wrong; use the newest code, since each code works once",
+);

@@ -1,0 +1,29 @@
+//! The bearer tokens that a request accepts.
+
+use sealpost_domain::{Refusal, TokenScope};
+
+use super::bearer::TokenGrant;
+
+/// The bearer tokens that an endpoint accepts. A session is always accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// API tokens with one of these scopes.
+    Scopes(&'static [TokenScope]),
+    /// No API token.
+    Session,
+}
+
+impl Access {
+    /// Refuses an API token without one of the scopes.
+    pub(super) fn check(self, grant: Option<&TokenGrant>) -> Result<(), Refusal> {
+        let needed = match self {
+            Self::Scopes(needed) => needed,
+            Self::Session => &[],
+        };
+        let allows = |grant: &TokenGrant| needed.iter().any(|scope| grant.scopes.contains(*scope));
+        if grant.is_none_or(allows) {
+            return Ok(());
+        }
+        Err(Refusal::InsufficientScope { needed })
+    }
+}

@@ -1,0 +1,89 @@
+//! Bearer tokens: a session token acts for an account, an API token for one key with limited scopes.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, ApiToken, ApiTokenId, Session, Timestamp, TokenHash, TokenScopes,
+};
+
+/// The hash of a well-formed bearer token, by its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BearerHash {
+    ApiToken(TokenHash),
+    Session(TokenHash),
+}
+
+impl BearerHash {
+    pub(crate) const fn hash(self) -> TokenHash {
+        match self {
+            Self::ApiToken(hash) | Self::Session(hash) => hash,
+        }
+    }
+}
+
+/// A stored bearer token. It may have expired.
+#[derive(Debug, Clone)]
+pub(crate) struct Bearer {
+    pub(crate) hash: TokenHash,
+    pub(crate) account_id: AccountId,
+    pub(crate) expires_at: Timestamp,
+    /// `None` for a session.
+    pub(crate) grant: Option<TokenGrant>,
+}
+
+/// The id, the key and the scopes of an API token. These never change.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenGrant {
+    pub(crate) id: ApiTokenId,
+    pub(crate) api_key_id: ApiKeyId,
+    pub(crate) scopes: TokenScopes,
+    last_use: Arc<LastUse>,
+}
+
+/// The hour of the last use that this node knows, in milliseconds.
+#[derive(Debug)]
+struct LastUse(AtomicI64);
+
+impl Bearer {
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        now < self.expires_at
+    }
+}
+
+impl TokenGrant {
+    /// Returns the start of this hour if this is the first known use of the token in it.
+    pub(super) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
+        let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
+        let LastUse(last) = &*self.last_use;
+        // Almost every request ends at this read, without a write to shared memory.
+        let is_first =
+            last.load(Ordering::Relaxed) < hour && last.fetch_max(hour, Ordering::Relaxed) < hour;
+        is_first.then(|| Timestamp::from_millis(hour))
+    }
+}
+
+impl From<Session> for Bearer {
+    fn from(session: Session) -> Self {
+        let Session { token: hash, account_id, expires_at } = session;
+        Self { hash, account_id, expires_at, grant: None }
+    }
+}
+
+impl From<ApiToken> for Bearer {
+    fn from(token: ApiToken) -> Self {
+        let last_use = token.last_used_at.map_or(i64::MIN, Timestamp::as_millis);
+        let grant = TokenGrant {
+            id: token.id,
+            api_key_id: token.api_key_id,
+            scopes: token.scopes,
+            last_use: Arc::new(LastUse(AtomicI64::new(last_use))),
+        };
+        let ApiToken { token: hash, account_id, expires_at, .. } = token;
+        Self { hash, account_id, expires_at, grant: Some(grant) }
+    }
+}
+
+const HOUR_MS: i64 = 3_600_000;

@@ -1,0 +1,49 @@
+//! The bounded queue of uses of API tokens that are not written yet.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use sealpost_domain::{Timestamp, TokenHash};
+
+/// Uses that are not written yet.
+#[derive(Default)]
+pub(crate) struct TokenUseQueue(Mutex<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    hours: HashMap<TokenHash, Timestamp>,
+    has_worker: bool,
+}
+
+impl TokenUseQueue {
+    /// Queues a use. Returns whether the caller must start a worker. Drops the use if the queue is full.
+    pub(super) fn push(&self, token: TokenHash, hour: Timestamp) -> bool {
+        let mut queue = self.lock();
+        if queue.hours.len() >= QUEUED_MAX {
+            return false;
+        }
+        queue.hours.insert(token, hour);
+        !std::mem::replace(&mut queue.has_worker, true)
+    }
+
+    /// Takes all queued uses. Returns `None` if there are none: the worker then ends.
+    pub(super) fn take(&self) -> Option<HashMap<TokenHash, Timestamp>> {
+        let mut queue = self.lock();
+        queue.has_worker = !queue.hours.is_empty();
+        queue.has_worker.then(|| std::mem::take(&mut queue.hours))
+    }
+
+    /// Lets the next use start a worker, although this one did not end in order.
+    pub(super) fn abandon(&self) {
+        self.lock().has_worker = false;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Maximum number of queued uses.
+const QUEUED_MAX: usize = 10_000;

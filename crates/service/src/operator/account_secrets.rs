@@ -1,0 +1,42 @@
+//! The secrets of an account, for operators.
+
+use sealpost_domain::AccountId;
+use serde::Serialize;
+use serde_json::json;
+
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::account::recovery::NewSecrets;
+
+/// The recovery code of an account whose secrets an operator has reset.
+#[derive(Serialize)]
+pub struct SecretReset {
+    /// The account.
+    pub account_id: AccountId,
+    /// The recovery code for `POST /v1/auth/recover`; shown only here. It works once.
+    pub recovery_code: String,
+}
+
+impl Operator {
+    /// Ends the login secret, the recovery code and all sessions of an account, and creates a recovery code. API tokens
+    /// stay until the owner uses the code.
+    pub fn reset_secret(&self, account: &AccountId) -> Result<SecretReset, OperatorError> {
+        // The new login secret is shown to no one, so no login succeeds until the account is recovered.
+        let secrets = NewSecrets::generate()?;
+        self.perform(|tx| {
+            if !tx.lock_account(account)? {
+                return Ok(Err(OperatorError::NotFound("such account")));
+            }
+            tx.set_account_secrets(account, &secrets.hashes())?;
+            tx.delete_sessions_of(account)?;
+            let record = ActionRecord {
+                action: "account.reset-secret",
+                subject: account.to_string(),
+                concerned: Concerned::Account(*account),
+                detail: json!({}),
+            };
+            Ok(Ok(((), record)))
+        })?;
+        let recovery_code = secrets.show(*account).recovery_code;
+        Ok(SecretReset { account_id: *account, recovery_code })
+    }
+}

@@ -1,0 +1,251 @@
+//! The log of all events of a key: the attempts at all its webhooks, and one event with its request and responses.
+
+use std::{fmt, str::FromStr};
+
+use sealpost_domain::{
+    ApiKeyId, Attempt, AttemptNumber, Event, EventId, PendingDelivery, Refusal, Timestamp, Webhook,
+    WebhookId, ports::Lookup,
+};
+
+use super::account_owner::{NO_KEY, Owner};
+use crate::{
+    error::Error,
+    webhooks::{
+        deliveries::{DeliveryView, attempt_view, pending_view},
+        delivery_state::DeliveryState,
+    },
+};
+
+/// Selects a page of the event log of a key.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListEvents {
+    /// Lists only entries of this webhook.
+    pub webhook_id: Option<WebhookId>,
+    /// Lists only entries in this state. `None` lists all attempts, but no pending deliveries.
+    pub state: Option<DeliveryState>,
+    /// Maximum number of entries.
+    pub limit: u32,
+    /// The `next` of the previous page; `None` for the first page.
+    pub cursor: Option<EventLogCursor>,
+}
+
+/// A page of the event log of a key.
+pub struct EventLogPage {
+    /// The attempts or pending deliveries, newest first.
+    pub entries: Vec<EventLogEntry>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next: Option<EventLogCursor>,
+    /// All webhooks of the key, oldest first.
+    pub webhooks: Vec<LoggedWebhook>,
+}
+
+/// An attempt or a pending delivery, with its webhook.
+pub struct EventLogEntry {
+    /// The webhook.
+    pub webhook: LoggedWebhook,
+    /// The attempt or the pending delivery.
+    pub delivery: DeliveryView,
+}
+
+/// Id and URL of a webhook in the event log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedWebhook {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// URL of the receiver.
+    pub url: String,
+}
+
+/// The last entry of a page of the event log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventLogCursor {
+    /// The last entry is an attempt.
+    Attempt(AttemptNumber),
+    /// The last entry is a pending delivery of this event.
+    Event(EventId),
+}
+
+/// One event of a key, as the service sent it.
+pub struct EventReport {
+    /// Id of the event.
+    pub event_id: EventId,
+    /// Time of the event. `None` if the event is no longer stored.
+    pub at: Option<Timestamp>,
+    /// The body of the requests. `None` if the event is no longer stored.
+    pub body: Option<String>,
+    /// The pending deliveries, then the attempts, newest first. At most 100 attempts.
+    pub entries: Vec<EventLogEntry>,
+}
+
+impl Owner<'_> {
+    /// Returns a page of the event log of a key.
+    pub async fn events(&self, key: &ApiKeyId, query: ListEvents) -> Result<EventLogPage, Error> {
+        let key = *key;
+        self.read(move |core, lookup, account, _now| {
+            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            let mut lookup = core.store.lookup()?;
+            let all = lookup.list_webhooks(&key)?;
+            let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
+            let mut found = Vec::new();
+            for webhook in all.iter().filter(is_listed) {
+                found.extend(entries_of(&mut *lookup, webhook, &query)?);
+            }
+            found.sort_by_key(|(position, _)| std::cmp::Reverse(position.sort_key()));
+            let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+            let dropped = found.get(limit).map(|(position, _)| *position);
+            found.truncate(limit);
+            // Several webhooks can have pending deliveries of one event, and a cursor cannot point between them.
+            while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
+                found.pop();
+            }
+            let next = found.last().filter(|_| dropped.is_some()).map(|(position, _)| *position);
+            Ok(EventLogPage {
+                entries: found.into_iter().map(|(_, entry)| entry).collect(),
+                next,
+                webhooks: all.iter().map(LoggedWebhook::of).collect(),
+            })
+        })
+        .await
+    }
+
+    /// Returns one event of a key with its request and all its attempts. Refuses an event without any trace.
+    pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
+        let key = *key;
+        self.read(move |core, lookup, account, _now| {
+            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
+            let event = lookup.find_event(&key, &event_id)?;
+            let pending = match &event {
+                Some(event) => lookup.pending_at_event(&ids, event)?,
+                None => Vec::new(),
+            };
+            let attempts = lookup.attempts_at_event(&ids, &event_id, ATTEMPTS_MAX)?;
+            if event.is_none() && attempts.is_empty() {
+                return Err(Refusal::EnvelopeNotFound.into());
+            }
+            let find = |id: &WebhookId| webhooks.iter().find(|webhook| webhook.id == *id);
+            let pending = pending.into_iter().filter_map(|(id, pending)| {
+                find(&id).map(|webhook| EventLogEntry::pending(webhook, pending))
+            });
+            let attempts = attempts.into_iter().filter_map(|(id, attempt)| {
+                find(&id).map(|webhook| EventLogEntry::attempt(webhook, attempt))
+            });
+            let body = event.as_ref().and_then(|event| event.body(core.settings.events).ok());
+            Ok(EventReport {
+                event_id,
+                at: event.as_ref().map(Event::timestamp),
+                body: body.and_then(|body| String::from_utf8(body).ok()),
+                entries: pending.chain(attempts).collect(),
+            })
+        })
+        .await
+    }
+}
+
+/// Reads up to one entry more than the page shows. The additional entry shows that another page follows.
+fn entries_of(
+    lookup: &mut dyn Lookup,
+    webhook: &Webhook,
+    query: &ListEvents,
+) -> Result<Vec<(EventLogCursor, EventLogEntry)>, Error> {
+    let limit = query.limit.saturating_add(1);
+    let outcome = match query.state {
+        Some(DeliveryState::Pending) => {
+            let below = match &query.cursor {
+                Some(EventLogCursor::Event(id)) => Some(id),
+                _ => None,
+            };
+            let pending = lookup.pending_deliveries(&webhook.id, below, limit)?.into_iter();
+            let entry = |pending: PendingDelivery| {
+                let position = EventLogCursor::Event(pending.event_id);
+                (position, EventLogEntry::pending(webhook, pending))
+            };
+            return Ok(pending.map(entry).collect());
+        }
+        Some(DeliveryState::Attempted(outcome)) => Some(outcome),
+        None => None,
+    };
+    let below = match query.cursor {
+        Some(EventLogCursor::Attempt(number)) => Some(number),
+        _ => None,
+    };
+    let entry = |attempt: Attempt| {
+        (EventLogCursor::Attempt(attempt.number), EventLogEntry::attempt(webhook, attempt))
+    };
+    Ok(lookup.attempts(&webhook.id, outcome, below, limit)?.into_iter().map(entry).collect())
+}
+
+impl EventLogEntry {
+    fn attempt(webhook: &Webhook, attempt: Attempt) -> Self {
+        Self { webhook: LoggedWebhook::of(webhook), delivery: attempt_view(attempt) }
+    }
+
+    fn pending(webhook: &Webhook, pending: PendingDelivery) -> Self {
+        Self {
+            webhook: LoggedWebhook::of(webhook),
+            delivery: pending_view(pending, webhook.status),
+        }
+    }
+}
+
+impl LoggedWebhook {
+    fn of(webhook: &Webhook) -> Self {
+        Self { webhook_id: webhook.id, url: webhook.url.clone() }
+    }
+}
+
+impl EventLogCursor {
+    /// Returns a value by which positions sort. Ids are compared without their prefix, because the rest begins with the
+    /// time.
+    fn sort_key(&self) -> (i64, String) {
+        match self {
+            Self::Attempt(number) => (number.0, String::new()),
+            Self::Event(id) => (0, id.to_string().split_off(4)),
+        }
+    }
+}
+
+impl fmt::Display for EventLogCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attempt(number) => number.0.fmt(f),
+            Self::Event(id) => id.fmt(f),
+        }
+    }
+}
+
+/// The text is not a cursor of the event log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be the cursor of a page of the event log")]
+pub struct EventLogCursorFault;
+
+impl FromStr for EventLogCursor {
+    type Err = EventLogCursorFault;
+
+    fn from_str(text: &str) -> Result<Self, EventLogCursorFault> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Attempt(AttemptNumber(number))),
+            Err(_) => text.parse().map(Self::Event).map_err(|_malformed| EventLogCursorFault),
+        }
+    }
+}
+
+/// Maximum number of attempts that the page of an event shows.
+const ATTEMPTS_MAX: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::EnvelopeId;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_a_number_or_the_id_of_an_event() {
+        let event = EnvelopeId::new(Timestamp::from_millis(1_790_000_000_000), [8; 10]).into();
+        for cursor in [EventLogCursor::Attempt(AttemptNumber(7)), EventLogCursor::Event(event)] {
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        assert_eq!("x".parse::<EventLogCursor>(), Err(EventLogCursorFault));
+    }
+}

@@ -1,0 +1,181 @@
+//! The health of an account's webhooks: recent attempts of each, and the webhooks that need attention.
+
+use std::time::Duration;
+
+use sealpost_domain::{
+    ApiKeyId, AttemptTiming, Refusal, Timestamp, WebhookId,
+    ports::{OwnerLookup, StoreError},
+};
+
+use super::{
+    account_owner::{NO_KEY, Owner},
+    views::Truncated,
+};
+use crate::{error::Error, webhooks::view::WebhookView};
+
+/// A webhook, with its attempts in the last 24 hours.
+pub struct WebhookReport {
+    /// The webhook.
+    pub webhook: WebhookView,
+    /// Its recent attempts.
+    pub recent: RecentAttempts,
+}
+
+/// The attempts at a webhook in the last 24 hours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentAttempts {
+    /// Start of the period. It is shorter than 24 hours if `is_truncated`.
+    pub since: Timestamp,
+    /// End of the period.
+    pub until: Timestamp,
+    /// Number of attempts.
+    pub attempts: u32,
+    /// Number of successful attempts.
+    pub succeeded: u32,
+    /// The duration in milliseconds that 95 % of the attempts did not exceed. `None` without attempts.
+    pub p95_ms: Option<u32>,
+    /// True if the webhook had more attempts than are read for a page. The period then starts at the oldest attempt
+    /// that was read.
+    pub is_truncated: bool,
+    /// The attempts in each of 24 equal parts of the period, oldest first.
+    pub parts: [AttemptCount; 24],
+}
+
+/// The attempts in a part of a period.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AttemptCount {
+    /// Number of successful attempts.
+    pub succeeded: u32,
+    /// Number of failed attempts.
+    pub failed: u32,
+}
+
+impl Owner<'_> {
+    /// Returns the webhooks of a key, oldest first, each with its recent attempts.
+    pub async fn webhooks(&self, key: &ApiKeyId) -> Result<Vec<WebhookReport>, Error> {
+        let key = *key;
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let report = |webhook| report(lookup, WebhookView::from(webhook), now);
+            Ok(webhooks.into_iter().map(report).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Returns one webhook of a key, with its recent attempts.
+    pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
+        let (key, webhook) = (*key, webhook.parse::<WebhookId>());
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            let webhooks = core.store.lookup()?.list_webhooks(&key)?.into_iter();
+            let found = webhooks.map(WebhookView::from).find(|it| Ok(it.webhook_id) == webhook);
+            Ok(report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?)
+        })
+        .await
+    }
+
+    /// Lists the account's webhooks that are disabled, or whose newest attempts failed. At most 50.
+    pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
+        self.read(|_core, lookup, account, _now| {
+            let webhooks = lookup.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;
+            Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), UNHEALTHY_MAX))
+        })
+        .await
+    }
+}
+
+impl RecentAttempts {
+    /// Returns the share of successful attempts in percent, rounded down. `None` without attempts.
+    pub fn success_percent(&self) -> Option<u32> {
+        let share = (u64::from(self.succeeded) * 100).checked_div(self.attempts.into())?;
+        u32::try_from(share).ok()
+    }
+
+    /// Summarises attempts, newest first. `max` is the number of attempts that were read at most.
+    fn of(attempts: &[AttemptTiming], now: Timestamp, max: usize) -> Self {
+        let is_truncated = attempts.len() >= max;
+        let oldest = attempts.last().filter(|_| is_truncated).map(|oldest| oldest.at);
+        let since = oldest.unwrap_or_else(|| now.minus(PERIOD));
+        let mut parts = [AttemptCount::default(); 24];
+        let number = u128::try_from(parts.len()).unwrap_or(1);
+        let length = now.since(since).as_millis().max(1);
+        for attempt in attempts {
+            let part = attempt.at.since(since).as_millis() * number / length;
+            let part = usize::try_from(part).unwrap_or(usize::MAX).min(parts.len() - 1);
+            if let Some(part) = parts.get_mut(part) {
+                let count = if attempt.is_success { &mut part.succeeded } else { &mut part.failed };
+                *count += 1;
+            }
+        }
+        let sum = |count: fn(&AttemptCount) -> u32| parts.iter().map(count).sum::<u32>();
+        let succeeded = sum(|part| part.succeeded);
+        let attempts_made = succeeded + sum(|part| part.failed);
+        let p95_ms = percentile_95(attempts.iter().map(|attempt| attempt.duration_ms).collect());
+        Self { since, until: now, attempts: attempts_made, succeeded, p95_ms, is_truncated, parts }
+    }
+}
+
+fn report(
+    lookup: &mut dyn OwnerLookup,
+    webhook: WebhookView,
+    now: Timestamp,
+) -> Result<WebhookReport, StoreError> {
+    let attempts = lookup.recent_attempts(&webhook.webhook_id, now.minus(PERIOD), RECENT_MAX)?;
+    let max = usize::try_from(RECENT_MAX).unwrap_or(usize::MAX);
+    Ok(WebhookReport { webhook, recent: RecentAttempts::of(&attempts, now, max) })
+}
+
+/// Returns the smallest duration that at least 95 % of the durations do not exceed.
+fn percentile_95(mut durations: Vec<u32>) -> Option<u32> {
+    durations.sort_unstable();
+    let rank = (durations.len() * 95).div_ceil(100);
+    durations.get(rank.checked_sub(1)?).copied()
+}
+
+const PERIOD: Duration = Duration::from_hours(24);
+/// Maximum number of attempts that a page reads for each webhook.
+const RECENT_MAX: u32 = 500;
+const UNHEALTHY_MAX: u32 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+    const NOW: Timestamp = Timestamp::from_millis(100 * HOUR);
+
+    fn attempt(hours_ago: i64, duration_ms: u32, is_success: bool) -> AttemptTiming {
+        let at = Timestamp::from_millis(NOW.as_millis() - hours_ago * HOUR);
+        AttemptTiming { at, duration_ms, is_success }
+    }
+
+    #[test]
+    fn attempts_are_counted_by_the_hour() {
+        let attempts = [attempt(0, 9, true), attempt(1, 8, false), attempt(24, 7, true)];
+        let recent = RecentAttempts::of(&attempts, NOW, 9);
+        assert_eq!((recent.attempts, recent.succeeded, recent.success_percent()), (3, 2, Some(66)));
+        assert_eq!((recent.since, recent.is_truncated), (NOW.minus(PERIOD), false));
+        let counts = [0, 23].map(|hour| (recent.parts[hour].succeeded, recent.parts[hour].failed));
+        assert_eq!(counts, [(1, 0), (1, 1)]);
+        let none = RecentAttempts::of(&[], NOW, 9);
+        assert_eq!((none.success_percent(), none.p95_ms), (None, None));
+    }
+
+    #[test]
+    fn the_period_of_a_truncated_list_starts_at_its_oldest_attempt() {
+        let recent = RecentAttempts::of(&[attempt(0, 9, true), attempt(1, 8, true)], NOW, 2);
+        assert!(recent.is_truncated);
+        assert_eq!(recent.since.as_millis(), 99 * HOUR);
+        assert_eq!((recent.parts[0].succeeded, recent.parts[23].succeeded), (1, 1));
+        let at_once = RecentAttempts::of(&[attempt(0, 9, false); 2], NOW, 2);
+        assert_eq!(at_once.parts[0].failed, 2);
+    }
+
+    #[test]
+    fn the_95th_percentile_covers_95_of_100_durations() {
+        assert_eq!(percentile_95((1..=100).collect()), Some(95));
+        assert_eq!(percentile_95(vec![7]), Some(7));
+        assert_eq!(percentile_95((1..=20).rev().collect()), Some(19));
+    }
+}

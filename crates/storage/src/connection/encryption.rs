@@ -1,0 +1,314 @@
+//! Decides how connections to PostgreSQL are encrypted, from the URL and the settings.
+//!
+//! Connections that leave the machine use TLS and verify certificate and host name. Weaker modes must be chosen.
+
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use crate::connection::url::{DatabaseUrl, PostgresUrl};
+
+/// The encryption of the connections to a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encryption {
+    /// The database is on this machine. The traffic needs no encryption.
+    Local,
+    /// TLS with a verified certificate and a verified host name.
+    Verified,
+    /// The operator has chosen a weaker mode for connections that leave the machine.
+    Weaker(SslMode),
+}
+
+/// The parameter `sslmode` of a PostgreSQL URL, in libpq's order from weak to strong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SslMode {
+    /// Never TLS.
+    Disable,
+    /// TLS only if the server refuses a connection without it.
+    Allow,
+    /// TLS if the server offers it.
+    Prefer,
+    /// TLS. libpq verifies the certificate only if it finds a file of authorities.
+    Require,
+    /// TLS with a certificate of a trusted authority, for any host name.
+    VerifyCa,
+    /// TLS with a certificate of a trusted authority for the host name of the URL.
+    VerifyFull,
+}
+
+/// The reasons why the encryption settings of a database are rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EncryptionFault {
+    /// The URL asks for TLS, and the settings for none.
+    #[error("give either --database-in-clear or an sslmode with TLS in the database URL, not both")]
+    Contradiction,
+    /// No file of certificate authorities was found on this machine.
+    #[error(
+        "this machine has no certificate authorities to verify the database server: install ca-certificates, or give \
+         sslrootcert=FILE in the database URL"
+    )]
+    NoAuthorities,
+    /// The binary has no TLS for PostgreSQL.
+    #[error(
+        "the connection to the database needs TLS, which this binary lacks: build it with --features postgres-tls, \
+         use a host on this machine in the database URL, or give --database-in-clear if the network is private"
+    )]
+    NotBuilt,
+    /// The authorities of this machine are used, but not the host name.
+    #[error("sslrootcert=system in the database URL needs sslmode=verify-full")]
+    SystemWithoutHost,
+    /// The mode does not exist.
+    #[error(
+        "the sslmode in the database URL is unknown: give disable, allow, prefer, require, verify-ca or verify-full"
+    )]
+    UnknownMode,
+}
+
+impl DatabaseUrl {
+    /// Returns the encryption of the connections. `in_clear` turns TLS off, unless the URL asks for it.
+    pub fn encryption(&self, in_clear: bool) -> Result<Encryption, EncryptionFault> {
+        let Self::Postgres(url) = self else { return Ok(Encryption::Local) };
+        let mode = mode(url, in_clear)?;
+        if !url.leaves_the_machine() {
+            return Ok(Encryption::Local);
+        }
+        Ok(match mode {
+            Some(SslMode::VerifyFull) | None => Encryption::Verified,
+            Some(weaker) => Encryption::Weaker(weaker),
+        })
+    }
+}
+
+impl SslMode {
+    /// Returns the name of the mode in a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Allow => "allow",
+            Self::Prefer => "prefer",
+            Self::Require => "require",
+            Self::VerifyCa => "verify-ca",
+            Self::VerifyFull => "verify-full",
+        }
+    }
+
+    /// Returns the risk of the mode, with advice. `None` for the strongest mode.
+    pub fn risk(self) -> Option<&'static str> {
+        match self {
+            Self::Disable => Some(
+                "connections to the database are not encrypted: an attacker on the network can read and change all \
+                 data; use sslmode=verify-full",
+            ),
+            Self::Allow | Self::Prefer => Some(
+                "connections to the database may be unencrypted: an attacker on the network can turn TLS off; use \
+                 sslmode=verify-full",
+            ),
+            Self::Require => Some(
+                "the certificate of the database server may be unverified: an attacker on the network can pose as the \
+                 server; use sslmode=verify-full",
+            ),
+            Self::VerifyCa => Some(
+                "the host name of the database server is not verified: another server with a certificate of the \
+                 authority can pose as the server; use sslmode=verify-full",
+            ),
+            Self::VerifyFull => None,
+        }
+    }
+
+    fn of(text: &str) -> Option<Self> {
+        ALL.into_iter().find(|mode| mode.as_str() == text)
+    }
+}
+
+/// Returns the URL with the parameters of the encryption added.
+pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl, EncryptionFault> {
+    let Some(mode) = mode(url, in_clear)? else { return Ok(url.clone()) };
+    let mut url = match url.parameter("sslmode") {
+        Some(_given) => url.clone(),
+        None => url.with_parameter("sslmode", mode.as_str()),
+    };
+    let uses_system = url.parameter("sslrootcert").is_none_or(|file| file == SYSTEM);
+    if mode == SslMode::VerifyFull && uses_system {
+        let file = system_authorities().ok_or(EncryptionFault::NoAuthorities)?;
+        url = url.with_parameter("sslrootcert", &percent_encoded(&file));
+    }
+    Ok(url)
+}
+
+/// Returns advice for the text of a connection error. `None` if TLS is not the cause.
+pub(crate) fn advice(error: &str) -> Option<&'static str> {
+    let found = ADVICE.iter().find(|(phrase, _)| error.contains(phrase));
+    found.map(|(_, advice)| *advice)
+}
+
+/// Returns the mode of the connections. `None` leaves the choice to libpq, on this machine.
+fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionFault> {
+    let given = url.parameter("sslmode");
+    let given = given.map(|text| SslMode::of(text).ok_or(EncryptionFault::UnknownMode));
+    let uses_system = url.parameter("sslrootcert") == Some(SYSTEM);
+    let mode = match given.transpose()? {
+        Some(SslMode::Disable) => SslMode::Disable,
+        Some(_) if in_clear => return Err(EncryptionFault::Contradiction),
+        Some(given) => given,
+        None if in_clear => SslMode::Disable,
+        None if uses_system || url.leaves_the_machine() => SslMode::VerifyFull,
+        None => return Ok(None),
+    };
+    if uses_system && mode != SslMode::VerifyFull {
+        return Err(EncryptionFault::SystemWithoutHost);
+    }
+    if mode >= SslMode::Require && !HAS_TLS {
+        return Err(EncryptionFault::NotBuilt);
+    }
+    Ok(Some(mode))
+}
+
+/// Returns the file of the machine's certificate authorities. The bundled OpenSSL does not know its path.
+#[cfg(feature = "postgres-tls")]
+fn system_authorities() -> Option<PathBuf> {
+    openssl_probe::probe().cert_file
+}
+
+#[cfg(not(feature = "postgres-tls"))]
+fn system_authorities() -> Option<PathBuf> {
+    None
+}
+
+/// Encodes a path as the value of a URL parameter.
+fn percent_encoded(path: &Path) -> String {
+    let encoded = |&byte: &u8| {
+        if byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    path.as_os_str().as_bytes().iter().map(encoded).collect()
+}
+
+/// True if the bundled libpq has TLS.
+const HAS_TLS: bool = cfg!(feature = "postgres-tls");
+
+/// The value of `sslrootcert` that selects the authorities of the machine.
+const SYSTEM: &str = "system";
+
+const ALL: [SslMode; 6] = [
+    SslMode::Disable,
+    SslMode::Allow,
+    SslMode::Prefer,
+    SslMode::Require,
+    SslMode::VerifyCa,
+    SslMode::VerifyFull,
+];
+
+/// Texts of libpq and PostgreSQL, with advice. The bundled libpq has only English texts.
+const ADVICE: [(&str, &str); 7] = [
+    (
+        "server does not support SSL",
+        "the database server has no TLS: turn on its setting ssl, or give --database-in-clear if the network is \
+         private",
+    ),
+    (
+        "does not match host name",
+        "the certificate of the database server is for another host: use a name of the certificate in the database URL",
+    ),
+    ("certificate verify failed", REJECTED),
+    // The certificate names the authority of sslrootcert, but another key has signed the certificate.
+    ("signature failure", REJECTED),
+    (
+        "root certificate file",
+        "the authority of the database server cannot be read: correct sslrootcert in the database URL",
+    ),
+    (
+        "requires a valid client certificate",
+        "the database server demands a client certificate: give sslcert=FILE and sslkey=FILE in the database URL",
+    ),
+    (
+        "certificate required",
+        "the database server demands a client certificate: give sslcert=FILE and sslkey=FILE in the database URL",
+    ),
+];
+
+const REJECTED: &str = "the certificate of the database server is rejected: renew it if it has expired; otherwise give \
+                        the certificate of its authority with sslrootcert=FILE in the database URL";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postgres(text: &str) -> PostgresUrl {
+        match format!("postgres://{text}").parse() {
+            Ok(DatabaseUrl::Postgres(url)) => url,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_connection_that_leaves_the_machine_is_verified_unless_the_operator_chooses_otherwise() {
+        use Encryption::{Local, Verified, Weaker};
+        for (text, in_clear, expected) in [
+            ("localhost/d", false, Ok(Local)),
+            ("localhost/d", true, Ok(Local)),
+            ("localhost/d?sslmode=disable", false, Ok(Local)),
+            ("db.example/d", false, with_tls(Verified)),
+            ("localhost,db.example/d", false, with_tls(Verified)),
+            ("db.example/d?sslmode=verify-full", false, with_tls(Verified)),
+            ("db.example/d?sslmode=verify-ca", false, with_tls(Weaker(SslMode::VerifyCa))),
+            ("db.example/d?sslmode=require", false, with_tls(Weaker(SslMode::Require))),
+            ("db.example/d?sslmode=prefer", false, Ok(Weaker(SslMode::Prefer))),
+            ("db.example/d?sslmode=allow", false, Ok(Weaker(SslMode::Allow))),
+            ("db.example/d?sslmode=disable", false, Ok(Weaker(SslMode::Disable))),
+            ("db.example/d?sslmode=disable", true, Ok(Weaker(SslMode::Disable))),
+            ("db.example/d", true, Ok(Weaker(SslMode::Disable))),
+            ("db.example/d?sslmode=require", true, Err(EncryptionFault::Contradiction)),
+            ("db.example/d?sslmode=on", false, Err(EncryptionFault::UnknownMode)),
+            (
+                "localhost/d?sslmode=require&sslrootcert=system",
+                false,
+                Err(EncryptionFault::SystemWithoutHost),
+            ),
+        ] {
+            let url = DatabaseUrl::Postgres(postgres(text));
+            assert_eq!(url.encryption(in_clear), expected, "{text} {in_clear}");
+        }
+    }
+
+    #[test]
+    fn only_the_parameters_of_the_chosen_mode_are_added() {
+        for (text, in_clear, expected) in [
+            ("localhost/d", false, "localhost/d"),
+            ("localhost/d", true, "localhost/d?sslmode=disable"),
+            ("h/d", true, "h/d?sslmode=disable"),
+            ("h/d?sslmode=prefer", false, "h/d?sslmode=prefer"),
+        ] {
+            let url = encrypted(&postgres(text), in_clear).unwrap();
+            assert_eq!(url, postgres(expected), "{text}");
+        }
+    }
+
+    #[cfg(feature = "postgres-tls")]
+    #[test]
+    fn the_authorities_of_the_machine_verify_only_a_host_name() {
+        let ends = |text: &str| encrypted(&postgres(text), false).unwrap().with_defaults(&[]);
+        let system = system_authorities().unwrap();
+        let tail = format!("?sslmode=verify-full&sslrootcert={}", percent_encoded(&system));
+        assert!(ends("h/d").ends_with(&tail), "{}", ends("h/d"));
+        assert!(
+            ends("localhost/d?sslrootcert=system")
+                .contains("system&sslmode=verify-full&sslrootcert=/")
+        );
+        assert!(ends("h/d?sslrootcert=a").ends_with("?sslrootcert=a&sslmode=verify-full"));
+        // With a file of authorities, libpq would read `require` as `verify-ca`.
+        assert!(!ends("h/d?sslmode=require").contains("sslrootcert"));
+    }
+
+    #[test]
+    fn a_path_is_percent_encoded() {
+        assert_eq!(percent_encoded(Path::new("/a b/c&d.pem")), "/a%20b/c%26d.pem");
+    }
+
+    fn with_tls<T>(expected: T) -> Result<T, EncryptionFault> {
+        if HAS_TLS { Ok(expected) } else { Err(EncryptionFault::NotBuilt) }
+    }
+}

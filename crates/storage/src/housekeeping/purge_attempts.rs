@@ -1,0 +1,79 @@
+//! Deletes logged attempts whose retention has ended. On PostgreSQL, drops whole partitions.
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Bool},
+};
+use sealpost_domain::Timestamp;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    housekeeping::partitions::{self, ATTEMPTS},
+    query::statement::Statement,
+    rows::columns,
+};
+
+/// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
+pub(crate) fn purge_attempts(
+    conn: &mut AnyConnection,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, Fault> {
+    let limit_reached = columns::number(limit, "limit")?;
+    let ranges = match conn {
+        AnyConnection::Postgres(pg) => {
+            let partitions = partitions::list(pg, &ATTEMPTS)?;
+            if let Some(upper) = partitions::first_ended(&partitions, before)
+                && drop_counted(pg, upper)?
+            {
+                return Ok(limit_reached);
+            }
+            partitions::ranges_of_rows(&partitions, before)
+        }
+        AnyConnection::Sqlite(_) => vec![(None, before)],
+    };
+    let mut purged = 0;
+    for (from, below) in ranges {
+        let left = columns::number(limit_reached - purged, "limit")?;
+        purged += purge_rows(conn, from, below, left)?;
+    }
+    Ok(purged)
+}
+
+/// Drops the partitions before `upper`, if all their attempts are counted.
+fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault> {
+    partitions::drop_up_to(conn, &ATTEMPTS, upper, |pg| {
+        let is_counted = Statement::<_, Bool>::query(IS_COUNTED);
+        Ok(is_counted.bind::<BigInt, _>(upper.as_millis()).get_result(pg)?)
+    })
+}
+
+/// Deletes up to `limit` attempts in a range of time.
+fn purge_rows(
+    conn: &mut AnyConnection,
+    from: Option<Timestamp>,
+    below: Timestamp,
+    limit: i64,
+) -> Result<usize, Fault> {
+    // The statement is not kept prepared, so that PostgreSQL plans it for these values.
+    Ok(sql_query(DELETE)
+        .bind::<BigInt, _>(from.map_or(i64::MIN, Timestamp::as_millis))
+        .bind::<BigInt, _>(below.as_millis())
+        .bind::<BigInt, _>(limit)
+        .execute(conn)?)
+}
+
+/// Reads only the attempts with the lowest numbers in the range, so that the cost does not depend on the size of the
+/// table.
+const DELETE: &str = "
+    DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number IN (
+        SELECT number FROM attempts WHERE at >= $1 ORDER BY number LIMIT $3
+    )";
+
+const IS_COUNTED: &str = "
+    SELECT NOT EXISTS (
+        SELECT FROM attempts WHERE at < ? AND number > coalesce(
+            (SELECT last_counted::BIGINT FROM daily_count_progress WHERE source = 'attempts'), -1
+        )
+    )";

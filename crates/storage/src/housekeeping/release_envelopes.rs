@@ -1,0 +1,119 @@
+//! Prepares partitions of `envelopes` on PostgreSQL for their end, and drops them.
+//!
+//! Before the rows are dropped, each unopened envelope that still waits or has deliveries bounces, and the bytes of all
+//! envelopes are subtracted from the stored bytes of their senders. Both are done in portions.
+
+use diesel::{
+    PgConnection,
+    prelude::*,
+    sql_types::{BigInt, Bool, Text},
+};
+use sealpost_domain::Timestamp;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    housekeeping::{
+        partitions::{self, ENVELOPES, first_id},
+        purge_envelopes::{bounce_expired, end_deliveries},
+    },
+    query::statement::Statement,
+    schema::partitions as p,
+    send::stored_bytes,
+};
+
+/// Releases the next portion of the envelopes before `upper`, at most `limit`. Returns `false` if none is left.
+pub(crate) fn release(
+    conn: &mut AnyConnection,
+    upper: Timestamp,
+    now: Timestamp,
+    limit: i64,
+) -> Result<bool, Fault> {
+    let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
+    let below = first_id(upper);
+    let ended = end_deliveries(pg, &below, limit.min(BOUNCED_MAX))?;
+    if ended.count > 0 {
+        bounce_expired(conn, &ended, now)?;
+        return Ok(true);
+    }
+    if delete_orphans(pg, &below, limit)? > 0 {
+        return Ok(true);
+    }
+    let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
+    let after = p::table.filter(of_upper).select(p::released_to).first::<String>(pg)?;
+    let portion = bytes_of_portion(pg, &after, &below, limit)?;
+    let Some(last) = portion.iter().map(|(_, _, last)| last).max() else { return Ok(false) };
+    diesel::update(p::table.filter(of_upper)).set(p::released_to.eq(last)).execute(pg)?;
+    let bytes: Vec<_> = portion.iter().map(|(sender, bytes, _)| (sender.clone(), *bytes)).collect();
+    stored_bytes::subtract(conn, &bytes)?;
+    Ok(true)
+}
+
+/// Drops the partitions before `upper`, if all their envelopes are released and counted. Returns whether they were
+/// dropped.
+pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
+    let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
+    partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
+        let below = first_id(upper);
+        Ok(Statement::<_, Bool>::query(IS_RELEASED)
+            .bind::<Text, _>(&below)
+            .bind::<Text, _>(&below)
+            .bind::<Text, _>(&below)
+            .bind::<Text, _>(ENVELOPES.name)
+            .bind::<BigInt, _>(upper.as_millis())
+            .get_result(pg)?)
+    })
+}
+
+/// Deletes up to `limit` deliveries of envelopes that no longer exist. A request to deliver an envelope again can store
+/// such a delivery while the envelope is dropped.
+fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
+    Ok(Statement::command(
+        "DELETE FROM deliveries WHERE (envelope_id, webhook_id) IN (
+             SELECT d.envelope_id, d.webhook_id FROM deliveries AS d
+             WHERE d.envelope_id < ?
+                 AND NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = d.envelope_id)
+             ORDER BY d.envelope_id LIMIT ? FOR UPDATE SKIP LOCKED
+         )",
+    )
+    .bind::<Text, _>(below)
+    .bind::<BigInt, _>(limit)
+    .execute(conn)?)
+}
+
+/// Sums up the bytes of the next `limit` envelopes for each sender. Returns the last id of each sender too.
+fn bytes_of_portion(
+    conn: &mut PgConnection,
+    after: &str,
+    below: &str,
+    limit: i64,
+) -> Result<Vec<(String, i64, String)>, Fault> {
+    Ok(Statement::<_, (Text, BigInt, Text)>::query(
+        "SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
+             SELECT id, sender, sealed FROM envelopes
+             WHERE id > ? AND id < ? ORDER BY id LIMIT ?
+         ) AS portion
+         GROUP BY sender",
+    )
+    .bind::<Text, _>(after)
+    .bind::<Text, _>(below)
+    .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+/// Whether all envelopes below an id have no deliveries, do not wait, and are counted, and their bytes are subtracted.
+const IS_RELEASED: &str = "
+    SELECT NOT EXISTS (
+        SELECT FROM deliveries AS d JOIN envelopes AS e ON e.id = d.envelope_id
+        WHERE d.envelope_id < ?
+    ) AND NOT EXISTS (
+        SELECT FROM waiting_envelopes AS w JOIN envelopes AS e ON e.id = w.envelope_id
+        WHERE w.envelope_id < ?
+    ) AND NOT EXISTS (
+        SELECT FROM envelopes WHERE id < ? AND id > least(
+            (SELECT released_to FROM partitions WHERE parent = ? AND upper_bound = ?),
+            coalesce((SELECT last_counted FROM daily_count_progress WHERE source = 'envelopes'), '')
+        )
+    )";
+
+/// Maximum number of envelopes that bounce in one transaction. Each stores an event and its deliveries.
+const BOUNCED_MAX: i64 = 500;

@@ -1,0 +1,137 @@
+//! API tokens.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    AccountId, ApiToken, ApiTokenId, Label, Timestamp, TokenHash, TokenScope, TokenScopes,
+    ports::{ApiTokenRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::any_of::any_token,
+    rows::columns,
+    schema::api_tokens as t,
+};
+
+pub(crate) fn find(conn: &mut AnyConnection, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, Fault> {
+    let wanted = t::table.filter(any_token(t::token, hashes));
+    let rows = on_backend!(conn, c => wanted.load::<ApiTokenRow>(c))?;
+    rows.into_iter().map(ApiTokenRow::read).collect()
+}
+
+pub(crate) fn of_account(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    now: Timestamp,
+) -> Result<Vec<ApiToken>, Fault> {
+    let live = t::table
+        .filter(t::account_id.eq(account.to_string()))
+        .filter(t::expires_at.gt(now.as_millis()))
+        .order(t::id);
+    live.load::<ApiTokenRow>(conn)?.into_iter().map(ApiTokenRow::read).collect()
+}
+
+impl ApiTokenRepo for Transaction {
+    fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(t::table).values(ApiTokenRow::of(token)).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn count_api_tokens(&mut self, account: &AccountId, now: Timestamp) -> Result<u64, StoreError> {
+        let live = t::table
+            .filter(t::account_id.eq(account.to_string()))
+            .filter(t::expires_at.gt(now.as_millis()));
+        self.run(|conn| {
+            columns::number(live.count().get_result::<i64>(conn)?, "number of API tokens")
+        })
+    }
+
+    fn delete_api_token(
+        &mut self,
+        id: &ApiTokenId,
+        account: Option<&AccountId>,
+    ) -> Result<Option<ApiToken>, StoreError> {
+        self.run(|conn| {
+            let row = t::table.find(id.to_string()).first::<ApiTokenRow>(conn).optional()?;
+            let token = row.map(ApiTokenRow::read).transpose()?;
+            let is_wanted = |token: &ApiToken| account.is_none_or(|it| *it == token.account_id);
+            let Some(token) = token.filter(is_wanted) else { return Ok(None) };
+            let deleted = diesel::delete(t::table.find(id.to_string())).execute(conn)?;
+            Ok((deleted == 1).then_some(token))
+        })
+    }
+
+    fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+        let of_account = t::table.filter(t::account_id.eq(account.to_string()));
+        self.run(|conn| {
+            columns::number(diesel::delete(of_account).execute(conn)?, "number of API tokens")
+        })
+    }
+
+    fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError> {
+        let hour = hour.as_millis();
+        let used_before = t::table
+            .filter(t::token.eq(&token.0[..]))
+            .filter(t::last_used_at.is_null().or(t::last_used_at.lt(hour)));
+        self.run(|conn| {
+            diesel::update(used_before).set(t::last_used_at.eq(hour)).execute(conn)?;
+            Ok(())
+        })
+    }
+}
+
+/// A row of the table `api_tokens`.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = t)]
+struct ApiTokenRow {
+    id: String,
+    token: Vec<u8>,
+    account_id: String,
+    api_key_id: String,
+    name: String,
+    scopes: String,
+    created_at: i64,
+    expires_at: i64,
+    last_used_at: Option<i64>,
+}
+
+impl ApiTokenRow {
+    fn of(token: &ApiToken) -> Self {
+        let scopes: Vec<_> = token.scopes.iter().map(TokenScope::as_str).collect();
+        Self {
+            id: token.id.to_string(),
+            token: token.token.0.to_vec(),
+            account_id: token.account_id.to_string(),
+            api_key_id: token.api_key_id.to_string(),
+            name: token.name.to_string(),
+            scopes: scopes.join(SCOPES_SEPARATOR),
+            created_at: token.created_at.as_millis(),
+            expires_at: token.expires_at.as_millis(),
+            last_used_at: token.last_used_at.map(Timestamp::as_millis),
+        }
+    }
+
+    fn read(self) -> Result<ApiToken, Fault> {
+        Ok(ApiToken {
+            id: columns::id(&self.id, "API token")?,
+            token: columns::token(self.token, "API token")?,
+            account_id: columns::id(&self.account_id, "API token")?,
+            api_key_id: columns::id(&self.api_key_id, "API token")?,
+            name: Label::parse(&self.name).ok().ok_or(Fault::Corrupt("name of an API token"))?,
+            scopes: known_scopes(&self.scopes),
+            created_at: Timestamp::from_millis(self.created_at),
+            expires_at: Timestamp::from_millis(self.expires_at),
+            last_used_at: columns::instant(self.last_used_at),
+        })
+    }
+}
+
+/// Reads the names of scopes. Skips unknown names, which a newer version may have stored.
+fn known_scopes(names: &str) -> TokenScopes {
+    names.split(SCOPES_SEPARATOR).filter_map(TokenScope::from_name).collect()
+}
+
+/// Separates the names in the column `scopes`.
+const SCOPES_SEPARATOR: &str = ",";

@@ -1,0 +1,275 @@
+//! Partitions on PostgreSQL: they are added ahead, dropped as a whole, and nothing is lost with a dropped row.
+
+use std::{sync::Arc, time::Duration};
+
+use diesel::{RunQueryDsl as _, connection::SimpleConnection as _, sql_query, sql_types::Text};
+use sealpost_domain::{
+    ApiKey, Envelope, EnvelopeId, EventKind, LeaseToken, Outcome, Timestamp, Webhook,
+    ports::{Durability::Relaxed, Outbox as _, WriteSet},
+};
+
+use crate::{
+    connection::AnyConnection,
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, delivery, envelope, fresh, postgres, result_of,
+    },
+};
+
+#[derive(diesel::QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+#[derive(diesel::QueryableByName)]
+struct PlanLine {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    line: String,
+}
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// Returns the time of the migration. The first partitions end at this time.
+fn start(db: &Fixture) -> Timestamp {
+    let first = "SELECT upper_bound::TEXT AS line FROM partitions WHERE name = 'envelopes_first'";
+    at(number(db, first))
+}
+
+fn number(db: &Fixture, query: &str) -> i64 {
+    lines(db, query)[0].parse().unwrap()
+}
+
+fn lines(db: &Fixture, query: &str) -> Vec<String> {
+    let lines: Vec<Line> = sql_query(query).load(&mut db.raw()).unwrap();
+    lines.into_iter().map(|line| line.line).collect()
+}
+
+fn extend(db: &Fixture, now: Timestamp) -> bool {
+    db.store().write(Relaxed, |tx| tx.extend_partitions(now, HOUR)).unwrap()
+}
+
+/// Creates partitions of one hour from the time of the migration on.
+fn extended() -> (Fixture, Timestamp) {
+    let db = postgres();
+    let start = start(&db);
+    assert!(extend(&db, start));
+    (db, start)
+}
+
+/// Purges envelopes until no call has more work. Returns the number of calls.
+fn purge(db: &Fixture, before: Timestamp) -> u64 {
+    let portion = || {
+        let purge =
+            |limit| db.store().write(Relaxed, |tx| tx.purge_envelopes(before, at(9), limit));
+        purge(2).unwrap()
+    };
+    (0..100).find(|_| portion() < 2).unwrap()
+}
+
+fn count(db: &Fixture) {
+    db.store().write(Relaxed, |tx| tx.count_envelopes(at(i64::MAX >> 17), 1000)).unwrap();
+}
+
+/// Stores an envelope with a delivery.
+fn send(db: &Fixture, to: &Webhook, when: Timestamp) -> Envelope {
+    let mut envelope = envelope(&to.api_key_id, &to.api_key_id);
+    envelope.meta.id = fresh(|_, random| EnvelopeId::new(when, random));
+    let sent = Arc::new(envelope.clone());
+    let unleased = vec![delivery(&sent, to, LeaseToken(0), 0)];
+    db.apply(&WriteSet { envelopes: vec![sent], unleased, ..WriteSet::default() });
+    envelope
+}
+
+/// Registers a webhook of a key that sends to itself.
+fn receiver(db: &Fixture, key: &ApiKey) -> Webhook {
+    db.register_for(&key.id, &[EventKind::EnvelopeReceived, EventKind::EnvelopeBounced])
+}
+
+fn partitions_of(db: &Fixture, table: &str) -> i64 {
+    let attached = format!("pg_inherits WHERE inhparent = '{table}'::regclass");
+    let listed = format!("partitions WHERE parent = '{table}'");
+    assert_eq!(db.count(&attached), db.count(&listed));
+    db.count(&attached)
+}
+
+#[test]
+fn partitions_are_added_ahead_of_the_clock() {
+    let (db, start) = extended();
+    assert!(extend(&db, start));
+    assert!(!extend(&db, start), "two hours are enough");
+    assert_eq!((partitions_of(&db, "envelopes"), partitions_of(&db, "attempts")), (4, 4));
+    let to = receiver(&db, &db.activate());
+    for hours in 0..4 {
+        send(&db, &to, start.plus(HOUR * hours));
+    }
+    let tables = lines(&db, "SELECT DISTINCT tableoid::regclass::TEXT AS line FROM envelopes");
+    assert_eq!(tables.len(), 3, "{tables:?}");
+}
+
+#[test]
+fn an_ended_partition_is_dropped_after_its_bounces_and_bytes() {
+    let (db, start) = extended();
+    let key = db.activate();
+    let to = receiver(&db, &key);
+    let sent: Vec<_> =
+        (0..7).map(|millis| send(&db, &to, start.plus(Duration::from_millis(millis)))).collect();
+    let later = send(&db, &to, start.plus(HOUR));
+    let ids = sent.iter().map(|sent| sent.meta.id.to_string()).collect::<Vec<_>>();
+    // The first is delivered, the second opened, the third waits.
+    db.execute(&format!(
+        "DELETE FROM deliveries WHERE envelope_id IN ('{}', '{}');
+         UPDATE envelopes SET opened_at = 5 WHERE id = '{}';
+         INSERT INTO waiting_envelopes VALUES ('{}', '{}');
+         UPDATE usage SET stored_bytes = 100",
+        ids[0], ids[2], ids[1], ids[2], key.id
+    ))
+    .unwrap();
+    count(&db);
+    let before = start.plus(HOUR);
+    purge(&db, before.minus(Duration::from_millis(1)));
+    assert_eq!(db.count("envelopes"), 8, "the partition has not ended");
+    assert!(purge(&db, before) > 4, "works in portions");
+    assert_eq!(lines(&db, "SELECT id AS line FROM envelopes"), [later.meta.id.to_string()]);
+    assert_eq!(
+        (db.count("deliveries WHERE envelope_id < 'evt_'"), db.count("waiting_envelopes")),
+        (1, 0)
+    );
+    assert_eq!(db.count("events WHERE kind = 'envelope.bounced'"), 5);
+    let bounced = lines(&db, "SELECT envelope_id AS line FROM envelope_outcomes ORDER BY 1");
+    assert_eq!(bounced, ids[2..]);
+    assert_eq!(number(&db, "SELECT stored_bytes::TEXT AS line FROM usage"), 100 - 7 * 4);
+    assert_eq!(partitions_of(&db, "envelopes"), 2, "one before, one newest");
+    assert_eq!(purge(&db, before), 0);
+
+    // The clock of a node may be far behind.
+    send(&db, &to, at(1000));
+    send(&db, &to, start);
+    purge(&db, before);
+    assert_eq!(db.count("envelopes"), 1, "such rows are deleted one by one");
+    assert_eq!(db.count("events WHERE kind = 'envelope.bounced'"), 7);
+}
+
+#[test]
+fn several_ended_partitions_are_released_once_each() {
+    let (db, start) = extended();
+    assert!(extend(&db, start));
+    let key = db.activate();
+    let to = receiver(&db, &key);
+    for hours in [0, 1] {
+        send(&db, &to, start.plus(HOUR * hours));
+    }
+    db.execute("DELETE FROM deliveries; UPDATE usage SET stored_bytes = 100").unwrap();
+    let bytes = || number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
+    // Not counted yet, so nothing is dropped, and the end of the second partition comes meanwhile.
+    purge(&db, start.plus(HOUR));
+    purge(&db, start.plus(HOUR * 2));
+    assert_eq!((bytes(), db.count("envelopes")), (100 - 4, 2));
+    count(&db);
+    purge(&db, start.plus(HOUR * 2));
+    assert_eq!((bytes(), db.count("envelopes")), (100 - 2 * 4, 0));
+}
+
+#[test]
+fn a_partition_is_dropped_once_all_its_envelopes_are_counted() {
+    let (db, start) = extended();
+    let to = receiver(&db, &db.activate());
+    send(&db, &to, start);
+    purge(&db, start.plus(HOUR));
+    assert_eq!((db.count("envelopes"), db.count("deliveries WHERE envelope_id < 'evt_'")), (1, 0));
+    count(&db);
+    purge(&db, start.plus(HOUR));
+    assert_eq!(db.count("envelopes"), 0);
+    assert_eq!(db.count("daily_counts WHERE sent = 1"), 1);
+}
+
+#[test]
+fn a_partition_is_dropped_once_no_transaction_uses_it() {
+    let (db, start) = extended();
+    let to = receiver(&db, &db.activate());
+    let sent = send(&db, &to, start);
+    count(&db);
+    let mut user = db.raw();
+    let AnyConnection::Postgres(pg) = &mut user else { panic!("not PostgreSQL") };
+    pg.batch_execute(&format!(
+        "BEGIN; UPDATE deliveries SET attempts = 3 WHERE envelope_id = '{}'",
+        sent.meta.id
+    ))
+    .unwrap();
+    purge(&db, start.plus(HOUR));
+    assert_eq!((db.count("envelopes"), db.count("deliveries")), (1, 1), "its delivery is in use");
+    pg.batch_execute("COMMIT; BEGIN; SELECT count(*) FROM envelopes").unwrap();
+    extend(&db, start);
+    assert_eq!(partitions_of(&db, "envelopes"), 3, "the table is in use");
+    purge(&db, start.plus(HOUR));
+    assert_eq!(db.count("events WHERE kind = 'envelope.bounced'"), 1);
+    assert_eq!(db.count("envelopes"), 1, "the table is in use");
+    pg.batch_execute("COMMIT").unwrap();
+    purge(&db, start.plus(HOUR));
+    assert_eq!(db.count("envelopes"), 0);
+    assert!(extend(&db, start));
+}
+
+#[test]
+fn rows_of_a_clock_ahead_are_stored_and_deleted_one_by_one() {
+    let db = postgres();
+    let start = start(&db);
+    let to = receiver(&db, &db.activate());
+    send(&db, &to, start.plus(HOUR * 2));
+    assert!(db.store().write(Relaxed, |tx| tx.extend_partitions(start, HOUR)).unwrap(), "attempts");
+    assert_eq!((partitions_of(&db, "envelopes"), partitions_of(&db, "attempts")), (2, 3));
+    purge(&db, start.plus(HOUR * 3));
+    assert_eq!((db.count("envelopes"), db.count("events")), (0, 1));
+    assert!(extend(&db, start));
+    assert_eq!(partitions_of(&db, "envelopes"), 3);
+}
+
+#[test]
+fn ended_partitions_of_attempts_are_dropped_once_counted() {
+    let (db, start) = extended();
+    let to = receiver(&db, &db.activate());
+    for hours in [0, 0, 1] {
+        send(&db, &to, start);
+        let held = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
+        let end = start.plus(HOUR * hours).as_millis();
+        db.record_outcomes(&[result_of(&held[0], end, Outcome::Succeeded)], FAILING_MAX).unwrap();
+    }
+    let purge = || {
+        db.store().write(Relaxed, |tx| tx.purge_attempts(start.plus(HOUR), 9)).unwrap();
+        db.count("attempts")
+    };
+    assert_eq!(purge(), 3, "not counted");
+    db.store().write(Relaxed, |tx| tx.count_attempts(at(i64::MAX >> 17), 99)).unwrap();
+    assert_eq!(purge(), 1);
+    assert_eq!((purge(), partitions_of(&db, "attempts")), (1, 2));
+}
+
+#[test]
+fn statements_read_only_the_partition_of_an_id() {
+    let (db, start) = extended();
+    extend(&db, start);
+    let id = EnvelopeId::new(start, [1; 10]);
+    let plan = |statement: &str, value: String| {
+        let mut conn = db.raw();
+        let AnyConnection::Postgres(pg) = &mut conn else { panic!("not PostgreSQL") };
+        pg.batch_execute(&format!(
+            "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+             SET enable_hashjoin = off; SET enable_mergejoin = off;
+             PREPARE statement AS {statement}"
+        ))
+        .unwrap();
+        let lines = sql_query(format!("EXPLAIN EXECUTE statement({value})")).load::<PlanLine>(pg);
+        lines.unwrap().into_iter().map(|it| it.line).collect::<Vec<_>>().join("\n")
+    };
+    for statement in [
+        "SELECT * FROM envelopes WHERE id = $1",
+        "SELECT id FROM envelopes WHERE id = $1 FOR UPDATE",
+        "UPDATE envelopes SET opened_at = 1 WHERE id = $1 AND opened_at IS NULL",
+        "SELECT * FROM envelopes WHERE id <= $1 AND id >= $1 ORDER BY id LIMIT 9",
+    ] {
+        let plan = plan(statement, format!("'{id}'"));
+        assert!(plan.contains("Subplans Removed: 3"), "{statement}\n{plan}");
+        assert!(!plan.contains("Seq Scan"), "{statement}\n{plan}");
+    }
+    let attempts = plan("SELECT * FROM attempts WHERE at = $1", start.as_millis().to_string());
+    assert!(attempts.contains("Subplans Removed: 3"), "{attempts}");
+}

@@ -1,0 +1,92 @@
+// Searches the documentation. Loads the index at the first use. Pages without this script have only the list of guides.
+"use strict";
+
+const search = document.querySelector(".search");
+const field = search.querySelector("input");
+const results = search.querySelector("ul");
+const status = search.querySelector("[role=status]");
+const LIMIT = 12;
+let index;
+
+function load() {
+  index ??= fetch(search.dataset.index).then((response) => {
+    if (!response.ok) throw new Error(`the search index has status ${response.status}`);
+    return response.json();
+  });
+  return index;
+}
+
+// Returns the rank of an entry, or 0 if a word is missing. Headings count more than titles of pages, and these more than text.
+function rank(entry, words) {
+  let sum = 0;
+  for (const word of words) {
+    const heading = entry.heading.toLowerCase();
+    if (heading.startsWith(word)) sum += 8;
+    else if (heading.includes(word)) sum += 5;
+    else if (entry.page.toLowerCase().includes(word)) sum += 2;
+    else if (entry.text.toLowerCase().includes(word)) sum += 1;
+    else return 0;
+  }
+  return sum;
+}
+
+function item(entry) {
+  const link = document.createElement("a");
+  link.href = entry.to;
+  link.textContent = entry.heading;
+  const where = document.createElement("span");
+  where.className = "quiet";
+  where.textContent = entry.page === entry.heading ? "" : entry.page;
+  const text = document.createElement("p");
+  text.textContent = entry.text;
+  const element = document.createElement("li");
+  element.append(link, " ", where, text);
+  return element;
+}
+
+async function show() {
+  const typed = field.value;
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return close();
+  let entries;
+  try {
+    entries = await load();
+  } catch {
+    index = undefined;
+    results.replaceChildren();
+    status.textContent = "The search is not available. Try again, or use the list of pages.";
+    search.classList.add("open");
+    return;
+  }
+  // A later key press has started a newer search.
+  if (typed !== field.value) return;
+  const found = entries.map((entry) => ({ entry, rank: rank(entry, words) })).filter((one) => one.rank > 0);
+  found.sort((one, other) => other.rank - one.rank);
+  results.replaceChildren(...found.slice(0, LIMIT).map((one) => item(one.entry)));
+  status.textContent = found.length === 0 ? "Nothing found."
+    : found.length > LIMIT ? `The best ${LIMIT} of ${found.length} results`
+    : found.length === 1 ? "1 result" : `${found.length} results`;
+  search.classList.add("open");
+}
+
+function close() {
+  results.replaceChildren();
+  status.textContent = "";
+  search.classList.remove("open");
+}
+
+field.addEventListener("focus", () => { load().catch(() => { index = undefined; }); });
+field.addEventListener("input", show);
+search.addEventListener("submit", (event) => {
+  event.preventDefault();
+  results.querySelector("a")?.click();
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    field.value = "";
+    close();
+    field.focus();
+  }
+});
+results.addEventListener("click", close);
+search.hidden = false;

@@ -1,0 +1,64 @@
+//! The page of one event: the request as it was sent, and the response to each attempt.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::{EventId, KeyStatus, Timestamp};
+use sealpost_service::{DeliveryView, EventReport, KeyStanding, LoggedWebhook};
+
+use super::key_of;
+use crate::dashboard::{
+    response::PageResponse,
+    session::SignedInUser,
+    text::{ago, thousands},
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/event.html")]
+struct EventPage<'a> {
+    base: &'a str,
+    form_token: &'a str,
+    now: Timestamp,
+    key: &'a KeyStanding,
+    event: &'a EventReport,
+    webhooks: Vec<&'a LoggedWebhook>,
+}
+
+pub(crate) async fn show(
+    user: SignedInUser,
+    path: web::Path<(String, String)>,
+) -> Result<PageResponse, PageResponse> {
+    let (key, event) = path.into_inner();
+    let id = key_of(&user, &key)?;
+    let event_id: EventId =
+        event.parse().map_err(|_malformed| PageResponse::not_found(user.site()))?;
+    let (key, event) = user
+        .ask(async |owner| Ok((owner.standing(&id).await?, owner.event(&id, event_id).await?)))
+        .await?;
+    let mut webhooks: Vec<_> = event.entries.iter().map(|entry| &entry.webhook).collect();
+    webhooks.sort_by_key(|webhook| webhook.webhook_id);
+    webhooks.dedup();
+    let main = EventPage {
+        base: user.base(),
+        form_token: &user.form_token,
+        now: user.app.api.clock.now(),
+        key: &key,
+        event: &event,
+        webhooks,
+    };
+    Ok(PageResponse::ok(user.frame(), "Event", &main))
+}
+
+/// Returns the value of the header `webhook-timestamp` of an attempt: its start in seconds.
+fn timestamp_header(attempt: &DeliveryView) -> i64 {
+    let started = attempt.at.as_millis() - attempt.duration_ms.map_or(0, i64::from);
+    Timestamp::from_millis(started).as_seconds()
+}
+
+/// Describes the result of an attempt.
+fn describe(attempt: &DeliveryView) -> String {
+    match (attempt.status_code, &attempt.error) {
+        (Some(status), _) => format!("HTTP {status}"),
+        (None, Some(error)) => error.clone(),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! The search index of the documentation. A script in the browser loads it and searches it, so the server does not.
+
+use sealpost_api::errors;
+use sealpost_domain::Code;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    guides,
+    operation::{list, tagged, text},
+};
+use crate::html::SiteAddress;
+
+/// The path of the index.
+pub(super) const INDEX: &str = "/docs/search.json";
+
+/// A place that the search finds: a heading of a guide, an endpoint or an error code.
+#[derive(Serialize)]
+struct SearchEntry {
+    /// The path with the anchor. It begins with the path of the base URL.
+    to: String,
+    page: String,
+    heading: String,
+    /// The beginning of the text below the heading.
+    text: String,
+}
+
+/// Returns the index as a JSON array.
+pub(super) fn index(site: &SiteAddress, document: &Value) -> String {
+    let mut entries = guide_entries(&site.base_path);
+    entries.extend(endpoint_entries(&site.base_path, document));
+    entries.extend(error_entries(&site.base_path));
+    // The entries contain only strings, so serialization does not fail.
+    serde_json::to_string(&entries).unwrap_or_default()
+}
+
+fn guide_entries(base: &str) -> Vec<SearchEntry> {
+    let mut entries = Vec::new();
+    for (guide, headings) in guides::headings() {
+        entries.extend(headings.into_iter().map(|heading| SearchEntry {
+            to: format!("{base}{}#{}", guide.path(), heading.id),
+            page: guide.title().to_owned(),
+            heading: heading.text,
+            text: heading.excerpt,
+        }));
+    }
+    entries
+}
+
+fn endpoint_entries(base: &str, document: &Value) -> Vec<SearchEntry> {
+    let mut entries = Vec::new();
+    for tag in list(document, "/tags") {
+        entries.extend(tagged(document, text(tag, "/name")).map(|operation| SearchEntry {
+            to: format!("{base}/docs/reference/{}", operation.id()),
+            page: "API reference".to_owned(),
+            heading: operation.summary().to_owned(),
+            text: operation.endpoint(),
+        }));
+    }
+    entries
+}
+
+fn error_entries(base: &str) -> impl Iterator<Item = SearchEntry> {
+    Code::ALL.into_iter().map(move |code| SearchEntry {
+        to: format!("{base}/docs/errors/{code}"),
+        page: "Errors".to_owned(),
+        heading: code.to_string(),
+        text: errors::documentation(code).summary.replace('`', ""),
+    })
+}

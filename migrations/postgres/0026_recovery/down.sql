@@ -1,0 +1,2 @@
+ALTER TABLE sessions DROP COLUMN confirmed_at;
+ALTER TABLE accounts DROP COLUMN recovery_code;

@@ -1,0 +1,1 @@
+DROP INDEX ix_attempts__envelope_id__failed;

@@ -1,0 +1,174 @@
+//! The send path while retention deletes as many rows as sends store, with a retention of minutes instead of days.
+
+use std::time::{Duration, Instant};
+
+use super::Outcome;
+use crate::{
+    bench::Bench,
+    load::Load,
+    measure::interval,
+    report::{Finding, Run, number},
+    stage::{
+        Stage,
+        database::{Engine, OldestRows},
+        identities::Population,
+        nodes::Nodes,
+    },
+};
+
+/// Sends until the first retention has passed, and then for the length of a run.
+pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
+    let retention = Duration::from_secs(bench.retention);
+    let nodes = Nodes::Retaining(retention);
+    let stage = Stage::set(bench, engine, Population::MANY, nodes);
+    let lengths = Lengths {
+        retention,
+        total: retention + bench.span(1800),
+        interval: (retention / 5).min(Duration::from_mins(1)),
+    };
+    let intervals = measure(&stage, 64, &lengths);
+    let findings = findings(&intervals, &lengths);
+    Outcome { runs: intervals.into_iter().map(|it| it.run).collect(), findings, has_floors: false }
+}
+
+/// A moment of the scenario, for the smoke test.
+pub(crate) fn moment(bench: &Bench, engine: &Engine, population: Population) -> Vec<Run> {
+    let retention = Duration::from_millis(500);
+    let stage = Stage::set(bench, engine, population, Nodes::Retaining(retention));
+    let lengths = Lengths { retention, total: 3 * retention, interval: retention };
+    measure(&stage, 4, &lengths).into_iter().map(|it| it.run).collect()
+}
+
+struct Lengths {
+    retention: Duration,
+    total: Duration,
+    interval: Duration,
+}
+
+/// One interval of the scenario.
+struct Interval {
+    run: Run,
+    /// Time from the start of the load to the end of the interval.
+    until: Duration,
+    /// Acknowledged envelopes since the start of the load.
+    sent: f64,
+    delivered_ratio: f64,
+    /// Stored envelopes and attempts over what retention allows. The larger of both.
+    rows_ratio: f64,
+    disk_mib: f64,
+    /// Bytes of the write-ahead log for each envelope, on PostgreSQL.
+    wal_bytes: Option<f64>,
+}
+
+fn measure(stage: &Stage, connections: usize, lengths: &Lengths) -> Vec<Interval> {
+    let started = Instant::now();
+    let mut intervals = Vec::<Interval>::new();
+    let mut sends = stage.sends(connections, lengths.interval);
+    println!("{HEAD}");
+    while started.elapsed() < lengths.total {
+        let wal = stage.place.wal_position();
+        let delivered = stage.receiver.count();
+        let run = interval(stage, sends.clone());
+        sends = Load { warm_up: Duration::ZERO, ..sends };
+        let until = started.elapsed();
+        let sent_before = intervals.last().map_or(0.0, |it| it.sent);
+        let sent = sent_before + run.acknowledged;
+        let delivered = number(stage.receiver.count() - delivered);
+        let wal = stage.place.wal_position().zip(wal);
+        let mut interval = Interval {
+            until,
+            sent,
+            delivered_ratio: delivered / run.acknowledged,
+            rows_ratio: 0.0,
+            disk_mib: number(stage.place.bytes() >> 10) / 1024.0,
+            wal_bytes: wal.map(|(now, before)| number(now - before) / run.acknowledged),
+            run,
+        };
+        interval.run.name = format!("until {:.0} s", until.as_secs_f64());
+        intervals.push(interval);
+        let rows_ratio = rows_ratio(&intervals, stage.place.oldest_rows(), lengths.retention);
+        if let Some(last) = intervals.last_mut() {
+            last.rows_ratio = rows_ratio;
+            last.print();
+        }
+    }
+    intervals
+}
+
+/// Estimates the stored rows over what retention allows, from the age of the oldest row and the rates of the intervals.
+fn rows_ratio(intervals: &[Interval], oldest: OldestRows, retention: Duration) -> f64 {
+    let Some(now) = intervals.last() else { return 0.0 };
+    let sent_at = |age: Duration| {
+        let at = now.until.saturating_sub(age);
+        let after = intervals.partition_point(|it| it.until < at);
+        let (from, sent) = match after.checked_sub(1).and_then(|before| intervals.get(before)) {
+            Some(before) => (before.until, before.sent),
+            None => (Duration::ZERO, 0.0),
+        };
+        let Some(next) = intervals.get(after) else { return sent };
+        let part = (at - from).as_secs_f64() / (next.until - from).as_secs_f64();
+        sent + (next.sent - sent) * part
+    };
+    let allowed = now.sent - sent_at(retention);
+    let stored = |age| (now.sent - sent_at(age)) / allowed.max(1.0);
+    stored(oldest.envelope_age).max(stored(oldest.attempt_age))
+}
+
+fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
+    // The first interval fills caches.
+    let warm = intervals.get(1..).unwrap_or_default();
+    let first = warm.partition_point(|it| it.until <= lengths.retention);
+    let (before, deleting) = warm.split_at(first);
+    let rate = |of: &[Interval]| {
+        of.iter().map(|it| it.run.answered_per_s).sum::<f64>() / number(of.len() as u64)
+    };
+    let most =
+        |of: fn(&Interval) -> f64, among: &[Interval]| among.iter().map(of).fold(0.0, f64::max);
+    let least = warm.iter().map(|it| it.delivered_ratio).fold(f64::INFINITY, f64::min);
+    let is_sqlite = intervals.iter().all(|it| it.wal_bytes.is_none());
+    let mut findings = vec![
+        Finding::at_least(
+            "rate while deleting over the rate before",
+            rate(deleting) / rate(before),
+            if is_sqlite { 0.85 } else { 0.95 },
+        ),
+        Finding::at_most(
+            "p99 of a response, ms, worst interval",
+            most(|it| it.run.answer_ms.p99, warm),
+            60.0,
+        ),
+        Finding::at_least("deliveries over sends, worst interval", least, 0.95),
+        Finding::at_most("rows over what retention allows", most(|it| it.rows_ratio, warm), 1.3),
+    ];
+    let cycled = warm.partition_point(|it| it.until <= 2 * lengths.retention);
+    if let Some((first, later)) = warm.split_at(cycled).1.split_first() {
+        let grown = most(|it| it.disk_mib, later) / first.disk_mib;
+        findings.push(Finding::at_most("size over the size after the first cycle", grown, 1.05));
+    }
+    if !is_sqlite {
+        let wal = most(|it| it.wal_bytes.unwrap_or(0.0), warm);
+        findings.push(Finding::at_most(
+            "bytes of the log for an envelope, worst interval",
+            wal,
+            3200.0,
+        ));
+    }
+    findings
+}
+
+impl Interval {
+    fn print(&self) {
+        println!(
+            "{:<14}{:>8.0}{:>9.1}{:>10.3}{:>8.2}{:>10.0}{:>10}",
+            self.run.name,
+            self.run.answered_per_s,
+            self.run.answer_ms.p99,
+            self.delivered_ratio,
+            self.rows_ratio,
+            self.disk_mib,
+            self.wal_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{bytes:.0}")),
+        );
+    }
+}
+
+const HEAD: &str = "interval         req/s  p99, ms  del/send    rows disk, MiB  WAL, B";
