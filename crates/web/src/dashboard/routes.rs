@@ -43,6 +43,19 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
         )
+        .configure(key_routes)
+        .service(
+            web::resource("/dashboard/{rest}*")
+                .guard(guard::Any(guard::Get()).or(guard::Post()))
+                .default_service(web::to(async |app: web::Data<WebState>| {
+                    PageResponse::not_found(&app.site)
+                })),
+        );
+}
+
+/// Mounts the pages and forms of identities, with their webhooks and events.
+fn key_routes(config: &mut web::ServiceConfig) {
+    config
         .service(
             at("/dashboard/keys", "GET, POST")
                 .route(web::get().to(p::new_identity::show))
@@ -73,13 +86,6 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
             at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
                 .route(web::get().to(p::webhook::show))
                 .route(web::post().to(p::webhook::act)),
-        )
-        .service(
-            web::resource("/dashboard/{rest}*")
-                .guard(guard::Any(guard::Get()).or(guard::Post()))
-                .default_service(web::to(async |app: web::Data<WebState>| {
-                    PageResponse::not_found(&app.site)
-                })),
         );
 }
 
