@@ -60,10 +60,10 @@ pub fn admin_openapi(base_url: &str, server: &str) -> Value {
         summary: "The acts of the operators of a Sealpost service.",
         description: DESCRIPTION,
         tags: &Tag::ADMIN,
-        credentials: (
+        credentials: &[(
             "operator",
             "The base64 of `NAME:PASSWORD`. Name and password are those of a line in the console's password file.",
-        ),
+        )],
         has_events: false,
         codes: Code::ALL.to_vec(),
         server: server.to_owned(),

@@ -10,8 +10,8 @@ pub(crate) struct DocumentHead {
     pub(crate) summary: &'static str,
     pub(crate) description: &'static str,
     pub(crate) tags: &'static [Tag],
-    /// The name and the description of the bearer token that endpoints require.
-    pub(crate) credentials: (&'static str, &'static str),
+    /// The names and the descriptions of the bearer tokens that endpoints accept.
+    pub(crate) credentials: &'static [(&'static str, &'static str)],
     /// True if the document describes the events to webhooks.
     pub(crate) has_events: bool,
     /// The error codes of the endpoints.
@@ -28,10 +28,13 @@ impl DocumentHead {
             summary: "Decentralised identity and sealed messaging.",
             description: DESCRIPTION,
             tags: &Tag::PUBLIC,
-            credentials: (
-                "session",
-                "The session token of `POST /v1/auth/login`. It authenticates the account.",
-            ),
+            credentials: &[
+                (
+                    "session",
+                    "The session token of `POST /v1/auth/login`. It authenticates the account.",
+                ),
+                ("apiToken", API_TOKEN),
+            ],
             has_events: true,
             codes: Code::public().collect(),
             server: base_url.to_owned(),
@@ -44,3 +47,6 @@ Activate an identity, send sealed envelopes from one API key to another, and get
 Requests and responses are JSON; success is 200. An error response is a problem document (RFC 9457). Its `code` never \
 changes, and its `type` is the address of a page with the remedy. Unknown fields of a body are refused, and responses \
 may gain fields. Each response carries `X-Request-Id`; name this id in reports.";
+const API_TOKEN: &str = "\
+The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its \
+scopes. The description of an operation names the scopes that allow it.";

@@ -9,7 +9,6 @@ use crate::{errors, response::ProblemDocument};
 /// Renders the OpenAPI components object, including all collected schemas.
 pub(super) fn components(base_url: &str, head: &DocumentHead, mut schemas: Schemas) -> Value {
     schemas.response(schemars::SchemaGenerator::subschema_for::<ProblemDocument<'_>>);
-    let (scheme, description) = head.credentials;
     let mut schemas = schemas.into_components();
     let codes = head.codes.iter().map(|code| code.as_str());
     let listed = schemas.get_mut("Problem").and_then(|of| of.pointer_mut("/properties/code/enum"));
@@ -46,19 +45,16 @@ pub(super) fn components(base_url: &str, head: &DocumentHead, mut schemas: Schem
                 "example": errors::EXAMPLE_REQUEST,
             },
         },
-        "securitySchemes": {
-            scheme: {
-                "type": "http",
-                "scheme": "bearer",
-                "description": description,
-            },
-            "apiToken": {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its scopes. The description of an operation names the scopes that allow it.",
-            },
-        },
+        "securitySchemes": security_schemes(head),
     })
+}
+
+fn security_schemes(head: &DocumentHead) -> Map<String, Value> {
+    let scheme = |&(name, description): &(&'static str, &'static str)| {
+        let scheme = json!({ "type": "http", "scheme": "bearer", "description": description });
+        (name.to_owned(), scheme)
+    };
+    head.credentials.iter().map(scheme).collect()
 }
 
 /// Renders the parameters of an operation: the path parameter if any, and the request headers.
