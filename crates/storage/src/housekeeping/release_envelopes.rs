@@ -13,8 +13,8 @@ use sealpost_domain::Timestamp;
 use crate::{
     connection::{AnyConnection, fault::Fault},
     housekeeping::{
+        expired_envelopes::{bounce_expired, end_deliveries},
         partitions::{self, ENVELOPES, first_id},
-        purge_envelopes::{bounce_expired, end_deliveries},
     },
     query::statement::Statement,
     schema::partitions as p,

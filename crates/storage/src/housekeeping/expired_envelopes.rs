@@ -1,0 +1,178 @@
+//! Deletes the rows of expired envelopes: the envelopes, their deliveries and their waiting rows. Stores the bounces.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
+use diesel::{
+    PgConnection, SqliteConnection,
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Bool, Text},
+};
+use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    query::{any_of::any_of, statement::Statement},
+    queue::bounces,
+    rows::columns,
+    schema::{deliveries as d, envelopes as e, waiting_envelopes as w},
+};
+
+/// Bounces the envelopes that were neither opened nor delivered.
+pub(crate) fn bounce_expired(
+    conn: &mut AnyConnection,
+    purged: &PurgedRows,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let read = |(id, sender, recipient): &(String, String, String)| {
+        let envelope = UnopenedEnvelope {
+            id: columns::id(id, "envelope")?,
+            sender: columns::id(sender, "envelope")?,
+            recipient: columns::id(recipient, "envelope")?,
+            is_recipient_revoked: false,
+            is_pending: false,
+            is_exhausted: false,
+        };
+        Ok((envelope, BounceReason::Expired))
+    };
+    let expired = purged.undelivered.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    bounces::bounce(conn, &expired, now)
+}
+
+/// Deleted envelopes, or envelopes whose deliveries were deleted.
+pub(crate) struct PurgedRows {
+    pub(crate) count: usize,
+    /// The id, sender and recipient of each envelope that was neither opened nor delivered.
+    undelivered: Vec<(String, String, String)>,
+    /// The sealed bytes of each sender.
+    pub(crate) bytes: Vec<(String, i64)>,
+}
+
+/// The id, sender and recipient of an envelope, whether it was neither opened nor delivered, and its sealed bytes.
+type PurgedRow = (String, String, String, bool, i64);
+
+impl From<Vec<PurgedRow>> for PurgedRows {
+    fn from(rows: Vec<PurgedRow>) -> Self {
+        let mut bytes = BTreeMap::<String, i64>::new();
+        for (_, sender, _, _, sealed_bytes) in &rows {
+            *bytes.entry(sender.clone()).or_default() += sealed_bytes;
+        }
+        let count = rows.len();
+        let undelivered = rows.into_iter().filter(|(.., is_undelivered, _)| *is_undelivered);
+        let undelivered = undelivered.map(|(id, sender, recipient, ..)| (id, sender, recipient));
+        Self { count, undelivered: undelivered.collect(), bytes: bytes.into_iter().collect() }
+    }
+}
+
+/// Deletes envelopes, but skips those that a recipient is opening, and those with a delivery that another transaction
+/// has locked. So the statement never waits, and cannot deadlock with transactions that lock deliveries before
+/// envelopes. Uses arrays, because PostgreSQL may execute a join by scanning whole tables.
+///
+/// An envelope counts as undelivered only if a delivery was really deleted, because another transaction may have
+/// removed it after a success.
+pub(crate) fn purge_postgres(
+    conn: &mut PgConnection,
+    (from, below): (&str, &str),
+    limit: i64,
+) -> Result<PurgedRows, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 SELECT id FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
+             ), {DELETE_QUEUED}
+             DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
+             RETURNING {PURGED}"
+        )
+    });
+    let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(from)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load::<PurgedRow>(conn)?;
+    Ok(rows.into())
+}
+
+/// Deletes the deliveries and waiting rows of up to `limit` envelopes with ids below `below`, but not the envelopes.
+pub(crate) fn end_deliveries(
+    conn: &mut PgConnection,
+    below: &str,
+    limit: i64,
+) -> Result<PurgedRows, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 (SELECT envelope_id AS id FROM deliveries
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+                 UNION
+                 (SELECT envelope_id FROM waiting_envelopes
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+             ), {DELETE_QUEUED}
+             SELECT {PURGED} FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))"
+        )
+    });
+    let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load::<PurgedRow>(conn)?;
+    Ok(rows.into())
+}
+
+/// Deletes the deliveries and waiting rows of the envelopes `old`, except of envelopes that another transaction uses.
+const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
+     ), busy AS (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+         EXCEPT ALL SELECT envelope_id FROM queued
+     ), free AS MATERIALIZED (
+         SELECT id FROM envelopes
+         WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
+         FOR UPDATE SKIP LOCKED
+     ), undelivered AS (
+         DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     ), waiting AS (
+         DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     )";
+
+/// The columns of [`PurgedRow`].
+const PURGED: &str = "id, sender, recipient,
+     opened_at IS NULL AND id IN (
+         SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
+     ),
+     octet_length(sealed)::BIGINT";
+
+/// Deletes ranges of rows, because one range costs much less than a list of ids.
+pub(crate) fn purge_sqlite(
+    conn: &mut SqliteConnection,
+    below: &str,
+    limit: i64,
+) -> Result<PurgedRows, Fault> {
+    let old = e::table.filter(e::id.lt(below)).order(e::id).select(e::id);
+    let next = old.offset(limit).first::<String>(conn).optional()?;
+    let below = next.as_deref().unwrap_or(below);
+    let mut queued: BTreeSet<String> = d::table
+        .filter(d::event_id.lt(below))
+        .select(d::event_id)
+        .load(conn)?
+        .into_iter()
+        .collect();
+    let waiting = w::table.filter(w::envelope_id.lt(below)).select(w::envelope_id);
+    queued.extend(waiting.load::<String>(conn)?);
+    let undelivered = e::table.filter(any_of(e::id, &queued)).filter(e::opened_at.is_null());
+    let undelivered =
+        undelivered.order(e::id).select((e::id, e::sender, e::recipient)).load(conn)?;
+    let bytes = e::table.filter(e::id.lt(below)).group_by(e::sender);
+    let bytes = bytes.select((e::sender, sql::<BigInt>("sum(length(sealed))"))).load(conn)?;
+    diesel::delete(w::table.filter(w::envelope_id.lt(below))).execute(conn)?;
+    diesel::delete(d::table.filter(d::event_id.lt(below))).execute(conn)?;
+    let count = diesel::delete(e::table.filter(e::id.lt(below))).execute(conn)?;
+    Ok(PurgedRows { count, undelivered, bytes })
+}
