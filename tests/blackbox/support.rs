@@ -2,6 +2,7 @@
 
 mod authority;
 mod client;
+pub(crate) mod console;
 mod database;
 mod languages;
 mod listener;

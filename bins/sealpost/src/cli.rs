@@ -3,6 +3,7 @@
 
 mod admin;
 mod badge;
+mod console;
 mod examples;
 mod lists;
 mod receiver;
@@ -22,6 +23,7 @@ pub(crate) use admin::{
     KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
+pub(crate) use console::{ConsoleCommand, HashArgs};
 pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
@@ -60,6 +62,9 @@ pub(crate) enum Command {
         /// Shell that the script is for
         shell: Shell,
     },
+    /// Prepare the operators of the console
+    #[command(subcommand)]
+    Console(ConsoleCommand),
     /// Run all steps from activation to an opened message on a temporary database
     Demo,
     /// Check settings, data folder, database, keys, clock, certificate and addresses, with advice for each problem

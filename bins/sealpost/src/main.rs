@@ -3,6 +3,7 @@
 mod admin;
 mod backup;
 mod cli;
+mod console;
 mod demo;
 mod doctor;
 mod fault;
@@ -22,7 +23,7 @@ use mimalloc::MiMalloc;
 use sealpost_node::protect_process_memory;
 
 use crate::{
-    cli::{Command, KekCommand, usage},
+    cli::{Command, ConsoleCommand, KekCommand, usage},
     fault::Fault,
 };
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Admin(admin) => admin::run(&admin),
         Command::Backup(backup) => backup::run(&backup),
         Command::Completions { shell } => shell::print_completions(shell),
+        Command::Console(ConsoleCommand::Hash(args)) => console::print_line(&args),
         Command::Demo => demo::run(),
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Kek(KekCommand::New { version }) => kek::print_new_line(version),

@@ -4,6 +4,7 @@
 //! setting is a compile error.
 
 mod api;
+mod console;
 mod database;
 mod http;
 mod numbers;
@@ -18,6 +19,7 @@ use sealpost_node::settings::{KeySettings, Settings};
 
 use self::{
     api::{ApiArgs, WebArgs},
+    console::ConsoleArgs,
     http::HttpArgs,
     service::{ChannelArgs, ServiceArgs},
     webhooks::WebhookArgs,
@@ -37,6 +39,8 @@ pub(crate) struct ServeArgs {
     api: ApiArgs,
     #[command(flatten)]
     web: WebArgs,
+    #[command(flatten)]
+    console: ConsoleArgs,
     #[command(flatten)]
     service: ServiceArgs,
     #[command(flatten)]
@@ -93,6 +97,7 @@ impl From<&ServeArgs> for Settings {
             http,
             api,
             web,
+            console,
             service,
             channel,
             webhooks,
@@ -109,6 +114,7 @@ impl From<&ServeArgs> for Settings {
             http: http.into(),
             api: api.into(),
             web: web.into(),
+            console: console.into(),
             service: service.settings(channel),
             webhooks: webhooks.into(),
             keys: key_settings(kek_file.as_deref()),

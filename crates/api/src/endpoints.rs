@@ -29,7 +29,7 @@ use self::{
 };
 use crate::{
     endpoint::{Endpoint, Row},
-    openapi::document as render,
+    openapi::{DocumentHead, document as render},
 };
 
 /// Returns all endpoints in the order of the OpenAPI document.
@@ -76,5 +76,5 @@ pub(crate) fn table() -> Vec<Row> {
 pub fn openapi(base_url: &str) -> Value {
     let operation =
         |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
-    render(base_url, table().into_iter().map(operation))
+    render(base_url, &DocumentHead::public(base_url), table().into_iter().map(operation))
 }

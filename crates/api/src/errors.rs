@@ -5,6 +5,7 @@ mod badge;
 mod credentials;
 mod limits;
 mod not_found;
+mod operator;
 mod request;
 mod service;
 
@@ -68,6 +69,7 @@ impl Retry {
 /// Returns the documentation of an error code.
 pub const fn documentation(code: Code) -> ErrorDocumentation {
     match code {
+        Code::ActionRefused => operator::ACTION_REFUSED,
         Code::ActivationRefused => credentials::ACTIVATION_REFUSED,
         Code::BadgeDeniedDrift => badge::BADGE_DENIED_DRIFT,
         Code::BadgeDeniedThresholds => badge::BADGE_DENIED_THRESHOLDS,
@@ -76,6 +78,7 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
         Code::GovernanceBlocked => credentials::GOVERNANCE_BLOCKED,
         Code::HandleTaken => not_found::HANDLE_TAKEN,
         Code::IdempotencyKeyReused => request::IDEMPOTENCY_KEY_REUSED,
+        Code::InsufficientRole => operator::INSUFFICIENT_ROLE,
         Code::InsufficientScope => credentials::INSUFFICIENT_SCOPE,
         Code::InternalError => service::INTERNAL_ERROR,
         Code::InvalidField => request::INVALID_FIELD,
@@ -93,6 +96,7 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
         Code::RecipientRefuses => credentials::RECIPIENT_REFUSES,
         Code::RequestTimeout => service::REQUEST_TIMEOUT,
         Code::ServiceUnavailable => service::SERVICE_UNAVAILABLE,
+        Code::SubjectNotFound => operator::SUBJECT_NOT_FOUND,
         Code::TokenNotFound => not_found::TOKEN_NOT_FOUND,
         Code::Unauthorized => credentials::UNAUTHORIZED,
         Code::UnsupportedMediaType => request::UNSUPPORTED_MEDIA_TYPE,

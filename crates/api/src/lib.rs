@@ -3,6 +3,7 @@
 //! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. The file
 //! `examples/mount.rs` is a complete server.
 
+mod admin;
 mod connection_record;
 mod endpoint;
 mod endpoints;
@@ -16,6 +17,7 @@ mod settings;
 mod state;
 mod throttle;
 
+pub use admin::{AdminSettings, AdminState, admin_openapi, admin_routes};
 pub use connection_record::ConnectionRecord;
 pub use endpoints::openapi;
 pub use middleware::middleware;

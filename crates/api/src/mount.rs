@@ -38,7 +38,7 @@ pub fn routes_without_middleware(
 }
 
 /// Returns a resource that accepts one method on a path, and refuses all other methods with 405.
-fn resource(Row { method, path, endpoint }: Row) -> Resource {
+pub(crate) fn resource(Row { method, path, endpoint }: Row) -> Resource {
     let route = endpoint.route.method(method.clone());
     let refuse = move || future::ready(refuse_method(&method));
     web::resource(path).route(route).default_service(web::to(refuse))

@@ -2,6 +2,7 @@
 //! serialised types, and error responses from the error codes. Each endpoint describes itself with an [`Operation`].
 
 mod document;
+mod document_head;
 mod event;
 mod operation;
 mod parts;
@@ -12,4 +13,6 @@ mod schemas;
 mod tests;
 
 pub(crate) use document::document;
+pub(crate) use document_head::DocumentHead;
 pub(crate) use operation::{Operation, Tag};
+pub(crate) use parts::drop_unused_components;

@@ -26,6 +26,15 @@ pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem>
     admit(app, request, &app.logins)
 }
 
+/// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins.
+pub(crate) fn admit_sign_in(
+    app: &ApiState,
+    request: &HttpRequest,
+    sign_ins: &Throttle,
+) -> Result<(), Problem> {
+    admit(app, request, sign_ins)
+}
+
 /// Counts an activation through the API or a page. Fails if the client address has reached its limit of activations.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)

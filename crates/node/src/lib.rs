@@ -9,6 +9,7 @@
 pub mod circuits;
 mod clock;
 mod composition;
+mod console;
 mod data_folder;
 mod disk_reserve;
 mod error;

@@ -1,4 +1,5 @@
-//! Serves the operations address: `/livez` (the process works), `/readyz` (the node can serve requests) and `/metrics`.
+//! Serves the operations address: `/livez` (the process works), `/readyz` (the node can serve requests), `/metrics`, and
+//! if operators are configured the console and the API for operators.
 
 use std::sync::Arc;
 

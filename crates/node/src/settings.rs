@@ -14,8 +14,8 @@ use std::{
 
 use zeroize::Zeroizing;
 
-pub use sealpost_api::ApiSettings;
-pub use sealpost_service::{Activation, Settings as ServiceSettings};
+pub use sealpost_api::{AdminSettings, ApiSettings};
+pub use sealpost_service::{AccessSettings, Activation, Settings as ServiceSettings};
 pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
 pub use sealpost_web::WebSettings;
 pub use sealpost_webhooks::{RetrySchedule, Settings as DispatcherSettings};
@@ -31,6 +31,8 @@ pub struct Settings {
     pub api: ApiSettings,
     /// The web pages.
     pub web: WebSettings,
+    /// The console, and the API for operators.
+    pub console: ConsoleSettings,
     /// The service behind the API and the web pages.
     pub service: ServiceSettings,
     /// The delivery of events to webhooks.
@@ -98,6 +100,17 @@ pub struct TlsFiles {
     pub chain: PathBuf,
     /// The private key.
     pub key: PathBuf,
+}
+
+/// The console and the API for operators, on the operations address.
+#[derive(Debug, Clone, Default)]
+pub struct ConsoleSettings {
+    /// The file of the operators, with their roles and password hashes. `None` turns console and API off.
+    pub password_file: Option<PathBuf>,
+    /// The HTTPS URL at which a proxy serves the operations address. `None` if browsers reach the address itself.
+    pub url: Option<String>,
+    /// The sign-ins of operators.
+    pub admin: AdminSettings,
 }
 
 /// The delivery of events to webhooks.

@@ -17,6 +17,7 @@ mod housekeeping;
 mod issuer;
 mod open;
 mod operator;
+mod operator_access;
 mod owner;
 mod policy;
 mod receipt;
@@ -58,7 +59,7 @@ pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer
 pub use open::Opened;
 pub use operator::{
     account_secrets::SecretReset,
-    action::{Operator, OperatorError, OperatorProcess},
+    action::{Operator, OperatorClient, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
     encrypted_rows::EncryptedRows,
@@ -73,6 +74,12 @@ pub use operator::{
     reencrypt::Rewrapped,
     sessions::SessionsEnded,
     stats::StatsShown,
+};
+pub use operator_access::{
+    access::{AccessSettings, OperatorAccess, OperatorSession},
+    credentials::{OperatorCredentials, SignedInOperator},
+    desk::OperatorCall,
+    password_file::{LineFault, LineOrWalletFault, OperatorRole, PasswordFile, PasswordFileFault},
 };
 pub use owner::{
     account_owner::{Owner, form_token},

@@ -6,6 +6,7 @@ mod identity;
 mod kek_mark;
 mod keyring;
 mod locked_pool;
+mod operator_session;
 mod wrapping;
 
 pub use identity::{Identity, Root};

@@ -10,6 +10,7 @@
 //! - [`IssuerSecret`]: the key with which the service signs in its own name.
 //! - [`SessionToken`], [`KeyToken`], [`LoginSecret`], [`RecoveryCode`] and [`WebhookSecret`]: secrets
 //!   that leave the service, shown once.
+//! - [`PasswordHash`]: the Argon2id hash of the password of an operator.
 //!
 //! Pure and synchronous. The only external input is the system's random source. Secrets are
 //! zeroized on drop and never appear in `Debug` output. `examples/identities.rs` shows the use.
@@ -17,6 +18,7 @@
 mod entropy;
 mod error;
 mod hash_chain;
+mod keyed_hash;
 mod keys;
 mod length_prefix;
 mod sealing;
@@ -26,13 +28,15 @@ mod signing;
 pub use entropy::random;
 pub use error::WalletError;
 pub use hash_chain::chain_hash;
+pub use keyed_hash::keyed_hash;
 pub use keys::{Identity, Keyring, KeyringFault, Root, kek_version};
 pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,
 };
 pub use secrets::{
-    InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, WebhookSecret, same_hash,
+    InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
+    SessionToken, WebhookSecret, same_hash,
 };
 pub use signing::{
     IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,

@@ -1,8 +1,12 @@
 //! Secrets that the service gives to clients and shows once: invites, login secrets, recovery codes, session tokens,
 //! API tokens and webhook secrets.
+//!
+//! Hashes of the passwords of operators.
 
+mod password_hash;
 mod token;
 mod webhook_secret;
 
+pub use password_hash::{PasswordHash, PasswordHashFault};
 pub use token::{InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash};
 pub use webhook_secret::WebhookSecret;

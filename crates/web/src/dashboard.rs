@@ -2,13 +2,13 @@
 //! JavaScript. They call the service through [`sealpost_service::Owner`], so they do not count against the limits of a
 //! plan.
 
-mod charts;
-mod forms;
+pub(crate) mod charts;
+pub(crate) mod forms;
 mod health;
 mod pages;
-mod response;
+pub(crate) mod response;
 mod routes;
 mod session;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use routes::routes;

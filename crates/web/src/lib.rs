@@ -1,4 +1,4 @@
-//! The web pages of Sealpost: dashboard, documentation and badges, with their assets.
+//! The web pages of Sealpost: dashboard, documentation, badges and the console of operators, with their assets.
 //!
 //! [`routes`] mounts all pages in an actix-web server that also serves the API of [`sealpost_api`]:
 //! `App::new().configure(sealpost_web::routes(state))`.
@@ -10,6 +10,7 @@
 //! | `dashboard/forms` | form fields, protection against other sites, rejections |
 //! | `dashboard/response` | responses of the dashboard, with the navigation |
 //! | `dashboard/charts` | the chart of daily counts, and the usage meters |
+//! | `console` | the pages of operators |
 //! | `docs` | the guides, the API reference and the error pages |
 //! | `landing` | the page at `/`, for browsers |
 //! | `badge_page.rs` | the page of a badge |
@@ -20,6 +21,7 @@
 
 mod assets;
 mod badge_page;
+mod console;
 mod dashboard;
 mod docs;
 mod html;
@@ -28,6 +30,7 @@ mod routes;
 mod settings;
 mod state;
 
+pub use console::{ConsoleState, routes as console_routes};
 pub use routes::routes;
 pub use settings::WebSettings;
 pub use state::WebState;

@@ -30,7 +30,7 @@ fn indented(text: &str) -> String {
 }
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-const EXAMPLES: [(&str, &str); 51] = [
+const EXAMPLES: [(&str, &str); 53] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -153,6 +153,12 @@ const EXAMPLES: [(&str, &str); 51] = [
     ("admin stats", "sealpost admin stats --json"),
     ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("kek", "sealpost kek new"),
+    ("console", "sealpost console hash alice --role operator >> operators"),
+    (
+        "console hash",
+        "sealpost console hash alice --role operator >> operators\n\
+         sealpost console hash dashboard < password.txt",
+    ),
 ];
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use actix_web::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{
+    document_head::DocumentHead,
     event,
     operation::{Operation, Tag},
     parts, responses,
@@ -13,6 +14,7 @@ use super::{
 /// Renders the OpenAPI document of a service at `base_url`, with the given endpoints.
 pub(crate) fn document(
     base_url: &str,
+    head: &DocumentHead,
     endpoints: impl IntoIterator<Item = (Method, &'static str, Operation)>,
 ) -> Value {
     let mut schemas = Schemas::new();
@@ -24,24 +26,31 @@ pub(crate) fn document(
             operations.insert(name, render(&operation, &method, &mut schemas));
         }
     }
-    let webhooks = event::webhooks(&mut schemas);
-    json!({
+    let webhooks = head.has_events.then(|| event::webhooks(&mut schemas));
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
-            "title": "Sealpost",
+            "title": head.title,
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Decentralised identity and sealed messaging.",
-            "description": DESCRIPTION,
+            "summary": head.summary,
+            "description": head.description,
             "contact": { "name": "The operator of this service", "url": base_url },
             "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
         },
-        "servers": [{ "url": base_url }],
+        "servers": [{ "url": head.server }],
         "externalDocs": { "url": format!("{base_url}/docs"), "description": "This document as web pages" },
-        "tags": Tag::ALL.map(|tag| json!({ "name": tag.name(), "description": tag.description() })),
+        "tags": tags(head.tags),
         "paths": paths,
         "webhooks": webhooks,
-        "components": parts::components(base_url, schemas),
-    })
+        "components": parts::components(base_url, head, schemas),
+    });
+    parts::drop_nulls(&mut document);
+    document
+}
+
+fn tags(tags: &[Tag]) -> Vec<Value> {
+    let tag = |tag: &Tag| json!({ "name": tag.name(), "description": tag.description() });
+    tags.iter().map(tag).collect()
 }
 
 /// Renders the OpenAPI operation object of an endpoint, and adds the schemas that it uses to `schemas`.
@@ -69,9 +78,3 @@ fn request_body(operation: &Operation, schemas: &mut Schemas) -> Option<Value> {
     let content = json!({ "application/json": body.render(&schema) });
     Some(json!({ "required": body.is_required, "content": content }))
 }
-
-const DESCRIPTION: &str = "\
-Activate an identity, send sealed envelopes from one API key to another, and get signed webhook events about them. \
-Requests and responses are JSON; success is 200. An error response is a problem document (RFC 9457). Its `code` never \
-changes, and its `type` is the address of a page with the remedy. Unknown fields of a body are refused, and responses \
-may gain fields. Each response carries `X-Request-Id`; name this id in reports.";

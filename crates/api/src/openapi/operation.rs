@@ -34,6 +34,11 @@ pub(crate) enum Tag {
     Webhooks,
     Badges,
     Service,
+    Accounts,
+    Keys,
+    Governance,
+    Evidence,
+    Operations,
 }
 
 /// The credentials that an endpoint requires or accepts.
@@ -45,6 +50,8 @@ pub(super) enum Credentials {
     None,
     /// A session token, or no credentials.
     OptionalSession,
+    /// The name and the password of an operator.
+    Operator,
     /// A session token.
     Session,
 }
@@ -81,7 +88,8 @@ pub(super) struct NamedSchema {
 type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
-    pub(super) const ALL: [Self; 7] = [
+    /// The tags of the public API.
+    pub(super) const PUBLIC: [Self; 7] = [
         Self::Identities,
         Self::Sessions,
         Self::Tokens,
@@ -89,6 +97,15 @@ impl Tag {
         Self::Webhooks,
         Self::Badges,
         Self::Service,
+    ];
+    /// The tags of the API for operators.
+    pub(crate) const ADMIN: [Self; 6] = [
+        Self::Accounts,
+        Self::Keys,
+        Self::Governance,
+        Self::Evidence,
+        Self::Webhooks,
+        Self::Operations,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -100,6 +117,11 @@ impl Tag {
             Self::Badges => "Badges",
             Self::Service => "Service",
             Self::Tokens => "Tokens",
+            Self::Accounts => "Accounts",
+            Self::Keys => "Keys",
+            Self::Governance => "Governance",
+            Self::Evidence => "Evidence",
+            Self::Operations => "Operations",
         }
     }
 
@@ -116,6 +138,11 @@ impl Tag {
             Self::Tokens => {
                 "An API token authenticates one API key, and allows the requests of its scopes only."
             }
+            Self::Accounts => "Accounts, with their keys and sessions.",
+            Self::Keys => "API keys, with their state, plan and usage.",
+            Self::Governance => "Council actions on keys and accounts, and partners.",
+            Self::Evidence => "Assessments, attestations and badges.",
+            Self::Operations => "The audit trail, and numbers about the whole service.",
         }
     }
 }
@@ -219,6 +246,22 @@ impl Operation {
             .refuses(&[Code::Unauthorized, Code::InsufficientScope])
     }
 
+    /// Requires the credentials of an operator, in any role.
+    pub(crate) fn operator(self) -> Self {
+        Self { credentials: Credentials::Operator, ..self }
+            .refuses(&[Code::Unauthorized, Code::RateLimitExceeded])
+    }
+
+    /// Requires the credentials of an operator who may act.
+    pub(crate) fn acting_operator(self) -> Self {
+        self.operator().refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::InsufficientRole,
+            Code::SubjectNotFound,
+        ])
+    }
+
     /// Requires a session token and an API key, or an API token that `access` allows. The request counts against the
     /// limits of the key.
     pub(crate) fn session_and_key(self, access: Access) -> Self {
@@ -266,6 +309,7 @@ impl Credentials {
         match self {
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
+            Self::Operator => json!([{ "operator": [] }]),
             Self::Key(Access::Scopes(_)) => json!([{ "session": [] }, { "apiToken": [] }]),
             Self::Key(Access::Session) | Self::Session => json!([{ "session": [] }]),
         }

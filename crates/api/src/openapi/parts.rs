@@ -3,15 +3,21 @@
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
-use super::{operation::Operation, schemas::Schemas};
+use super::{document_head::DocumentHead, operation::Operation, schemas::Schemas};
 use crate::{errors, response::ProblemDocument};
 
 /// Renders the OpenAPI components object, including all collected schemas.
-pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
+pub(super) fn components(base_url: &str, head: &DocumentHead, mut schemas: Schemas) -> Value {
     schemas.response(schemars::SchemaGenerator::subschema_for::<ProblemDocument<'_>>);
+    let mut schemas = schemas.into_components();
+    let codes = head.codes.iter().map(|code| code.as_str());
+    let listed = schemas.get_mut("Problem").and_then(|of| of.pointer_mut("/properties/code/enum"));
+    if let Some(listed) = listed {
+        *listed = codes.collect();
+    }
     json!({
-        "schemas": schemas.into_components(),
-        "examples": refusals(base_url),
+        "schemas": schemas,
+        "examples": refusals(base_url, &head.codes),
         "headers": headers(),
         "parameters": {
             "Idempotency-Key": {
@@ -39,19 +45,16 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "example": errors::EXAMPLE_REQUEST,
             },
         },
-        "securitySchemes": {
-            "session": {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "The session token of `POST /v1/auth/login`. It authenticates the account.",
-            },
-            "apiToken": {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its scopes. The description of an operation names the scopes that allow it.",
-            },
-        },
+        "securitySchemes": security_schemes(head),
     })
+}
+
+fn security_schemes(head: &DocumentHead) -> Map<String, Value> {
+    let scheme = |&(name, description): &(&'static str, &'static str)| {
+        let scheme = json!({ "type": "http", "scheme": "bearer", "description": description });
+        (name.to_owned(), scheme)
+    };
+    head.credentials.iter().map(scheme).collect()
 }
 
 /// Renders the parameters of an operation: the path parameter if any, and the request headers.
@@ -73,14 +76,24 @@ pub(super) fn drop_nulls(object: &mut Value) {
     }
 }
 
+/// Removes examples, headers and parameters to which no operation refers.
+pub(crate) fn drop_unused_components(document: &mut Value) {
+    let used = document.get("paths").map(ToString::to_string).unwrap_or_default();
+    for kind in ["examples", "headers", "parameters"] {
+        let components = document.pointer_mut(&format!("/components/{kind}"));
+        let Some(components) = components.and_then(Value::as_object_mut) else { continue };
+        components.retain(|name, _| used.contains(&format!("\"#/components/{kind}/{name}\"")));
+    }
+}
+
 /// Renders an example for each error code, with the function that also renders real error responses.
-fn refusals(base_url: &str) -> Map<String, Value> {
+fn refusals(base_url: &str, codes: &[Code]) -> Map<String, Value> {
     let example = |code: Code| {
         let problem = (errors::documentation(code).example)();
         let document = problem.document(base_url, errors::EXAMPLE_REQUEST);
         (code.to_string(), json!({ "summary": document.title, "value": document }))
     };
-    Code::ALL.into_iter().map(example).collect()
+    codes.iter().copied().map(example).collect()
 }
 
 fn headers() -> Value {

@@ -51,6 +51,17 @@ pub(super) async fn read(
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
 
+/// Reads the body of a request that needs no session. Refuses bodies over 16 KiB.
+pub(crate) async fn read_small(
+    app: &ApiState,
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> Result<Bytes, Problem> {
+    let given = GivenToken { token: None, need: SessionNeed::Optional };
+    let (body, _no_memory) = read(app, request, payload, given).await?;
+    Ok(body)
+}
+
 async fn collect(
     app: &ApiState,
     request: &HttpRequest,

@@ -118,7 +118,7 @@ async fn read(
 
 /// Returns the bearer token, or `None` without an `Authorization` header. Returns an empty token for other schemes,
 /// which is later refused as invalid.
-fn bearer_token(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     let token = match text.split_once(' ') {

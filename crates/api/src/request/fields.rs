@@ -44,6 +44,18 @@ impl Fields {
         Ok(Self { members, known: Vec::new() })
     }
 
+    /// Reads the members as a typed body that names no API key, unless the body reads the member itself.
+    pub(crate) fn into_body_without_key<B: RequestBody>(mut self) -> Result<B, Refusal> {
+        let body = B::read(&mut self)?;
+        if self.members.contains_key(API_KEY_ID) {
+            let field = API_KEY_ID.to_owned();
+            let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
+            return Err(Refusal::UnknownField { field, nearest });
+        }
+        self.refuse_unknown()?;
+        Ok(body)
+    }
+
     /// Reads the members as a typed body. At the end, refuses members that were not read.
     pub(crate) fn into_body<B: RequestBody>(mut self) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
 
 /// The four metrics of one assessment, each from 0 to 1. Higher is better for all but `drift`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the contract's metrics")]
 pub struct AssessmentMetrics {
     pub clarity: Score,

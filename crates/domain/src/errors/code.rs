@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
 pub enum Code {
+    ActionRefused,
     ActivationRefused,
     BadgeDeniedDrift,
     BadgeDeniedThresholds,
@@ -17,6 +18,7 @@ pub enum Code {
     GovernanceBlocked,
     HandleTaken,
     IdempotencyKeyReused,
+    InsufficientRole,
     InsufficientScope,
     InternalError,
     InvalidField,
@@ -34,6 +36,7 @@ pub enum Code {
     RecipientRefuses,
     RequestTimeout,
     ServiceUnavailable,
+    SubjectNotFound,
     TokenNotFound,
     Unauthorized,
     UnsupportedMediaType,
@@ -42,7 +45,8 @@ pub enum Code {
 
 impl Code {
     /// All error codes, in the order of the enum.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
+        Self::ActionRefused,
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
@@ -51,6 +55,7 @@ impl Code {
         Self::GovernanceBlocked,
         Self::HandleTaken,
         Self::IdempotencyKeyReused,
+        Self::InsufficientRole,
         Self::InsufficientScope,
         Self::InternalError,
         Self::InvalidField,
@@ -68,15 +73,27 @@ impl Code {
         Self::RecipientRefuses,
         Self::RequestTimeout,
         Self::ServiceUnavailable,
+        Self::SubjectNotFound,
         Self::TokenNotFound,
         Self::Unauthorized,
         Self::UnsupportedMediaType,
         Self::WebhookNotFound,
     ];
 
+    /// Returns true if only the API for operators returns this code.
+    pub const fn is_for_operators(self) -> bool {
+        matches!(self, Self::ActionRefused | Self::InsufficientRole | Self::SubjectNotFound)
+    }
+
+    /// Returns the codes of the public API.
+    pub fn public() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|code| !code.is_for_operators())
+    }
+
     /// Returns the error code as the API spells it, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::ActionRefused => "ACTION_REFUSED",
             Self::ActivationRefused => "ACTIVATION_REFUSED",
             Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",
             Self::BadgeDeniedThresholds => "BADGE_DENIED_THRESHOLDS",
@@ -85,6 +102,7 @@ impl Code {
             Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
             Self::HandleTaken => "HANDLE_TAKEN",
             Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::InsufficientRole => "INSUFFICIENT_ROLE",
             Self::InsufficientScope => "INSUFFICIENT_SCOPE",
             Self::InternalError => "INTERNAL_ERROR",
             Self::InvalidField => "INVALID_FIELD",
@@ -102,6 +120,7 @@ impl Code {
             Self::RecipientRefuses => "RECIPIENT_REFUSES",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
+            Self::SubjectNotFound => "SUBJECT_NOT_FOUND",
             Self::TokenNotFound => "TOKEN_NOT_FOUND",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
@@ -132,7 +151,8 @@ impl JsonSchema for Code {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::as_str) })
+        let codes: Vec<_> = Self::public().map(Self::as_str).collect();
+        json_schema!({ "type": "string", "enum": codes })
     }
 }
 

@@ -9,6 +9,9 @@ use crate::{CircuitReport, KeyStatus, TokenScope, UnmetThreshold, Window};
 /// the caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The state of the subject forbids an operator's act. Contains the text of the error response.
+    #[error("{0}")]
+    ActionRefused(String),
     /// The service opens no new accounts, because sign-up is closed.
     #[error(
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
@@ -145,6 +148,14 @@ pub enum Refusal {
         "the recipient does not accept messages from this API key; ask the recipient to allow it"
     )]
     RecipientRefuses,
+    /// The operator is a viewer, and the request would change something.
+    #[error(
+        "the role viewer may not act; use the credentials of an operator with the role operator"
+    )]
+    RoleInsufficient,
+    /// The subject of an operator's request does not exist. Contains its kind, such as `such API key`.
+    #[error("there is no {0}; check the name")]
+    SubjectNotFound(&'static str),
     /// The API token does not exist or belongs to another account. Both cases look the same.
     #[error(
         "this account has no API token with this id; list its tokens with POST /v1/auth/tokens/list"
@@ -223,6 +234,9 @@ impl Refusal {
             Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected { .. } => Code::RawDidRejected,
             Self::RecipientRefuses => Code::RecipientRefuses,
+            Self::ActionRefused(_) => Code::ActionRefused,
+            Self::RoleInsufficient => Code::InsufficientRole,
+            Self::SubjectNotFound(_) => Code::SubjectNotFound,
             Self::TokenNotFound => Code::TokenNotFound,
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,

@@ -16,6 +16,7 @@ use super::{Node, reload::Reloader, serving};
 use crate::{
     clock::SystemClock,
     composition::Components,
+    console::Console,
     error::{Failure, NodeError},
     listening::tls::ReloadableCertificate,
     metrics::Registry,
@@ -81,12 +82,17 @@ impl NodeBuilder {
         let settings = Arc::new(settings);
         let components = start_components(&settings, &base_url).await?;
         let base_url = base_url.as_str().to_owned();
+        let state = web::Data::new(api_state(&settings, &components, &base_url));
+        let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
+        let ops_url = ops_url.map(|address| format!("http://{address}"));
+        let own_url = ops_url.as_deref().unwrap_or_default();
+        let console = Console::open(&settings.console, state.clone(), own_url)?;
         let reloader = Reloader {
             circuits: settings.circuits.clone(),
             sealpost: Arc::clone(&components.sealpost),
             certificate: certificate.clone(),
+            console: console.clone(),
         };
-        let state = web::Data::new(api_state(&settings, &components, &base_url));
         let anonymous = serving::anonymous_connections(&settings);
         let api = serving::serve_api(
             &settings,
@@ -95,11 +101,16 @@ impl NodeBuilder {
             certificate.as_ref(),
             Arc::clone(&anonymous),
         )?;
-        let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
-        let ops_url = ops_url.map(|address| format!("http://{address}"));
         let node = Arc::clone(&components);
         let operations = OperationsState { node, api: state, anonymous, registry: metrics };
-        let serve_ops = |socket| serving::serve_operations(&settings, socket, operations);
+        let serve_ops = |socket| {
+            serving::serve_operations(
+                &settings,
+                socket,
+                operations,
+                console.map(|console| console.state),
+            )
+        };
         let ops = ops_socket.map(serve_ops).transpose()?;
         Ok(Node { base_url, listening_url, ops_url, api, ops, components, reloader })
     }

@@ -1,27 +1,32 @@
-//! Reloads the compliance circuits and the TLS certificate while a node runs.
+//! Reloads the compliance circuits, the TLS certificate and the console's password file while a node runs.
 
 use std::{path::PathBuf, sync::Arc};
 
 use sealpost_domain::Clock as _;
 use sealpost_service::Sealpost;
 
-use crate::{circuits, clock::SystemClock, listening::tls::ReloadableCertificate};
+use crate::{
+    circuits, clock::SystemClock, console::Console, listening::tls::ReloadableCertificate,
+};
 
-/// Reloads the file of compliance circuits and the TLS certificate of a running node.
+/// Reloads the file of compliance circuits, the TLS certificate and the console's password file of a running node.
 #[derive(Clone)]
 pub struct Reloader {
     pub(super) circuits: Option<PathBuf>,
     pub(super) sealpost: Arc<Sealpost>,
     pub(super) certificate: Option<Arc<ReloadableCertificate>>,
+    pub(super) console: Option<Console>,
 }
 
 impl Reloader {
-    /// Reads the circuits file and the certificate again. Logs an invalid file and keeps its previous content in use.
-    /// Blocks.
+    /// Reads the files again. Logs an invalid file and keeps its previous content in use. Blocks.
     pub fn reload(&self) {
         circuits::reload(self.circuits.as_deref(), &self.sealpost);
         if let Some(certificate) = &self.certificate {
             certificate.reload(SystemClock.now());
+        }
+        if let Some(console) = &self.console {
+            console.reload();
         }
     }
 }

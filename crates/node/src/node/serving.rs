@@ -4,8 +4,8 @@
 use std::{net::TcpListener, sync::Arc};
 
 use actix_web::{App, dev::ServerHandle, middleware::from_fn, web};
-use sealpost_api::ApiState;
-use sealpost_web::WebState;
+use sealpost_api::{AdminState, ApiState};
+use sealpost_web::{ConsoleState, WebState};
 
 use crate::{
     error::{Failure, NodeError},
@@ -37,14 +37,27 @@ pub(super) fn serve_api(
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))
 }
 
-/// Serves health checks and metrics at the operations address.
+/// Serves health checks and metrics at the operations address, and the console if it is on.
 pub(super) fn serve_operations(
     settings: &Settings,
     socket: TcpListener,
     state: OperationsState,
+    console: Option<web::Data<AdminState>>,
 ) -> Result<ServerHandle, NodeError> {
     let state = web::Data::new(state);
-    let make = move || App::new().app_data(state.clone()).configure(operations::routes);
+    let console = console.map(|admin| {
+        let pages = web::Data::new(ConsoleState::new(admin.clone()));
+        (admin, pages)
+    });
+    let make = move || {
+        let app = App::new().app_data(state.clone()).configure(operations::routes);
+        match &console {
+            None => app,
+            Some((admin, pages)) => app
+                .configure(sealpost_api::admin_routes(admin.clone()))
+                .configure(sealpost_web::console_routes(pages.clone())),
+        }
+    };
     let bounds = bounds(settings, 1, anonymous_connections(settings));
     listening::serve(socket, None, bounds, make).map_err(|error| {
         NodeError::Address(Failure::caused("the operations address cannot be served", error))

@@ -8,6 +8,7 @@ use crate::error::{Failure, NodeError};
 /// Checks all dependencies between settings.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_console(settings)?;
     check_proxies(settings)?;
     check_connections(settings)?;
     check_lease(settings)?;
@@ -37,6 +38,31 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
         )));
     }
     Ok(())
+}
+
+/// Requires an operations address for the console. Requires HTTPS outside loopback, because passwords of operators are
+/// sent to it.
+fn check_console(settings: &Settings) -> Result<(), NodeError> {
+    let console = &settings.console;
+    let is_https = |url: &String| url.starts_with("https://") && url.len() > "https://".len();
+    if console.url.as_ref().is_some_and(|url| !is_https(url)) {
+        return Err(invalid("--console-url must be an HTTPS URL, such as https://ops.example"));
+    }
+    if console.password_file.is_none() {
+        return Ok(());
+    }
+    match settings.http.ops_listen {
+        None => Err(invalid(
+            "--console-password-file needs the operations address: omit --ops-listen off",
+        )),
+        Some(address) if !address.ip().is_loopback() && console.url.is_none() => {
+            Err(invalid(format!(
+                "the console at {address} would be served without TLS: listen on 127.0.0.1, or put a TLS proxy in \
+                 front of the operations address and give its URL with --console-url"
+            )))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// Requires `trusted_proxies` behind a TLS proxy. Without client addresses from the proxy, all clients share the rate

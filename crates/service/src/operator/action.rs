@@ -1,7 +1,7 @@
 //! Performs the actions of operators. One transaction writes the action and its entry in the audit trail, so neither
 //! exists without the other.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use sealpost_domain::{
     AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition,
@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::WalletError;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
 use crate::account::activity::{self, ActOrigin};
@@ -56,9 +56,26 @@ pub struct Operator {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
-    process: Option<OperatorProcess>,
+    origin: Option<OperatorOrigin>,
+    /// Recorded with each action that records no reason of its own.
+    reason: Option<String>,
     /// The account owner on whose behalf a key is revoked; `None` for actions of an operator.
     owner: Option<ActOrigin>,
+}
+
+/// The origin of an operator's actions. The audit trail records it with each action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+enum OperatorOrigin {
+    Client(OperatorClient),
+    Process(OperatorProcess),
+}
+
+/// The client with which an operator uses the console or the operator API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OperatorClient {
+    /// The address of the client. `None` if it is unknown.
+    pub client_address: Option<IpAddr>,
 }
 
 /// The operating-system process in which an operator runs a command. The audit trail records it with each action.
@@ -75,7 +92,7 @@ pub struct OperatorProcess {
 impl Operator {
     /// Creates an operator. The audit trail records `actor` as the name of the operator.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
-        Self { store, clock, actor, process: None, owner: None }
+        Self { store, clock, actor, origin: None, reason: None, owner: None }
     }
 
     /// Revokes keys on behalf of an account owner. The activity log of the account then names the owner as the author,
@@ -87,7 +104,13 @@ impl Operator {
     /// Records the process with each action.
     #[must_use]
     pub fn of_process(self, process: OperatorProcess) -> Self {
-        Self { process: Some(process), ..self }
+        Self { origin: Some(OperatorOrigin::Process(process)), ..self }
+    }
+
+    /// Records the client and the reason with each action.
+    #[must_use]
+    pub fn of_client(self, client: OperatorClient, reason: Option<String>) -> Self {
+        Self { origin: Some(OperatorOrigin::Client(client)), reason, ..self }
     }
 
     /// Performs an action and records it in the audit trail. A refused action writes nothing.
@@ -104,9 +127,7 @@ impl Operator {
                 Err(refused) => Ok(Err(refused)),
                 Ok((done, ActionRecord { action, subject, concerned, mut detail })) => {
                     self.record_activity(tx, &concerned, action, &subject)?;
-                    if let (Some(process), Some(detail)) = (&self.process, detail.as_object_mut()) {
-                        detail.insert("operator".to_owned(), json!(process));
-                    }
+                    self.complete(&mut detail);
                     let act = AdminAction {
                         actor: self.actor.clone(),
                         action: action.to_owned(),
@@ -118,6 +139,17 @@ impl Operator {
                 }
             }
         })?
+    }
+
+    /// Adds the origin and the reason to the details of an action.
+    fn complete(&self, detail: &mut Value) {
+        let Some(detail) = detail.as_object_mut() else { return };
+        if let Some(origin) = &self.origin {
+            detail.insert("operator".to_owned(), json!(origin));
+        }
+        if let Some(reason) = &self.reason {
+            detail.entry("reason").or_insert_with(|| json!(reason));
+        }
     }
 
     /// Stores an entry in the activity log of the account that the action concerns.
@@ -150,7 +182,7 @@ pub(super) struct ActionRecord {
     pub(super) subject: String,
     /// The account whose activity log gets an entry about the action.
     pub(super) concerned: Concerned,
-    pub(super) detail: serde_json::Value,
+    pub(super) detail: Value,
 }
 
 /// The account that an action concerns. Its activity log gets an entry about the action.

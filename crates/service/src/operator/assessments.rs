@@ -1,5 +1,6 @@
 //! Records assessments and attestations of API keys, which are the evidence for badges, and revokes badges.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, BadgeId,
     CheckName, Revocation, Timestamp,
@@ -31,7 +32,7 @@ pub struct Attest {
 }
 
 /// An assessment, as operators see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an assessment")]
 pub struct AssessmentShown {
     pub assessment_id: AssessmentId,
@@ -44,7 +45,7 @@ pub struct AssessmentShown {
 }
 
 /// An attestation, as operators see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an attestation")]
 pub struct AttestationShown {
     pub attestation_id: AttestationId,
@@ -58,7 +59,7 @@ pub struct AttestationShown {
 }
 
 /// A revoked badge.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeRevoked {
     pub badge_id: BadgeId,

@@ -1,5 +1,6 @@
 //! Lists the entries of the audit trail, and verifies their hash chain.
 
+use schemars::JsonSchema;
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use serde::Serialize;
 use serde_json::json;
@@ -10,7 +11,7 @@ use super::{
 };
 
 /// An entry of the audit trail, as operators see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an entry")]
 pub struct AuditShown {
     pub number: u64,

@@ -1,5 +1,6 @@
 //! Governance decisions: council actions on keys and accounts, and suspensions of partners.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
     GovernanceSubject, PartnerId, Timestamp,
@@ -12,7 +13,7 @@ use serde_json::json;
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct DecisionShown {
     /// The key, account or partner that the decision concerns.
     pub subject: String,
@@ -24,7 +25,7 @@ pub struct DecisionShown {
 }
 
 /// An account and the partner that it was assigned to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct PartnerAssigned {
     pub account_id: AccountId,

@@ -1,5 +1,6 @@
 //! A key with its usage, governance and webhooks.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Timestamp,
     ports::{KeyOverview, WebhookOwner},
@@ -14,7 +15,7 @@ use super::{
 use crate::{account::key_status::GovernanceView, webhooks::view::WebhookView};
 
 /// A key with its usage, governance and webhooks.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct KeyDetails {
     /// The key.
     #[serde(flatten)]

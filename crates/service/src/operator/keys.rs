@@ -1,5 +1,6 @@
 //! Changes the state and the plan of API keys.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
     KeyStatus, Label, Plan, RotationReason,
@@ -12,20 +13,26 @@ use serde_json::{Value, json};
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// An API key, as operators see it.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the contract describes the fields")]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct KeyShown {
+    /// The API key.
     pub api_key_id: ApiKeyId,
+    /// The account of the key.
     pub account_id: AccountId,
+    /// The DID of the key.
     pub did: Did,
+    /// The state of the key.
     pub status: KeyStatus,
+    /// The name of the plan.
     pub plan: &'static str,
+    /// The label of the key.
     pub label: Label,
+    /// The handle of the key. `None` without one.
     pub handle: Option<Handle>,
 }
 
 /// A revoked key, and the numbers of rows that were deleted with it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct KeyRevoked {
     /// The key.
     #[serde(flatten)]
@@ -53,6 +60,22 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// Returns the plan with this name and fixed limits. `None` means the plan enterprise with these agreed limits. The
+    /// error continues a sentence that starts with the plan.
+    pub fn plan_named(&self, name: &str) -> Result<Option<Plan>, String> {
+        let fixed = match name {
+            "builder" => Plan::Builder,
+            "enterprise" => return Ok(None),
+            "explorer" => Plan::Explorer,
+            "sovereign" => Plan::Sovereign,
+            _ => return Err(format!("must be one of {}", Plan::NAMES.join(", "))),
+        };
+        if *self != Self::default() {
+            return Err(format!("{name} has fixed limits: omit the limits and the overage"));
+        }
+        Ok(Some(fixed))
+    }
+
     /// Returns the agreed limits. Omitted limits keep their values in the current `plan`.
     fn on(&self, plan: &Plan) -> EnterpriseTerms {
         let now = Terms::of(plan);

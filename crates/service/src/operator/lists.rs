@@ -1,5 +1,6 @@
 //! Lists accounts, keys and webhooks in pages, newest first.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Timestamp, WebhookId,
     ports::{AccountOverview, AccountSummary, KeyFilter, WebhookOwner},
@@ -22,7 +23,7 @@ pub struct ListPage<T> {
 }
 
 /// An account, as operators see it in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct AccountShown {
     pub account_id: AccountId,
@@ -35,7 +36,7 @@ pub struct AccountShown {
 }
 
 /// An account with its newest keys, as operators see it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct AccountDetails {
     /// The account.
     #[serde(flatten)]
@@ -49,7 +50,7 @@ pub struct AccountDetails {
 }
 
 /// A key, as operators see it in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct KeyListed {
     /// The key.
     #[serde(flatten)]

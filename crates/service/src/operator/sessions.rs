@@ -1,5 +1,6 @@
 //! Ends the sessions of one account or of all accounts.
 
+use schemars::JsonSchema;
 use sealpost_domain::AccountId;
 use serde::Serialize;
 use serde_json::json;
@@ -10,7 +11,7 @@ use super::{
 };
 
 /// The result of [`Operator::end_sessions`].
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SessionsEnded {
     /// The account; `None` means all accounts.
     pub account_id: Option<AccountId>,

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use schemars::JsonSchema;
 use sealpost_domain::ports::ServiceStats;
 use serde::Serialize;
 
 use super::action::{Operator, OperatorError};
 
 /// Numbers about the whole service, for operators.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct StatsShown {
     /// Number of accounts.
     pub accounts: u64,

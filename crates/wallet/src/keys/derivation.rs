@@ -22,6 +22,11 @@ pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/fingerprint"])
 }
 
+/// Derives the HMAC key for the sessions of operators from a key-encryption key.
+pub(crate) fn operator_session_seed(kek: &[u8; 32]) -> Result<Seed, WalletError> {
+    derive(kek, &[b"sealpost/v1/operator-session"])
+}
+
 /// Derives the private key that opens envelopes of this cipher suite and key version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],

@@ -7,4 +7,4 @@ mod usage;
 
 pub(super) use activity::ActivityChart;
 pub(super) use sparkline::Sparkline;
-pub(super) use usage::{UsageMeter, usage_meters};
+pub(crate) use usage::{UsageMeter, usage_meters};

@@ -1,7 +1,9 @@
 //! Reads submitted forms, and rejects forms that pages of other sites sent.
 
 mod rejection;
-mod same_site;
+pub(crate) mod same_site;
+
+use std::time::Duration;
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -9,19 +11,33 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 
-pub(super) use rejection::Rejection;
+pub(crate) use rejection::Rejection;
 
 use super::response::{PageResponse, web_state};
 
 /// The fields of a submitted form. Extraction fails if a page of another site sent the form, or if the form exceeds 16
 /// KiB.
-pub(super) struct Form(Vec<(String, String)>);
+pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
+    /// Reads the fields of a form. `None` if it is unreadable, too long or too late.
+    pub(crate) async fn read(
+        fields: UrlEncoded<Vec<(String, String)>>,
+        within: Duration,
+    ) -> Option<Self> {
+        let fields = tokio::time::timeout(within, fields.limit(FORM_LEN_MAX)).await;
+        fields.ok()?.ok().map(Self)
+    }
+
     /// Returns a field without surrounding white space. A missing field is empty.
-    pub(super) fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(field, _)| field == name);
         field.map_or("", |(_, value)| value.trim())
+    }
+
+    /// Returns a field with its white space, such as a password. A missing field is empty.
+    pub(crate) fn raw(&self, name: &str) -> &str {
+        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
     /// Returns the values of all fields with this name, such as checked boxes.
@@ -37,17 +53,15 @@ impl FromRequest for Form {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let request = request.clone();
-        let fields = UrlEncoded::new(&request, payload).limit(FORM_LEN_MAX);
+        let fields = UrlEncoded::new(&request, payload);
         Box::pin(async move {
             let app = web_state(&request)?;
             let site = &app.site;
             if !same_site::is_same_site(request.headers(), &app.api.base_url) {
                 return Err(PageResponse::foreign_form(site));
             }
-            match tokio::time::timeout(app.api.body_timeout, fields).await {
-                Ok(Ok(fields)) => Ok(Self(fields)),
-                Ok(Err(_)) | Err(_) => Err(PageResponse::unreadable_form(site)),
-            }
+            let form = Self::read(fields, app.api.body_timeout).await;
+            form.ok_or_else(|| PageResponse::unreadable_form(site))
         })
     }
 }

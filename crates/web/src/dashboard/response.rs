@@ -58,7 +58,7 @@ impl PageResponse {
     }
 
     /// Redirects with 303 to another page of the dashboard, after a form was processed.
-    pub(super) fn redirect(site: &SiteAddress, path: &str) -> Self {
+    pub(crate) fn redirect(site: &SiteAddress, path: &str) -> Self {
         let location = format!("{}{path}", site.base_path);
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
@@ -68,7 +68,7 @@ impl PageResponse {
         Self::redirect(&app.site, "/dashboard/sign-in").with_cookie(&cookie::delete(app))
     }
 
-    pub(super) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
+    pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
         self.with(header::SET_COOKIE, cookie.to_string())
     }
 
@@ -133,12 +133,13 @@ impl PageResponse {
         Self::new(status, Frame::public(site).render(title, &main))
     }
 
-    fn new(status: StatusCode, body: String) -> Self {
+    /// Responds with a rendered page.
+    pub(crate) fn new(status: StatusCode, body: String) -> Self {
         Self { status, body, headers: Vec::new() }
     }
 
     /// Adds `Retry-After` if the rejection has a waiting time, and `WWW-Authenticate` for status 401.
-    fn with_headers_of(mut self, rejection: &Rejection) -> Self {
+    pub(crate) fn with_headers_of(mut self, rejection: &Rejection) -> Self {
         if let Some(seconds) = rejection.retry_after_s {
             self = self.with(header::RETRY_AFTER, seconds.to_string());
         }
@@ -148,7 +149,8 @@ impl PageResponse {
         self
     }
 
-    fn with(mut self, name: HeaderName, value: String) -> Self {
+    /// Adds a header.
+    pub(crate) fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
     }

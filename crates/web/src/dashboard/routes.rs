@@ -7,17 +7,6 @@ use crate::state::WebState;
 
 /// Mounts all pages and forms of the dashboard.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
-    config.configure(account_routes).configure(key_routes).service(
-        web::resource("/dashboard/{rest}*")
-            .guard(guard::Any(guard::Get()).or(guard::Post()))
-            .default_service(web::to(async |app: web::Data<WebState>| {
-                PageResponse::not_found(&app.site)
-            })),
-    );
-}
-
-/// Mounts the pages of signing in, of the account and of its API tokens.
-fn account_routes(config: &mut web::ServiceConfig) {
     config
         .service(
             at("/dashboard/sign-in", "GET, POST")
@@ -53,10 +42,18 @@ fn account_routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
+        )
+        .configure(key_routes)
+        .service(
+            web::resource("/dashboard/{rest}*")
+                .guard(guard::Any(guard::Get()).or(guard::Post()))
+                .default_service(web::to(async |app: web::Data<WebState>| {
+                    PageResponse::not_found(&app.site)
+                })),
         );
 }
 
-/// Mounts the pages of the API keys, with their events and webhooks.
+/// Mounts the pages and forms of identities, with their webhooks and events.
 fn key_routes(config: &mut web::ServiceConfig) {
     config
         .service(

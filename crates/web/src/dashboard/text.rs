@@ -36,7 +36,7 @@ fn span(span: Duration) -> Option<String> {
 }
 
 /// Formats a number with commas between groups of three digits.
-pub(super) fn thousands(number: impl Display) -> String {
+pub(crate) fn thousands(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn thousands(number: impl Display) -> String {
 
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(super) fn when(at: &Timestamp) -> String {
+pub(crate) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
     format!("{second} UTC")

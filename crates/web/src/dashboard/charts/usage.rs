@@ -1,18 +1,18 @@
 //! Meters that show how much of each rate limit an API key has used.
 
 use sealpost_domain::Timestamp;
-use sealpost_service::{KeyStanding, WindowReport};
+use sealpost_service::{UsageReport, WindowReport};
 
 use crate::dashboard::text::ago;
 
 /// The usage of one limit in its current window.
-pub(in crate::dashboard) struct UsageMeter {
-    pub(in crate::dashboard) name: &'static str,
+pub(crate) struct UsageMeter {
+    pub(crate) name: &'static str,
     window: LimitWindow,
-    pub(in crate::dashboard) used: u32,
-    pub(in crate::dashboard) limit: u32,
+    pub(crate) used: u32,
+    pub(crate) limit: u32,
     /// The time of the next window, as an HTML element.
-    pub(in crate::dashboard) resets_at: String,
+    pub(crate) resets_at: String,
 }
 
 /// The window of a limit.
@@ -24,10 +24,7 @@ enum LimitWindow {
 }
 
 /// Returns the meters of an API key for the current minute, day and month.
-pub(in crate::dashboard) fn usage_meters(
-    standing: &KeyStanding,
-    now: Timestamp,
-) -> [UsageMeter; 3] {
+pub(crate) fn usage_meters(usage: &UsageReport, now: Timestamp) -> [UsageMeter; 3] {
     let meter = |name, window, report: &WindowReport| UsageMeter {
         name,
         window,
@@ -35,7 +32,6 @@ pub(in crate::dashboard) fn usage_meters(
         limit: report.limit,
         resets_at: ago(&report.resets_at, &now),
     };
-    let usage = &standing.usage;
     [
         meter("requests this minute", LimitWindow::Minute, &usage.minute),
         meter("requests today", LimitWindow::Day, &usage.day),
@@ -46,7 +42,7 @@ pub(in crate::dashboard) fn usage_meters(
 impl UsageMeter {
     /// Returns the used share of the limit in percent, at most 100. A limit of 0 counts as used up, because it admits
     /// nothing.
-    pub(in crate::dashboard) fn percent(&self) -> u64 {
+    pub(crate) fn percent(&self) -> u64 {
         let percent = (u64::from(self.used) * 100).checked_div(self.limit.into());
         percent.unwrap_or(100).min(100)
     }
@@ -63,7 +59,7 @@ impl UsageMeter {
     }
 
     /// Returns the CSS class of the meter: `full` at 100 %, `high` from 80 %, otherwise `calm`.
-    pub(in crate::dashboard) fn level(&self) -> &'static str {
+    pub(crate) fn level(&self) -> &'static str {
         match self.percent() {
             0..80 => "calm",
             80..100 => "high",

@@ -5,15 +5,15 @@ use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
 /// The reason for a rejected form or request. `retry_after_s` is `None` if there is no time after which to retry.
-pub(in crate::dashboard) struct Rejection {
-    pub(in crate::dashboard) text: String,
-    pub(in crate::dashboard) status: StatusCode,
-    pub(in crate::dashboard) retry_after_s: Option<u64>,
+pub(crate) struct Rejection {
+    pub(crate) text: String,
+    pub(crate) status: StatusCode,
+    pub(crate) retry_after_s: Option<u64>,
 }
 
 impl Rejection {
     /// Rejects a form with 422, because one of its fields is invalid.
-    pub(in crate::dashboard) fn field(text: impl Into<String>) -> Self {
+    pub(crate) fn field(text: impl Into<String>) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Self { text: text.into(), status, retry_after_s: None }
     }

@@ -6,7 +6,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderName};
 /// Returns true if the browser names this service as the origin of the form, by `Sec-Fetch-Site` or otherwise by
 /// `Origin`. Accepts a request without both headers, because only programs send such forms, and browsers that never
 /// send forms across sites.
-pub(super) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
+pub(crate) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),

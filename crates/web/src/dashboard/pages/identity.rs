@@ -108,7 +108,7 @@ fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) ->
         form_token: &user.form_token,
         now,
         contact: user.app.sales_contact.as_deref(),
-        meters: usage_meters(key, now),
+        meters: usage_meters(&key.usage, now),
         chart: ActivityChart::new(&view.key.days),
         pending: view.key.pending,
         webhooks: view.webhooks.iter().map(WebhookCard::new).collect(),

@@ -62,7 +62,7 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
     let card = |key: KeyStanding| {
         let of_key = unhealthy.first.iter().filter(|it| it.webhook.api_key_id == key.api_key_id);
-        IdentityCard { meters: usage_meters(&key, now), unhealthy: of_key.count(), key }
+        IdentityCard { meters: usage_meters(&key.usage, now), unhealthy: of_key.count(), key }
     };
     let live = live.into_iter().map(card).collect();
     let main = OverviewPage {

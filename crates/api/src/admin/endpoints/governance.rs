@@ -1,0 +1,19 @@
+//! Endpoints for council actions and partners.
+
+pub(super) mod assign_partner;
+pub(super) mod council;
+pub(super) mod partner;
+
+use serde_json::{Value, json};
+
+/// Returns an example of a decision in a response.
+fn example(subject: &str, kind: &str, status: &str) -> Value {
+    json!({
+        "subject": subject,
+        "kind": kind,
+        "status": status,
+        "reason": "Council decision 12",
+        "since": "2026-11-21T06:56:38.596Z",
+        "by": "console:alice",
+    })
+}

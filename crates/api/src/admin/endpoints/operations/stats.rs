@@ -1,0 +1,44 @@
+//! `POST /admin/v1/stats`: counts the accounts, keys, webhooks, envelopes and deliveries of the service.
+
+use actix_web::web;
+use sealpost_service::StatsShown;
+use serde_json::json;
+
+use crate::{
+    admin::request::ViewRequest,
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::NoMembers,
+    response::JsonResponse,
+};
+
+async fn stats(request: ViewRequest<NoMembers>) -> JsonResponse<StatsShown> {
+    Ok(web::Json(request.ask(|operator, NoMembers| operator.stats()).await?))
+}
+
+pub(in crate::admin::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(stats) }
+}
+
+fn operation() -> Operation {
+    let stats = json!({
+        "accounts": 120,
+        "keys": { "active": 310, "revoked": 4 },
+        "plans": { "builder": 12, "explorer": 298 },
+        "webhooks": { "enabled": 305, "disabled": 2 },
+        "envelopes": 48_211,
+        "envelopes_more": false,
+        "waiting_deliveries": 3,
+        "waiting_deliveries_more": false,
+        "sent_7d": 48_000,
+        "delivered_7d": 47_950,
+        "database_bytes": 210_763_776,
+    });
+    Operation::new::<StatsShown>("getStats", stats)
+        .describe(
+            Tag::Operations,
+            "Count what is stored",
+            "Counts the rows of the service. Reads every key and webhook, so do not call it every second.",
+        )
+        .operator()
+}

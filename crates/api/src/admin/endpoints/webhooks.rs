@@ -1,0 +1,3 @@
+//! Endpoints for webhooks.
+
+pub(super) mod disable_webhook;

@@ -1,0 +1,65 @@
+//! Pages of lists: the members that select a page, and the response.
+
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
+use schemars::JsonSchema;
+use sealpost_domain::Refusal;
+use sealpost_service::ListPage;
+use serde::Serialize;
+
+use crate::request::{Fields, invalid};
+
+/// The selected page of a list.
+pub(super) struct PageChoice<Id> {
+    pub(super) limit: u32,
+    /// The entries after this id. `None` starts at the first entry.
+    pub(super) cursor: Option<Id>,
+}
+
+impl<Id: FromStr<Err: Display>> PageChoice<Id> {
+    /// Reads the members `limit` and `cursor`.
+    pub(super) fn read_members(fields: &mut Fields) -> Result<Self, Refusal> {
+        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
+        Ok(Self { limit, cursor: parsed(fields, "cursor")? })
+    }
+}
+
+/// One page of a list, newest entries first.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "{T}Page")]
+pub(super) struct Page<T> {
+    /// The entries, newest first.
+    pub(super) entries: Vec<T>,
+    /// The `cursor` of the next page. `None` on the last page.
+    pub(super) next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Creates a page. `id` returns the id of an entry, which is its cursor.
+    pub(super) fn new(page: ListPage<T>, id: impl FnOnce(&T) -> String) -> Self {
+        let ListPage { entries, more } = page;
+        let next_cursor = entries.last().filter(|_| more).map(id);
+        Self { entries, next_cursor }
+    }
+}
+
+/// Reads an optional member, and parses its text.
+pub(super) fn parsed<T: FromStr<Err: Display>>(
+    fields: &mut Fields,
+    field: &'static str,
+) -> Result<Option<T>, Refusal> {
+    let text = fields.optional_text(field)?;
+    let value = text.map(|text| text.parse::<T>()).transpose();
+    value.map_err(|fault| invalid(field, fault.to_string()))
+}
+
+/// Reads a required member, and parses its text.
+pub(super) fn parsed_required<T: FromStr<Err: Display>>(
+    fields: &mut Fields,
+    field: &'static str,
+) -> Result<T, Refusal> {
+    parsed(fields, field)?.ok_or(Refusal::MissingField { field })
+}
+
+pub(super) const LIMITS: RangeInclusive<u32> = 1..=1_000;
+pub(super) const LIMIT_DEFAULT: u32 = 100;

@@ -1,0 +1,136 @@
+//! Extractors for requests of operators. They verify the credentials before they read the body.
+
+use std::net::IpAddr;
+
+use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use futures_util::future::LocalBoxFuture;
+use schemars::JsonSchema;
+use sealpost_domain::Refusal;
+use sealpost_service::{
+    Operator, OperatorCall, OperatorError, OperatorRole, Sealpost, SignedInOperator,
+};
+
+use super::state::AdminState;
+use crate::{
+    request::{Fields, RequestBody, bearer_token, invalid, read_small_body, request_source},
+    response::{JsonResponse, Problem},
+};
+
+/// A request of an operator in any role. It changes nothing.
+pub(super) struct ViewRequest<B> {
+    admin: web::Data<AdminState>,
+    operator: SignedInOperator,
+    pub(super) body: B,
+}
+
+/// A request of an operator who may act.
+pub(super) struct ActRequest<B> {
+    admin: web::Data<AdminState>,
+    operator: SignedInOperator,
+    client_address: Option<IpAddr>,
+    pub(super) body: B,
+}
+
+/// The reason for an act.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub(super) struct Reason(#[schemars(length(min = 1, max = 1000))] pub(super) String);
+
+impl Reason {
+    /// Reads the member `reason`.
+    pub(super) fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        let text = fields.text("reason")?;
+        if text.chars().count() > REASON_LEN_MAX {
+            return Err(invalid(
+                "reason",
+                format!("must have at most {REASON_LEN_MAX} characters"),
+            ));
+        }
+        Ok(Self(text))
+    }
+}
+
+impl<B> ViewRequest<B> {
+    /// Runs a query of the operator.
+    pub(super) async fn ask<T: Send + 'static>(
+        self,
+        query: impl FnOnce(&Operator, B) -> Result<T, OperatorError> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        B: Send + 'static,
+    {
+        let Self { admin, operator, body } = self;
+        let call = OperatorCall { operator, client_address: None, reason: None };
+        Ok(admin.api.sealpost.operate(call, move |operator| query(operator, body)).await?)
+    }
+}
+
+impl<B> ActRequest<B> {
+    /// Performs an act. The audit trail records the operator, the client address and the reason.
+    pub(super) async fn perform<T: Send + 'static>(
+        self,
+        reason: impl FnOnce(&B) -> &Reason,
+        act: impl FnOnce(&Operator, B) -> Result<T, OperatorError> + Send + 'static,
+    ) -> JsonResponse<T>
+    where
+        B: Send + 'static,
+    {
+        let Self { admin, operator, client_address, body } = self;
+        let reason = Some(reason(&body).0.clone());
+        let call = OperatorCall { operator, client_address, reason };
+        let sealpost: &Sealpost = &admin.api.sealpost;
+        Ok(web::Json(sealpost.operate(call, move |operator| act(operator, body)).await?))
+    }
+}
+
+impl<B: RequestBody> FromRequest for ViewRequest<B> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let (admin, operator) = authenticate(&request).await?;
+            let body = read_body(&admin, &request, payload).await?;
+            Ok(Self { admin, operator, body })
+        })
+    }
+}
+
+impl<B: RequestBody> FromRequest for ActRequest<B> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let (admin, operator) = authenticate(&request).await?;
+            if operator.role != OperatorRole::Operator {
+                return Err(Refusal::RoleInsufficient.into());
+            }
+            let body = read_body(&admin, &request, payload).await?;
+            let client_address = request_source(&admin.api, &request).address;
+            Ok(Self { admin, operator, client_address, body })
+        })
+    }
+}
+
+async fn authenticate(
+    request: &HttpRequest,
+) -> Result<(web::Data<AdminState>, SignedInOperator), Problem> {
+    let admin = request.app_data::<web::Data<AdminState>>().cloned().ok_or(Problem::Lost)?;
+    let token = bearer_token(request.headers());
+    let operator = admin.authenticate(request, token.as_deref()).await?;
+    Ok((admin, operator))
+}
+
+async fn read_body<B: RequestBody>(
+    admin: &AdminState,
+    request: &HttpRequest,
+    mut payload: Payload,
+) -> Result<B, Problem> {
+    let body = read_small_body(&admin.api, request, &mut payload).await?;
+    Ok(Fields::parse(&body)?.into_body_without_key()?)
+}
+
+const REASON_LEN_MAX: usize = 1_000;

@@ -1,0 +1,119 @@
+//! The state that the console and the API for operators share.
+
+use std::sync::OnceLock;
+
+use actix_web::{HttpRequest, web};
+use sealpost_service::{
+    AccessSettings, Error, OperatorAccess, OperatorCredentials, OperatorSession, PasswordFile,
+    SignedInOperator,
+};
+
+use crate::{
+    request::request_source,
+    response::{Problem, StaticContent},
+    state::ApiState,
+    throttle::{Throttle, admit_sign_in},
+};
+
+/// The settings of the console and the API for operators.
+#[derive(Debug, Clone, Copy)]
+pub struct AdminSettings {
+    /// The sessions, and the verification of passwords.
+    pub access: AccessSettings,
+    /// The maximum number of sign-ins per minute and client address. Repeated requests with the same right credentials
+    /// do not count. 0 turns the limit off.
+    pub sign_ins_per_minute: u32,
+}
+
+impl Default for AdminSettings {
+    fn default() -> Self {
+        Self { access: AccessSettings::default(), sign_ins_per_minute: 10 }
+    }
+}
+
+/// The state that the console and the API for operators share.
+pub struct AdminState {
+    /// The state of the public API.
+    pub api: web::Data<ApiState>,
+    /// The URL of the operations address, without a trailing slash.
+    pub url: String,
+    /// The operators.
+    pub access: OperatorAccess,
+    sign_ins: Throttle,
+    /// The OpenAPI document, rendered at the first request.
+    pub(super) document: OnceLock<StaticContent>,
+}
+
+impl AdminState {
+    /// Creates the state. `url` is the URL of the operations address.
+    pub fn new(
+        api: web::Data<ApiState>,
+        url: String,
+        file: PasswordFile,
+        settings: AdminSettings,
+    ) -> Result<Self, Error> {
+        let AdminSettings { access, sign_ins_per_minute } = settings;
+        let access = api.sealpost.operator_access(file, access)?;
+        let sign_ins = Throttle::new(sign_ins_per_minute);
+        Ok(Self { api, url, access, sign_ins, document: OnceLock::new() })
+    }
+
+    /// Creates a session in the console. Counts as a sign-in of the client address.
+    pub async fn sign_in(
+        &self,
+        request: &HttpRequest,
+        name: &str,
+        password: &str,
+    ) -> Result<OperatorSession, Problem> {
+        admit_sign_in(&self.api, request, &self.sign_ins)?;
+        let credentials = OperatorCredentials::new(name, password).ok_or(WRONG)?;
+        let signed_in = self.access.sign_in(credentials).await;
+        let name = printable(name);
+        match &signed_in {
+            Ok(_) => tracing::info!(operator.name = name, "an operator signed in to the console"),
+            Err(error) if error.refusal().is_some() => {
+                let client = self.client(request);
+                tracing::warn!(operator.name = name, client, "a sign-in of an operator failed");
+            }
+            Err(_) => {}
+        }
+        Ok(signed_in?)
+    }
+
+    /// Verifies the bearer token of a request. Only credentials that were not verified before count as a sign-in.
+    pub(super) async fn authenticate(
+        &self,
+        request: &HttpRequest,
+        token: Option<&str>,
+    ) -> Result<SignedInOperator, Problem> {
+        let token = token.ok_or(MISSING)?;
+        let credentials = OperatorCredentials::from_bearer_token(token);
+        if let Some(operator) = credentials.as_ref().and_then(|known| self.access.recall(known)) {
+            return Ok(operator);
+        }
+        admit_sign_in(&self.api, request, &self.sign_ins)?;
+        let verified = self.access.verify(credentials.ok_or(WRONG)?).await;
+        if verified.as_ref().is_err_and(|error| error.refusal().is_some()) {
+            let client = self.client(request);
+            tracing::warn!(client, "the credentials of a request to the operator API are wrong");
+        }
+        Ok(verified?)
+    }
+
+    fn client(&self, request: &HttpRequest) -> Option<String> {
+        request_source(&self.api, request).address.map(|address| address.to_string())
+    }
+}
+
+/// Returns a name for the log. Other text than a name of the password file is omitted, because it may be a password.
+fn printable(name: &str) -> &str {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    if name.bytes().all(allowed) { name } else { "(no name)" }
+}
+
+const WRONG: sealpost_domain::Refusal = sealpost_domain::Refusal::Unauthorized(
+    "the name or the password is wrong; send Bearer and the base64 of NAME:PASSWORD",
+);
+const MISSING: sealpost_domain::Refusal = sealpost_domain::Refusal::Unauthorized(
+    "the credentials are missing; send Authorization: Bearer and the base64 of NAME:PASSWORD",
+);

@@ -1,0 +1,52 @@
+//! The parts of an OpenAPI document that do not come from its endpoints: texts, tags and credentials.
+
+use sealpost_domain::Code;
+
+use super::operation::Tag;
+
+/// The parts of an OpenAPI document that do not come from its endpoints.
+pub(crate) struct DocumentHead {
+    pub(crate) title: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) tags: &'static [Tag],
+    /// The names and the descriptions of the bearer tokens that endpoints accept.
+    pub(crate) credentials: &'static [(&'static str, &'static str)],
+    /// True if the document describes the events to webhooks.
+    pub(crate) has_events: bool,
+    /// The error codes of the endpoints.
+    pub(crate) codes: Vec<Code>,
+    /// The URL of the server of the endpoints.
+    pub(crate) server: String,
+}
+
+impl DocumentHead {
+    /// Returns the head of the document of the public API.
+    pub(crate) fn public(base_url: &str) -> Self {
+        Self {
+            title: "Sealpost",
+            summary: "Decentralised identity and sealed messaging.",
+            description: DESCRIPTION,
+            tags: &Tag::PUBLIC,
+            credentials: &[
+                (
+                    "session",
+                    "The session token of `POST /v1/auth/login`. It authenticates the account.",
+                ),
+                ("apiToken", API_TOKEN),
+            ],
+            has_events: true,
+            codes: Code::public().collect(),
+            server: base_url.to_owned(),
+        }
+    }
+}
+
+const DESCRIPTION: &str = "\
+Activate an identity, send sealed envelopes from one API key to another, and get signed webhook events about them. \
+Requests and responses are JSON; success is 200. An error response is a problem document (RFC 9457). Its `code` never \
+changes, and its `type` is the address of a page with the remedy. Unknown fields of a body are refused, and responses \
+may gain fields. Each response carries `X-Request-Id`; name this id in reports.";
+const API_TOKEN: &str = "\
+The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its \
+scopes. The description of an operation names the scopes that allow it.";

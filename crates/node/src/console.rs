@@ -1,0 +1,60 @@
+//! Reads the password file of the console, the pages and the API for operators on the operations address.
+
+use std::path::{Path, PathBuf};
+
+use actix_web::web;
+use sealpost_api::{AdminState, ApiState};
+use sealpost_service::PasswordFile;
+
+use crate::{
+    error::{Failure, NodeError},
+    secret_file,
+    settings::ConsoleSettings,
+};
+
+/// The console of a running node, with the file of its operators.
+#[derive(Clone)]
+pub(crate) struct Console {
+    pub(crate) state: web::Data<AdminState>,
+    file: PathBuf,
+}
+
+impl Console {
+    /// Reads the password file. Returns `None` if the console is off. `url` is the URL of the operations address.
+    pub(crate) fn open(
+        settings: &ConsoleSettings,
+        api: web::Data<ApiState>,
+        url: &str,
+    ) -> Result<Option<Self>, NodeError> {
+        let Some(file) = &settings.password_file else { return Ok(None) };
+        let url = settings.url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
+        let state = AdminState::new(api, url, read(file)?, settings.admin);
+        let state = state.map_err(|error| {
+            NodeError::Start(Failure::caused("the console cannot start", error))
+        })?;
+        Ok(Some(Self { state: web::Data::new(state), file: file.clone() }))
+    }
+
+    /// Reads the password file again. Logs an invalid file and keeps the previous operators.
+    pub(crate) fn reload(&self) {
+        match read(&self.file) {
+            Ok(file) => {
+                let operators = file.len();
+                self.state.access.use_file(file);
+                tracing::info!(operators, "reloaded the console's password file");
+            }
+            Err(error) => tracing::error!(
+                error = error.with_causes(),
+                "the console's password file cannot be used; the previous operators stay"
+            ),
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<PasswordFile, NodeError> {
+    let text = secret_file::read("the console's password file", file)?;
+    PasswordFile::parse(&text).map_err(|fault| {
+        let message = format!("the console's password file {} is invalid", file.display());
+        NodeError::File(Failure::caused(message, fault))
+    })
+}

@@ -1,0 +1,219 @@
+//! Verifies the credentials and sessions of operators.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
+};
+
+use sealpost_domain::{Clock, Refusal, Timestamp, TokenHash};
+use sealpost_wallet::{Keyring, keyed_hash, random, same_hash};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+
+use super::{
+    credentials::{OperatorCredentials, SignedInOperator},
+    password_file::{PasswordEntry, PasswordFile},
+    session::{self, SessionClaims, SessionId},
+};
+use crate::{error::Error, sealpost::Sealpost};
+
+/// The settings of the access of operators.
+#[derive(Debug, Clone, Copy)]
+pub struct AccessSettings {
+    /// Lifetime of a session.
+    pub session_ttl: Duration,
+    /// Maximum number of passwords that are verified at the same time. Each takes the memory that its hash names,
+    /// usually 19 MiB.
+    pub verifications_max: usize,
+}
+
+impl Default for AccessSettings {
+    fn default() -> Self {
+        Self { session_ttl: Duration::from_hours(8), verifications_max: 2 }
+    }
+}
+
+/// Verifies the credentials and sessions of operators against a password file.
+pub struct OperatorAccess {
+    settings: AccessSettings,
+    file: RwLock<Arc<PasswordFile>>,
+    keyring: Arc<Keyring>,
+    clock: Arc<dyn Clock>,
+    verifications: Arc<Semaphore>,
+    /// The key of the hashes in `verified`, random for each process.
+    cache_key: [u8; 32],
+    /// The keyed hash of the credentials that were verified last, by the operator's name. Each operator has at most one
+    /// entry, so the password file bounds the map.
+    verified: Mutex<HashMap<String, TokenHash>>,
+    /// Sessions that were ended on this node, with their expiry.
+    ended: Mutex<HashMap<SessionId, Timestamp>>,
+}
+
+/// A new session of an operator.
+pub struct OperatorSession {
+    /// The operator.
+    pub operator: SignedInOperator,
+    /// The secret value of the cookie.
+    pub token: String,
+}
+
+impl Sealpost {
+    /// Creates the access of operators to this service.
+    pub fn operator_access(
+        &self,
+        file: PasswordFile,
+        settings: AccessSettings,
+    ) -> Result<OperatorAccess, Error> {
+        Ok(OperatorAccess {
+            settings,
+            file: RwLock::new(Arc::new(file)),
+            keyring: Arc::clone(&self.core.keyring),
+            clock: Arc::clone(&self.core.clock),
+            verifications: Arc::new(Semaphore::new(settings.verifications_max.max(1))),
+            cache_key: random()?,
+            verified: Mutex::default(),
+            ended: Mutex::default(),
+        })
+    }
+}
+
+impl OperatorAccess {
+    /// Replaces the password file. Sessions and cached credentials of changed or removed lines end.
+    pub fn use_file(&self, file: PasswordFile) {
+        *self.file.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(file);
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Returns the operator if these credentials were verified before. Takes microseconds.
+    pub fn recall(&self, credentials: &OperatorCredentials) -> Option<SignedInOperator> {
+        let file = self.file();
+        let entry = file.find(&credentials.name)?;
+        let hash = self.cache_hash(entry, credentials)?;
+        let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = same_hash(verified.get(&entry.name)?, &hash);
+        is_known.then(|| entry.operator())
+    }
+
+    /// Verifies credentials, which takes tens of milliseconds. An unknown name takes the same time as a wrong password.
+    /// Waits if other verifications run, and fails as unavailable if they take too long.
+    pub async fn verify(
+        &self,
+        credentials: OperatorCredentials,
+    ) -> Result<SignedInOperator, Error> {
+        let file = self.file();
+        let (operator, _) = self.verify_in(&file, credentials).await?;
+        Ok(operator)
+    }
+
+    /// Verifies credentials and creates a session.
+    pub async fn sign_in(
+        &self,
+        credentials: OperatorCredentials,
+    ) -> Result<OperatorSession, Error> {
+        let file = self.file();
+        let (operator, index) = self.verify_in(&file, credentials).await?;
+        let entry = file.entries.get(index).ok_or(WRONG)?;
+        let expires_at = self.clock.now().plus(self.settings.session_ttl);
+        let token = session::issue(&self.keyring, entry, expires_at)?;
+        Ok(OperatorSession { operator, token })
+    }
+
+    /// Returns the operator of a session. `None` if the token is not authentic, or the session has ended.
+    pub fn operator_of(&self, token: &str) -> Option<SignedInOperator> {
+        let claims = SessionClaims::parse(token)?;
+        let file = self.file();
+        let entry = file.find(&claims.name)?;
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_live = claims.expires_at > self.clock.now() && !ended.contains_key(&claims.id);
+        drop(ended);
+        (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
+    }
+
+    /// Ends a session on this node. Other nodes accept the token until it expires.
+    pub fn end_session(&self, token: &str) {
+        if self.operator_of(token).is_none() {
+            return;
+        }
+        let Some(claims) = SessionClaims::parse(token) else { return };
+        let now = self.clock.now();
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|_, expires_at| *expires_at > now);
+        if ended.len() < ENDED_MAX {
+            ended.insert(claims.id, claims.expires_at);
+        }
+    }
+
+    /// Returns the token that each form of a session must contain, as protection against forms of other sites. It does
+    /// not reveal the session token.
+    pub fn form_token(&self, token: &str) -> Option<String> {
+        session::form_token(token)
+    }
+
+    fn file(&self) -> Arc<PasswordFile> {
+        Arc::clone(&self.file.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Verifies credentials, and returns the operator with the index of its entry.
+    async fn verify_in(
+        &self,
+        file: &Arc<PasswordFile>,
+        credentials: OperatorCredentials,
+    ) -> Result<(SignedInOperator, usize), Error> {
+        let waiting = Arc::clone(&self.verifications).acquire_owned();
+        let permit = timeout(WAIT_MAX, waiting).await.map_err(|_late| Refusal::Unavailable)?;
+        let permit = permit.map_err(|_closed| Error::Lost)?;
+        let entries = Arc::clone(file);
+        let verify = move || {
+            let _permit = permit;
+            let index = entries.position(&credentials.name);
+            // A wrong name is compared with the first hash, so that the time reveals no names.
+            let entry = entries.entries.get(index.unwrap_or(0))?;
+            let is_right = entry.hash.matches(&credentials.password);
+            index.filter(|_| is_right).map(|index| (index, credentials))
+        };
+        let verified = spawn_blocking(verify).await.map_err(|_panicked| Error::Lost)?;
+        let (index, credentials) = verified.ok_or(WRONG)?;
+        let entry = file.entries.get(index).ok_or(WRONG)?;
+        if let Some(hash) = self.cache_hash(entry, &credentials) {
+            let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+            verified.insert(entry.name.clone(), hash);
+        }
+        Ok((entry.operator(), index))
+    }
+
+    /// Returns the hash under which verified credentials are cached. It covers the line of the password file, so that a
+    /// changed line is never matched.
+    fn cache_hash(
+        &self,
+        entry: &PasswordEntry,
+        credentials: &OperatorCredentials,
+    ) -> Option<TokenHash> {
+        let (phc, password) = (entry.hash.expose().as_bytes(), credentials.password.as_bytes());
+        let parts: [&[u8]; 3] = [entry.name.as_bytes(), phc, password];
+        keyed_hash(&self.cache_key, &parts).ok().map(TokenHash)
+    }
+}
+
+impl PasswordFile {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.name == name)
+    }
+
+    fn find(&self, name: &str) -> Option<&PasswordEntry> {
+        self.entries.get(self.position(name)?)
+    }
+}
+
+impl PasswordEntry {
+    fn operator(&self) -> SignedInOperator {
+        SignedInOperator { name: self.name.clone(), role: self.role }
+    }
+}
+
+const WRONG: Refusal = Refusal::Unauthorized(
+    "the name or the password is wrong; send Bearer and the base64 of NAME:PASSWORD",
+);
+/// Time that a sign-in waits for other sign-ins.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+/// Largest number of ended sessions that a node remembers. Only operators can end sessions.
+const ENDED_MAX: usize = 10_000;

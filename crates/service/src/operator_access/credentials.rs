@@ -1,0 +1,69 @@
+//! The credentials of an operator, and the operator that they identify.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use zeroize::Zeroizing;
+
+use super::password_file::{NAME_LEN_MAX, OperatorRole, PASSWORD_LEN_MAX};
+
+/// Name and password of an operator, not verified. Both have a bounded length.
+pub struct OperatorCredentials {
+    pub(super) name: String,
+    pub(super) password: Zeroizing<String>,
+}
+
+/// An operator whose credentials or session were verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedInOperator {
+    /// The name in the password file.
+    pub name: String,
+    /// The acts that the operator may perform.
+    pub role: OperatorRole,
+}
+
+impl OperatorCredentials {
+    /// Returns credentials, or `None` if name or password are too long to be right.
+    pub fn new(name: &str, password: &str) -> Option<Self> {
+        let is_bounded = name.len() <= NAME_LEN_MAX && password.len() <= PASSWORD_LEN_MAX;
+        is_bounded
+            .then(|| Self { name: name.to_owned(), password: Zeroizing::new(password.to_owned()) })
+    }
+
+    /// Parses a bearer token: the base64 of `NAME:PASSWORD`, with or without padding.
+    pub fn from_bearer_token(token: &str) -> Option<Self> {
+        if token.len() > TOKEN_LEN_MAX {
+            return None;
+        }
+        let decoded = Zeroizing::new(BASE64.decode(token).ok()?);
+        let (name, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+        Self::new(name, password)
+    }
+}
+
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+/// The base64 of the longest name, a colon and the longest password.
+const TOKEN_LEN_MAX: usize = (NAME_LEN_MAX + 1 + PASSWORD_LEN_MAX).div_ceil(3) * 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearer_token_is_the_base64_of_name_and_password() {
+        let read = |token: &str| {
+            OperatorCredentials::from_bearer_token(token)
+                .map(|credentials| (credentials.name, credentials.password.to_string()))
+        };
+        let expected = Some(("alice".to_owned(), "pass:word".to_owned()));
+        assert_eq!(read("YWxpY2U6cGFzczp3b3Jk"), expected);
+        assert_eq!(read("YWxpY2U6cGFzczp3b3JkIQ=="), read("YWxpY2U6cGFzczp3b3JkIQ"));
+        for odd in ["", "alice:password", "YWxpY2U=", "/w==", &"A".repeat(TOKEN_LEN_MAX + 4)] {
+            assert_eq!(read(odd), None, "{odd}");
+        }
+    }
+}

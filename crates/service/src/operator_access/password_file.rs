@@ -1,0 +1,225 @@
+//! The file of operators who may use the console. Each line is `NAME:ROLE:HASH`.
+
+use sealpost_wallet::{PasswordHash, PasswordHashFault, WalletError};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+/// The acts that an operator may perform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OperatorRole {
+    /// May look at everything and change nothing.
+    Viewer,
+    /// May also act.
+    Operator,
+}
+
+/// The operators of a password file.
+#[derive(Debug, Default)]
+pub struct PasswordFile {
+    pub(super) entries: Vec<PasswordEntry>,
+}
+
+/// One line of a password file.
+#[derive(Debug)]
+pub(super) struct PasswordEntry {
+    pub(super) name: String,
+    pub(super) role: OperatorRole,
+    pub(super) hash: PasswordHash,
+}
+
+/// Why a password file is invalid. The texts contain no hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct PasswordFileFault {
+    /// The number of the line, from 1.
+    pub line: usize,
+    problem: LineFault,
+}
+
+/// Why a line, or the name, role or password of an operator, is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineFault {
+    /// The name is used by an earlier line.
+    #[error("the name is used twice: give each operator one line")]
+    DuplicateName,
+    /// The hash cannot be used.
+    #[error(transparent)]
+    Hash(#[from] PasswordHashFault),
+    /// The name has other characters, or is empty or too long.
+    #[error("the name must have 1 to {NAME_LEN_MAX} letters, digits, `.`, `-` or `_`")]
+    Name,
+    /// The line does not have three parts.
+    #[error("write NAME:ROLE:HASH, as `sealpost console hash` prints it")]
+    Parts,
+    /// The password is too short or too long, or has control characters.
+    #[error("the password must have {PASSWORD_LEN_MIN} to {PASSWORD_LEN_MAX} bytes in one line")]
+    Password,
+    /// The role is unknown.
+    #[error("the role must be viewer or operator")]
+    Role,
+    /// The file has too many lines.
+    #[error("the file has more than {OPERATORS_MAX} operators: remove some")]
+    TooMany,
+}
+
+impl PasswordFile {
+    /// Parses a password file. Ignores blank lines and lines that start with `#`. A file without operators is valid:
+    /// nobody can sign in.
+    pub fn parse(text: &str) -> Result<Self, PasswordFileFault> {
+        let mut entries: Vec<PasswordEntry> = Vec::new();
+        for (line, text) in (1..).zip(text.lines().map(str::trim)) {
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let fault = |problem| PasswordFileFault { line, problem };
+            let entry = parse_line(text).map_err(fault)?;
+            if entries.iter().any(|other| other.name == entry.name) {
+                return Err(fault(LineFault::DuplicateName));
+            }
+            if entries.len() == OPERATORS_MAX {
+                return Err(fault(LineFault::TooMany));
+            }
+            entries.push(entry);
+        }
+        Ok(Self { entries })
+    }
+
+    /// Hashes a password, and returns the line of an operator.
+    pub fn line(
+        name: &str,
+        role: OperatorRole,
+        password: &str,
+    ) -> Result<Zeroizing<String>, LineOrWalletFault> {
+        check_name(name)?;
+        check_password(password)?;
+        let hash = PasswordHash::of(password)?;
+        Ok(Zeroizing::new(format!("{name}:{}:{}", role.as_str(), hash.expose())))
+    }
+
+    /// Returns the number of operators.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns true if nobody can sign in.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// Why the line of an operator cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LineOrWalletFault {
+    /// The name or the password is not acceptable.
+    #[error(transparent)]
+    Line(#[from] LineFault),
+    /// The password could not be hashed.
+    #[error(transparent)]
+    Wallet(#[from] WalletError),
+}
+
+impl OperatorRole {
+    /// Returns the role as the password file spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Viewer => "viewer",
+        }
+    }
+
+    /// Returns the role with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Operator, Self::Viewer].into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+fn parse_line(text: &str) -> Result<PasswordEntry, LineFault> {
+    let (name, rest) = text.split_once(':').ok_or(LineFault::Parts)?;
+    let (role, hash) = rest.split_once(':').ok_or(LineFault::Parts)?;
+    check_name(name)?;
+    let role = OperatorRole::from_name(role).ok_or(LineFault::Role)?;
+    Ok(PasswordEntry { name: name.to_owned(), role, hash: PasswordHash::parse(hash)? })
+}
+
+fn check_name(name: &str) -> Result<(), LineFault> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+    let is_name = (1..=NAME_LEN_MAX).contains(&name.len()) && name.bytes().all(allowed);
+    if is_name { Ok(()) } else { Err(LineFault::Name) }
+}
+
+fn check_password(password: &str) -> Result<(), LineFault> {
+    let is_long = (PASSWORD_LEN_MIN..=PASSWORD_LEN_MAX).contains(&password.len());
+    if is_long && !password.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(LineFault::Password)
+    }
+}
+
+/// The largest number of operators of a file.
+const OPERATORS_MAX: usize = 100;
+pub(super) const NAME_LEN_MAX: usize = 32;
+const PASSWORD_LEN_MIN: usize = 12;
+/// Bounds the work of a sign-in.
+pub(super) const PASSWORD_LEN_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_printed_line_is_a_line_of_the_file() {
+        let line = PasswordFile::line("alice", OperatorRole::Operator, "a long password").unwrap();
+        let text = format!("# operators\n\n  {}  \r\n", line.as_str());
+        let file = PasswordFile::parse(&text).unwrap();
+        let entry = file.entries.first().unwrap();
+        assert_eq!((entry.name.as_str(), entry.role), ("alice", OperatorRole::Operator));
+        assert!(entry.hash.matches("a long password"));
+        assert!(PasswordFile::parse("# nobody\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_faulty_line_is_named_without_its_hash() {
+        let line = PasswordFile::line("alice", OperatorRole::Viewer, "a long password").unwrap();
+        let line = line.as_str();
+        let hash = line.rsplit(':').next().unwrap();
+        let long_name = line.replace("alice", &"x".repeat(33));
+        for (text, number, problem) in [
+            (format!("{line}\n{line}"), 2, LineFault::DuplicateName),
+            ("alice".to_owned(), 1, LineFault::Parts),
+            (format!("\nalice:{hash}"), 2, LineFault::Parts),
+            (line.replace("viewer", "admin"), 1, LineFault::Role),
+            (line.replace("alice", "al ice"), 1, LineFault::Name),
+            (line.replace("alice", ""), 1, LineFault::Name),
+            (long_name, 1, LineFault::Name),
+            (line.replace("argon2id", "argon2d"), 1, PasswordHashFault::NotArgon2id.into()),
+        ] {
+            let fault = PasswordFile::parse(&text).unwrap_err();
+            assert_eq!((fault.line, &fault.problem), (number, &problem), "{text}");
+            assert!(!fault.to_string().contains('$'), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_operators_is_bounded() {
+        let line = PasswordFile::line("n", OperatorRole::Viewer, "a long password").unwrap();
+        let rest = line.strip_prefix("n:").unwrap();
+        let lines = |count: usize| {
+            (0..count).fold(String::new(), |all, number| format!("{all}n{number}:{rest}\n"))
+        };
+        assert_eq!(PasswordFile::parse(&lines(OPERATORS_MAX)).unwrap().len(), OPERATORS_MAX);
+        let fault = PasswordFile::parse(&lines(OPERATORS_MAX + 1)).unwrap_err();
+        assert_eq!((fault.line, fault.problem), (OPERATORS_MAX + 1, LineFault::TooMany));
+    }
+
+    #[test]
+    fn short_long_and_odd_passwords_are_refused() {
+        let line = |password: &str| PasswordFile::line("alice", OperatorRole::Viewer, password);
+        for password in ["", "short", "with\ta tab inside", &"x".repeat(257)] {
+            let fault = line(password).unwrap_err();
+            assert!(matches!(fault, LineOrWalletFault::Line(LineFault::Password)), "{password:?}");
+        }
+        assert!(line(&"x".repeat(256)).is_ok());
+    }
+}

@@ -1,0 +1,40 @@
+//! Authentication codes for the sessions of operators. Every node with the same key file computes the same codes, so a
+//! session needs no row in the database.
+
+use super::{derivation, keyring::Keyring};
+use crate::{WalletError, keyed_hash::keyed_hash};
+
+impl Keyring {
+    /// Computes the authentication code of the parts of a session, with a key that is derived from the key-encryption
+    /// key of this version.
+    pub fn authenticate_operator_session(
+        &self,
+        version: u32,
+        parts: &[&[u8]],
+    ) -> Result<[u8; 32], WalletError> {
+        let key = derivation::operator_session_seed(&*self.require(version)?)?;
+        keyed_hash(&key, parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+
+    use super::*;
+
+    #[test]
+    fn a_code_depends_on_the_key_and_on_each_part() {
+        let line = |version: u32, byte: u8| format!("{version}:{}", STANDARD.encode([byte; 32]));
+        let keyring = Keyring::parse(&format!("{},{}", line(1, 1), line(2, 2))).unwrap();
+        let code = |version, parts: &[&[u8]]| {
+            keyring.authenticate_operator_session(version, parts).unwrap()
+        };
+        let first = code(1, &[b"ab", b"c"]);
+        assert_eq!(first, code(1, &[b"ab", b"c"]));
+        for other in [code(2, &[b"ab", b"c"]), code(1, &[b"a", b"bc"]), code(1, &[b"abc"])] {
+            assert_ne!(first, other);
+        }
+        assert!(keyring.authenticate_operator_session(3, &[]).is_err());
+    }
+}

@@ -1,0 +1,14 @@
+//! The console: pages and forms for the operators of the service, on the operations address. They have the style of the
+//! dashboard, and work without JavaScript. Every act goes through [`sealpost_service::Operator`] and is in the audit
+//! trail.
+
+mod cookie;
+mod form;
+mod pages;
+mod response;
+mod routes;
+mod state;
+mod user;
+
+pub use routes::routes;
+pub use state::ConsoleState;

@@ -1,0 +1,35 @@
+//! The cookie that contains the session token of an operator. Its name differs from that of the dashboard, because
+//! browsers send cookies to all ports of a host.
+
+use actix_web::{
+    HttpRequest,
+    cookie::{Cookie, SameSite, time::Duration as CookieAge},
+};
+
+use super::state::ConsoleState;
+
+/// Returns the session token in the cookie of a request. `None` without this cookie.
+pub(super) fn session_token(state: &ConsoleState, request: &HttpRequest) -> Option<String> {
+    request.cookie(name(state)).map(|cookie| cookie.value().to_owned())
+}
+
+/// Creates the cookie of a new session. Pages of other sites cannot make the browser send it.
+pub(super) fn set(state: &ConsoleState, token: String) -> Cookie<'static> {
+    Cookie::build(name(state), token)
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .secure(state.is_secure)
+        .finish()
+}
+
+/// Creates a cookie that makes the browser delete the session cookie.
+pub(super) fn delete(state: &ConsoleState) -> Cookie<'static> {
+    let mut cookie = set(state, String::new());
+    cookie.set_max_age(CookieAge::ZERO);
+    cookie
+}
+
+fn name(state: &ConsoleState) -> &'static str {
+    if state.is_secure { "__Host-sealpost-console" } else { "sealpost-console" }
+}

@@ -1,0 +1,52 @@
+//! The page of the audit trail.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_service::AuditShown;
+use serde::Deserialize;
+
+use crate::{
+    console::user::ConsoleUser,
+    dashboard::{response::PageResponse, text::when},
+};
+
+/// The page of the list.
+#[derive(Deserialize)]
+pub(crate) struct AuditSearch {
+    /// Shows the entries with a lower number. `None` starts with the newest entry.
+    before: Option<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "console/audit.html")]
+struct AuditPage<'a> {
+    base: &'a str,
+    /// The entries, newest first.
+    entries: Vec<AuditShown>,
+    older: Option<u64>,
+}
+
+pub(crate) async fn show(
+    user: ConsoleUser,
+    search: web::Query<AuditSearch>,
+) -> Result<PageResponse, PageResponse> {
+    let before = search.before;
+    let mut entries = user
+        .ask(move |operator| match before {
+            // The numbers have no gaps.
+            Some(before) => {
+                let first = before.saturating_sub(1).saturating_sub(u64::from(LIMIT));
+                let mut entries = operator.audit_entries(first, LIMIT)?;
+                entries.retain(|entry| entry.number < before);
+                Ok(entries)
+            }
+            None => operator.newest_audit_entries(LIMIT),
+        })
+        .await?;
+    entries.reverse();
+    let older = entries.last().map(|oldest| oldest.number).filter(|number| *number > 1);
+    let main = AuditPage { base: user.base(), entries, older };
+    Ok(user.show("/console/audit", "Audit trail", &main))
+}
+
+const LIMIT: u32 = 50;

@@ -1,0 +1,36 @@
+//! The form that sets the plan of a key.
+
+use actix_web::web;
+use sealpost_service::Agreement;
+
+use super::{key_of, path_of};
+use crate::{console::form::ActForm, dashboard::response::PageResponse};
+
+pub(crate) async fn submit(
+    act: ActForm,
+    key: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(&act.user, &key)?;
+    let agreement = Agreement {
+        per_minute: limit(&act, "per_minute")?,
+        per_day: limit(&act, "per_day")?,
+        per_month: limit(&act, "per_month")?,
+        per_second: limit(&act, "per_second")?,
+        allow_overage: act.form.text("allow_overage") == "yes",
+    };
+    let fixed = agreement.plan_named(act.form.text("plan"));
+    let fixed = fixed.map_err(|fault| act.invalid(&format!("The plan {fault}.")))?;
+    act.perform(move |operator| match fixed {
+        Some(plan) => operator.set_plan(&id, plan),
+        None => operator.agree(&id, agreement),
+    })
+    .await?;
+    Ok(act.done(&path_of(&id)))
+}
+
+/// Reads a limit. An empty field keeps the present limit.
+fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, PageResponse> {
+    let text = Some(act.form.text(field)).filter(|text| !text.is_empty());
+    let number = text.map(str::parse).transpose();
+    number.map_err(|_no_number| act.invalid("A limit must be a whole number."))
+}

@@ -1,0 +1,33 @@
+//! The page of the service: what is stored, and the state of this node.
+
+use askama::Template;
+use sealpost_service::StatsShown;
+
+use crate::{console::user::ConsoleUser, dashboard::response::PageResponse};
+
+#[derive(Template)]
+#[template(path = "console/service.html")]
+struct ServicePage {
+    stats: StatsShown,
+    version: &'static str,
+    queue_depth: usize,
+    queue_bytes: usize,
+    /// The reason why the service of this node fails. `None` if it works.
+    fault: Option<String>,
+    is_short_of_space: bool,
+}
+
+pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse> {
+    let stats = user.ask(sealpost_service::Operator::stats).await?;
+    let api = user.state.admin.api.clone();
+    let (queue_depth, queue_bytes) = (api.sealpost.queue_depth(), api.sealpost.queue_bytes());
+    let checked = actix_web::web::block(move || {
+        let fault = api.sealpost.check().err().map(|error| error.to_string());
+        (fault, api.sealpost.is_short_of_space().unwrap_or(false))
+    });
+    let lost = |_canceled| (Some("the check was canceled".to_owned()), false);
+    let (fault, is_short_of_space) = checked.await.unwrap_or_else(lost);
+    let version = env!("CARGO_PKG_VERSION");
+    let main = ServicePage { stats, version, queue_depth, queue_bytes, fault, is_short_of_space };
+    Ok(user.show("/console/service", "Service", &main))
+}

@@ -1,0 +1,54 @@
+//! The page to sign in with the name and the password of an operator.
+
+use actix_web::{HttpRequest, http::StatusCode, web};
+use askama::Template;
+use sealpost_domain::Code;
+
+use crate::{
+    console::{
+        cookie,
+        form::{OpenForm, SessionForm},
+        response::ConsoleFrame,
+        state::ConsoleState,
+        user::redirect_to_sign_in,
+    },
+    dashboard::{forms::Rejection, response::PageResponse},
+};
+
+#[derive(Template)]
+#[template(path = "console/sign_in.html")]
+struct SignInPage<'a> {
+    base: &'a str,
+    problem: Option<&'a str>,
+}
+
+pub(crate) async fn show(state: web::Data<ConsoleState>) -> PageResponse {
+    page(&state, StatusCode::OK, None)
+}
+
+pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse {
+    let OpenForm { state, form } = open;
+    match state.admin.sign_in(&request, form.text("name"), form.raw("password")).await {
+        Ok(session) => PageResponse::redirect(&state.site, "/console")
+            .with_cookie(&cookie::set(&state, session.token)),
+        Err(problem) => {
+            let mut rejection = Rejection::from(&problem);
+            if problem.code() == Code::Unauthorized {
+                "The name or the password is wrong.".clone_into(&mut rejection.text);
+            }
+            page(&state, rejection.status, Some(&rejection.text)).with_headers_of(&rejection)
+        }
+    }
+}
+
+pub(crate) async fn sign_out(session: SessionForm) -> PageResponse {
+    let user = session.user;
+    user.state.admin.access.end_session(&user.token);
+    redirect_to_sign_in(&user.state)
+}
+
+fn page(state: &ConsoleState, status: StatusCode, problem: Option<&str>) -> PageResponse {
+    let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+    let main = SignInPage { base: &state.site.base_path, problem };
+    frame.respond(status, "Sign in", &main)
+}

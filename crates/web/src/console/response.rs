@@ -1,0 +1,113 @@
+//! The layout and the error pages of the console.
+
+use actix_web::http::StatusCode;
+use askama::Template;
+use sealpost_service::{Error, OperatorRole, SignedInOperator};
+
+use crate::{
+    assets,
+    dashboard::{forms::Rejection, response::PageResponse},
+    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+};
+
+/// The layout of a page of the console.
+#[derive(Clone, Copy)]
+pub(super) struct ConsoleFrame<'a> {
+    pub(super) site: &'a SiteAddress,
+    /// The operator and the form token of the session. `None` without a session.
+    pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
+    /// The path of the navigation link to mark as current.
+    pub(super) current: &'a str,
+}
+
+/// The name of the operator, and the button to sign out.
+#[derive(Template)]
+#[template(path = "console/sign_out.html")]
+struct SignOut<'a> {
+    base: &'a str,
+    operator: &'a SignedInOperator,
+    form_token: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "console/error.html")]
+struct ErrorPage<'a> {
+    base: &'a str,
+    title: &'a str,
+    detail: &'a str,
+}
+
+impl ConsoleFrame<'_> {
+    /// Responds with a page.
+    pub(super) fn respond(
+        self,
+        status: StatusCode,
+        title: &str,
+        main: &impl Template,
+    ) -> PageResponse {
+        let Self { site, session, current } = self;
+        let base = &site.base_path;
+        let sign_out = session.and_then(|(operator, form_token)| {
+            SignOut { base, operator, form_token }.render().ok()
+        });
+        let nav: &[NavLink] = if session.is_some() { &SIGNED_IN } else { &PUBLIC };
+        let extras = LayoutExtras {
+            stylesheet: Some(&assets::DASHBOARD.name),
+            nav_end: sign_out.unwrap_or_default(),
+        };
+        let title = format!("{title} · Console");
+        let layout = Layout { site, title: &title, nav, current };
+        PageResponse::new(status, layout.render_with(main, &extras))
+    }
+}
+
+/// Responds with an error page.
+pub(super) fn error_page(frame: ConsoleFrame<'_>, rejection: &Rejection) -> PageResponse {
+    let title = match rejection.status {
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::INTERNAL_SERVER_ERROR => "Internal error",
+        _ => "Nothing was done",
+    };
+    let main = ErrorPage { base: &frame.site.base_path, title, detail: &rejection.text };
+    frame.respond(rejection.status, title, &main).with_headers_of(rejection)
+}
+
+/// Converts an error of the service for an error page. Logs an internal error.
+pub(super) fn rejection_of(error: &Error) -> Rejection {
+    if let Some(refusal) = error.refusal() {
+        return Rejection::from(refusal);
+    }
+    let error: &dyn std::error::Error = error;
+    tracing::error!(error, "the service failed to process a request of the console");
+    Rejection {
+        text: "The service failed to process the request. It may have been processed in part: look at the audit trail."
+            .to_owned(),
+        status: StatusCode::INTERNAL_SERVER_ERROR,
+        retry_after_s: None,
+    }
+}
+
+/// Rejects a form with a status.
+pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
+    Rejection { text: text.to_owned(), status, retry_after_s: None }
+}
+
+/// Responds with 500, if there is no state of the console.
+pub(super) fn internal_error(site: &SiteAddress) -> PageResponse {
+    let frame = ConsoleFrame { site, session: None, current: "" };
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    error_page(frame, &rejection(status, "The console is not configured."))
+}
+
+/// Returns true if the operator may act. Templates show forms only then.
+pub(super) fn may_act(operator: &SignedInOperator) -> bool {
+    operator.role == OperatorRole::Operator
+}
+
+const SIGNED_IN: [NavLink; 4] = [
+    NavLink { text: "Keys", to: "/console" },
+    NavLink { text: "Accounts", to: "/console/accounts" },
+    NavLink { text: "Service", to: "/console/service" },
+    NavLink { text: "Audit trail", to: "/console/audit" },
+];
+const PUBLIC: [NavLink; 1] = [NavLink { text: "Console", to: "/console" }];

@@ -1,0 +1,67 @@
+//! The paths of the console, with the handlers of their pages and forms.
+
+use actix_web::{Resource, http::StatusCode, http::header, middleware::from_fn, web};
+
+use super::{
+    pages as p,
+    response::{ConsoleFrame, error_page, rejection},
+    state::ConsoleState,
+};
+use crate::assets;
+
+/// Mounts the console and its assets. The API for operators must be mounted in the same server.
+pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
+    move |config| {
+        config.app_data(state).configure(assets::routes).service(
+            web::scope("/console")
+                .wrap(from_fn(sealpost_api::middleware))
+                .service(
+                    at("/sign-in", "GET, POST")
+                        .route(web::get().to(p::sign_in::show))
+                        .route(web::post().to(p::sign_in::submit)),
+                )
+                .service(at("/sign-out", "POST").route(web::post().to(p::sign_in::sign_out)))
+                .service(at("", "GET").route(web::get().to(p::keys::show)))
+                .service(at("/accounts", "GET").route(web::get().to(p::account::list)))
+                .service(
+                    at("/accounts/{account}", "GET, POST")
+                        .route(web::get().to(p::account::show))
+                        .route(web::post().to(p::account::submit)),
+                )
+                .service(at("/service", "GET").route(web::get().to(p::service::show)))
+                .service(at("/audit", "GET").route(web::get().to(p::audit::show)))
+                .configure(key_routes)
+                .default_service(web::to(async |state: web::Data<ConsoleState>| {
+                    let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+                    error_page(
+                        frame,
+                        &rejection(StatusCode::NOT_FOUND, "This page does not exist."),
+                    )
+                })),
+        );
+    }
+}
+
+/// Mounts the page of a key and its forms.
+fn key_routes(config: &mut web::ServiceConfig) {
+    let form = |path| at(path, "POST");
+    config
+        .service(at("/keys/{key}", "GET").route(web::get().to(p::key::show)))
+        .service(form("/keys/{key}/state").route(web::post().to(p::key::state::submit)))
+        .service(form("/keys/{key}/plan").route(web::post().to(p::key::plan::submit)))
+        .service(form("/keys/{key}/governance").route(web::post().to(p::key::governance::submit)))
+        .service(form("/keys/{key}/assess").route(web::post().to(p::key::evidence::assess)))
+        .service(form("/keys/{key}/attest").route(web::post().to(p::key::evidence::attest)))
+        .service(form("/keys/{key}/badge").route(web::post().to(p::key::evidence::revoke_badge)))
+        .service(form("/keys/{key}/webhook").route(web::post().to(p::key::webhook::disable)));
+}
+
+fn at(path: &str, allowed: &'static str) -> Resource {
+    let reject = async move |state: web::Data<ConsoleState>| {
+        let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+        let text = "This address does not support this kind of request.";
+        error_page(frame, &rejection(StatusCode::METHOD_NOT_ALLOWED, text))
+            .with(header::ALLOW, allowed.to_owned())
+    };
+    web::resource(path).default_service(web::to(reject))
+}

@@ -1,0 +1,32 @@
+//! The state that all pages of the console share.
+
+use actix_web::{HttpRequest, web};
+use sealpost_api::AdminState;
+
+use crate::{dashboard::response::PageResponse, html::SiteAddress};
+
+/// The state that all pages of the console share.
+pub struct ConsoleState {
+    pub(super) admin: web::Data<AdminState>,
+    /// The address of the operations server.
+    pub(super) site: SiteAddress,
+    /// True if browsers reach the console over HTTPS.
+    pub(super) is_secure: bool,
+}
+
+impl ConsoleState {
+    /// Creates the state. The console shares operators and sign-ins with the API for operators.
+    pub fn new(admin: web::Data<AdminState>) -> Self {
+        let site = SiteAddress::new(&admin.url);
+        let is_secure = admin.url.starts_with("https://");
+        Self { admin, site, is_secure }
+    }
+}
+
+/// Returns the shared state of the console, for extractors.
+pub(super) fn console_state(
+    request: &HttpRequest,
+) -> Result<web::Data<ConsoleState>, PageResponse> {
+    let state = request.app_data::<web::Data<ConsoleState>>().cloned();
+    state.ok_or_else(|| super::response::internal_error(&SiteAddress::new("")))
+}

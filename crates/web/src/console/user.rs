@@ -1,0 +1,98 @@
+//! The operator of a request, extracted from the session cookie.
+
+use std::net::IpAddr;
+
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, web};
+use askama::Template;
+use sealpost_api::request_source;
+use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SignedInOperator};
+
+use super::{
+    cookie,
+    response::{ConsoleFrame, error_page, rejection, rejection_of},
+    state::{ConsoleState, console_state},
+};
+use crate::dashboard::response::PageResponse;
+
+/// An operator with a valid session, in any role.
+pub(super) struct ConsoleUser {
+    pub(super) state: web::Data<ConsoleState>,
+    pub(super) operator: SignedInOperator,
+    pub(super) token: String,
+    /// The token that each form of this session must contain, as protection against forms of other sites.
+    pub(super) form_token: String,
+    pub(super) client_address: Option<IpAddr>,
+}
+
+impl ConsoleUser {
+    /// Runs a query.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
+    ) -> Result<T, PageResponse> {
+        let call = OperatorCall {
+            operator: self.operator.clone(),
+            client_address: self.client_address,
+            reason: None,
+        };
+        let result = self.state.admin.api.sealpost.operate(call, query).await;
+        result.map_err(|error| self.error(&error))
+    }
+
+    /// Returns the layout of a page. `current` is the path of its navigation link.
+    pub(super) fn frame<'a>(&'a self, current: &'a str) -> ConsoleFrame<'a> {
+        let session = Some((&self.operator, self.form_token.as_str()));
+        ConsoleFrame { site: &self.state.site, session, current }
+    }
+
+    /// Responds with a page.
+    pub(super) fn show(&self, current: &str, title: &str, main: &impl Template) -> PageResponse {
+        self.frame(current).respond(StatusCode::OK, title, main)
+    }
+
+    /// Returns the path of the base URL, with which every link starts.
+    pub(super) fn base(&self) -> &str {
+        &self.state.site.base_path
+    }
+
+    /// Responds with an error page.
+    pub(super) fn error(&self, error: &Error) -> PageResponse {
+        error_page(self.frame(""), &rejection_of(error))
+    }
+
+    /// Responds with an error page with this status and text.
+    pub(super) fn reject(&self, status: StatusCode, text: &str) -> PageResponse {
+        error_page(self.frame(""), &rejection(status, text))
+    }
+}
+
+/// Redirects to the sign-in page, and deletes the cookie of the ended session.
+pub(super) fn redirect_to_sign_in(state: &ConsoleState) -> PageResponse {
+    PageResponse::redirect(&state.site, "/console/sign-in").with_cookie(&cookie::delete(state))
+}
+
+impl ConsoleUser {
+    /// Returns the operator of a request, or the response that redirects to the sign-in page.
+    pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
+        let state = console_state(request)?;
+        let access = &state.admin.access;
+        let session = cookie::session_token(&state, request).and_then(|token| {
+            let operator = access.operator_of(&token)?;
+            Some((access.form_token(&token)?, operator, token))
+        });
+        let Some((form_token, operator, token)) = session else {
+            return Err(redirect_to_sign_in(&state));
+        };
+        let client_address = request_source(&state.admin.api, request).address;
+        Ok(Self { state, operator, token, form_token, client_address })
+    }
+}
+
+impl FromRequest for ConsoleUser {
+    type Error = PageResponse;
+    type Future = std::future::Ready<Result<Self, PageResponse>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(Self::of(request))
+    }
+}

@@ -1,0 +1,275 @@
+//! The console in the browser on the operations address.
+
+use serde_json::json;
+
+use crate::support::{
+    Database, chromium,
+    console::{ConsoleServer, Desk, Staff, sign_in},
+    on_both, root, run_node, text,
+};
+
+on_both!(
+    every_page_works_in_a_browser,
+    each_form_performs_its_act,
+    a_wrong_form_changes_nothing,
+    a_key_is_found_by_its_names,
+    a_form_of_another_site_changes_nothing,
+    a_viewer_sees_and_may_not_act,
+    a_session_ends_with_sign_out_and_cannot_be_forged,
+    guesses_of_a_password_are_throttled,
+    hostile_text_is_escaped,
+);
+
+fn every_page_works_in_a_browser(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let client = server.server.client();
+    let label = "<img src=x onerror=\"document.title='owned'\">";
+    let activated = client.activate(&json!({"label": label, "handle": "herodotus"})).ok();
+    let staff = Staff::Alice;
+    let known = json!({
+        "key": activated["api_key_id"], "account": activated["account_id"], "label": label,
+        "name": staff.name(), "password": staff.password(),
+    });
+    assert!(text(&known, "key").starts_with("ak_"));
+    let program = root().join("tests/blackbox/oracles/console.mjs");
+    let shots = String::new();
+    let arguments = [server.server.ops_url.as_str(), &chromium(), &known.to_string(), &shots];
+    let ran = run_node(&program, &arguments);
+    let reported = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{reported}");
+}
+
+fn each_form_performs_its_act(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let client = server.server.client();
+    let bob = client.new_identity_with_handle("bob");
+    client.register(&bob, "https://93.184.216.34/");
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let (key, account) =
+        (format!("/console/keys/{}", bob.key), format!("/console/accounts/{}", bob.account));
+    let hook =
+        server.act("/keys/show", &json!({"api_key_id": bob.key}))["webhooks"][0]["webhook_id"]
+            .clone();
+    let hook = format!("webhook_id={}&reason=r", hook.as_str().unwrap());
+    let revoke = format!("do=revoke&typed={}&reason=r", bob.key);
+    for (path, form, action) in [
+        (format!("{key}/plan"), "plan=builder&reason=r", "plan.set"),
+        (format!("{key}/plan"), "plan=enterprise&per_day=5&allow_overage=yes&reason=r", "plan.set"),
+        (format!("{key}/state"), "do=deactivate&reason=r", "key.deactivate"),
+        (format!("{key}/state"), "do=reactivate&reason=r", "key.reactivate"),
+        (format!("{key}/state"), "do=rotate&reason=r", "key.finish_rotation"),
+        (format!("{key}/governance"), "subject=key&do=propose&reason=r", "governance.propose"),
+        (format!("{key}/governance"), "subject=account&do=enforce&reason=r", "governance.enforce"),
+        (format!("{key}/governance"), "subject=account&do=lift&reason=r", "governance.lift"),
+        (
+            format!("{key}/assess"),
+            "clarity=0.9&coherence=0.9&confidence=0.9&drift=0.1&reason=r",
+            "assessment.record",
+        ),
+        (
+            format!("{key}/attest"),
+            "check=identity_verified&result=failed&valid_until=2099-01-31&reason=r",
+            "attestation.record",
+        ),
+        (format!("{key}/webhook"), hook.as_str(), "webhook.disable"),
+        (account.clone(), "do=assign&partner=acme&reason=r", "partner.assign"),
+        (account.clone(), "do=suspend&reason=r", "partner.suspend"),
+        (account.clone(), "do=restore&reason=r", "partner.restore"),
+        (account.clone(), "do=propose&reason=r", "governance.propose"),
+        (account.clone(), "do=lift&reason=r", "governance.lift"),
+        (account.clone(), "do=end_sessions&reason=r", "session.end"),
+        (format!("{key}/state"), &revoke, "key.revoke"),
+    ] {
+        let response = desk.submit(&path, form);
+        assert_eq!(
+            response.status,
+            303,
+            "{path} {form}: {}",
+            String::from_utf8_lossy(&response.body)
+        );
+        let entry = server.act("/audit/list", &json!({"limit": 1}))["entries"][0].clone();
+        assert_eq!(
+            (&entry["actor"], &entry["action"]),
+            (&json!("console:alice"), &json!(action)),
+            "{entry}"
+        );
+        assert!(entry["detail"].as_str().unwrap().contains("\"reason\":\"r\""), "{entry}");
+    }
+}
+
+fn a_wrong_form_changes_nothing(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let key = format!("/console/keys/{}", bob.key);
+    for (path, form, status) in [
+        (format!("{key}/state"), "do=reactivate&reason=r", 409),
+        (format!("{key}/state"), "do=revoke&typed=x&reason=r", 422),
+        (format!("{key}/state"), "do=deactivate&reason=", 422),
+        (format!("{key}/plan"), "plan=gold&reason=r", 422),
+        (format!("{key}/plan"), "plan=builder&per_day=x&reason=r", 422),
+        (format!("{key}/assess"), "clarity=x&reason=r", 422),
+        (format!("{key}/badge"), "badge_id=bdg_01m7ye92k0ejgs32r4n1j3x7m3&reason=r", 404),
+        (
+            "/console/keys/ak_01m7ye92k0ejgs32r4n1j3x7m3/plan".to_owned(),
+            "plan=builder&reason=r",
+            404,
+        ),
+        ("/console/keys/x/plan".to_owned(), "plan=builder&reason=r", 404),
+    ] {
+        assert_eq!(desk.submit(&path, form).status, status, "{path} {form}");
+    }
+    assert_eq!(server.act("/audit/list", &json!({}))["entries"], json!([]));
+}
+
+fn a_key_is_found_by_its_names(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity_with_handle("bob");
+    server.act("/keys/deactivate", &json!({"api_key_id": bob.key, "reason": "r"}));
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let (key, account) =
+        (format!("/console/keys/{}", bob.key), format!("/console/accounts/{}", bob.account));
+    let audit = desk.page("/console/audit");
+    assert!(audit.contains("console:alice") && audit.contains("key.deactivate"), "{audit}");
+    for path in ["/console?q=@bob", "/console?q=somebody", &format!("/console?q={}", bob.account)] {
+        assert!(desk.page(path).contains(&bob.key), "{path}");
+    }
+    assert_eq!(desk.get(&format!("/console?q={}", bob.key)).header("location"), Some(&*key));
+    assert!(!desk.page("/console?q=@bob&status=active").contains(&bob.key));
+    for path in [&key, &account, "/console/accounts", "/console/service"] {
+        desk.page(path);
+    }
+    assert_eq!(desk.get("/console/nowhere").status, 404);
+}
+
+fn a_form_of_another_site_changes_nothing(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let alice = Desk::sign_in(&server.ops, Staff::Alice);
+    let vera = Desk::sign_in(&server.ops, Staff::Vera);
+    let path = format!("/console/keys/{}/state", bob.key);
+    let form = |token: &str| format!("form_token={token}&do=deactivate&reason=r");
+    let (own, foreign) = (alice.form_token(), vera.form_token());
+    let same = ("Sec-Fetch-Site", "same-origin");
+    for (token, headers) in [
+        ("", &[same][..]),
+        ("x", &[same]),
+        (&foreign, &[same]),
+        (&own, &[("Sec-Fetch-Site", "cross-site")]),
+        (&own, &[("Sec-Fetch-Site", "same-site")]),
+        (&own, &[("Origin", "https://evil.example")]),
+        (&own, &[("Origin", "null")]),
+    ] {
+        assert_eq!(alice.post(&path, &form(token), headers).status, 403, "{token} {headers:?}");
+    }
+    let sign_in = server.ops.post("/console/sign-in").header("Sec-Fetch-Site", "cross-site");
+    assert_eq!(
+        sign_in.body("application/x-www-form-urlencoded", b"name=alice").response().status,
+        403
+    );
+    assert_eq!(server.act("/audit/list", &json!({}))["entries"], json!([]));
+    let origin = server.server.ops_url.clone();
+    assert_eq!(alice.post(&path, &form(&own), &[("Origin", &origin)]).status, 303);
+}
+
+fn a_viewer_sees_and_may_not_act(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Vera);
+    let key = format!("/console/keys/{}", bob.key);
+    let page = desk.page(&key);
+    assert!(page.contains("Your role is viewer") && !page.contains("name=\"reason\""), "{page}");
+    for act in ["state", "plan", "governance", "assess", "attest", "badge", "webhook"] {
+        let response = desk.submit(&format!("{key}/{act}"), "do=deactivate&reason=r");
+        assert_eq!(response.status, 403, "{act}");
+    }
+    let account = format!("/console/accounts/{}", bob.account);
+    assert_eq!(desk.submit(&account, "do=end_sessions&reason=r").status, 403);
+    assert!(desk.page("/console/audit").contains("There is no entry"));
+}
+
+fn a_session_ends_with_sign_out_and_cannot_be_forged(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let (name, token) = desk.cookie.split_once('=').unwrap();
+    assert_eq!(name, "sealpost-console");
+    let is_in = |token: &str| {
+        let cookie = format!("{name}={token}");
+        server.ops.request("GET", "/console").header("Cookie", &cookie).response().status == 200
+    };
+    assert!(is_in(token));
+    let vera = Desk::sign_in(&server.ops, Staff::Vera);
+    for forged in [
+        String::new(),
+        token.replace("_alice", "_vera"),
+        vera.cookie.split_once('=').unwrap().1.replace("_vera", "_alice"),
+        token.replacen("_1", "_2", 1),
+        format!("{token}x"),
+    ] {
+        assert!(!is_in(&forged), "{forged}");
+    }
+    let signed_out = desk.submit("/console/sign-out", "");
+    assert_eq!(signed_out.header("location"), Some("/console/sign-in"));
+    assert!(signed_out.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert!(!is_in(token), "the copy of a cookie");
+    assert_eq!(vera.get("/console").status, 200);
+    drop(server);
+    let expired = ConsoleServer::start(database, &["--console-session-ttl", "0s"]);
+    let desk = Desk::sign_in(&expired.ops, Staff::Alice);
+    assert_eq!(desk.get("/console").header("location"), Some("/console/sign-in"));
+}
+
+fn guesses_of_a_password_are_throttled(database: &Database) {
+    let server = ConsoleServer::start(database, &["--console-sign-ins-per-minute", "3"]);
+    // The limit is for a minute of the clock, so at most six guesses are admitted at its turn.
+    let guesses: Vec<_> = (0..8)
+        .map(|number| sign_in(&server.ops, "alice", &format!("guess number {number}")))
+        .collect();
+    let statuses: Vec<_> = guesses.iter().map(|response| response.status).collect();
+    assert!(statuses.iter().all(|status| [401, 429].contains(status)), "{statuses:?}");
+    assert_eq!(statuses.first(), Some(&401));
+    let throttled = guesses.iter().find(|response| response.status == 429).unwrap();
+    assert!(throttled.header("retry-after").is_some());
+    assert!(!server.server.log().contains("guess number"));
+    assert!(server.server.log().contains("a sign-in of an operator failed"));
+}
+
+fn hostile_text_is_escaped(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let hostile = "<img src=x onerror=alert(1)>'\"&";
+    let client = server.server.client();
+    let key = client.activate(&json!({"label": hostile})).ok()["api_key_id"].clone();
+    let body = json!({"subject": key, "reason": hostile});
+    server.act("/governance/propose", &body);
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let key = key.as_str().unwrap();
+    for path in [
+        "/console",
+        &format!("/console/keys/{key}"),
+        "/console/audit",
+        "/console?q=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
+        "/console?q=%40%3Cimg+src%3Dx%3E",
+    ] {
+        let response = desk.get(path);
+        let page = String::from_utf8_lossy(&response.body);
+        assert!(!page.contains("<img") && page.contains("img"), "{path}: {page}");
+        let policy = response.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(response.header("cache-control"), Some("no-store"));
+    }
+    let name = sign_in(&server.ops, "<img src=x>", "a wrong password");
+    assert!(!String::from_utf8_lossy(&name.body).contains("<img"));
+}
+
+#[test]
+fn a_session_holds_on_every_node() {
+    let database = Database::postgres();
+    let nodes = [ConsoleServer::start(&database, &[]), ConsoleServer::start(&database, &[])];
+    let bob = nodes[0].server.client().new_identity();
+    let desk = Desk::sign_in(&nodes[0].ops, Staff::Alice);
+    let other = Desk { ops: &nodes[1].ops, cookie: desk.cookie.clone() };
+    let path = format!("/console/keys/{}/plan", bob.key);
+    assert_eq!(other.submit(&path, "plan=builder&reason=r").status, 303);
+    assert!(desk.page(&format!("/console/keys/{}", bob.key)).contains("builder"));
+    assert_eq!(nodes[0].server.client().status(&bob).ok()["plan"], "builder");
+}

@@ -1,0 +1,147 @@
+// Uses every page and every kind of form of the console in a real browser without JavaScript. Then checks each page in
+// dark and narrow form, and with axe. Ends with status 0 only if all checks pass.
+//
+//   node console.mjs OPS_URL CHROMIUM KNOWN [FOLDER_FOR_SCREENSHOTS]
+//
+// KNOWN is JSON: a key with a webhook and a hostile label, its account, and the name and the password of an operator.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+const [base, executablePath, known, shots] = process.argv.slice(2);
+const { key, account, label, name, password } = JSON.parse(known);
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'],
+});
+try {
+  await walk();
+} finally {
+  await browser.close();
+}
+
+async function walk() {
+  const person = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1100, height: 800 } });
+  const page = await person.newPage();
+  page.setDefaultTimeout(20_000);
+  await signIn(page);
+  await findKey(page);
+  await setPlan(page);
+  await changeState(page);
+  await decide(page);
+  await assess(page);
+  await page.goto(`${base}/console/audit`);
+  for (const action of ['plan.set', 'key.deactivate', 'governance.enforce', 'assessment.record']) {
+    await has(page, 'tbody', action);
+  }
+  await has(page, 'tbody', `console:${name}`);
+  await checkEveryPage(person);
+  await page.goto(`${base}/console`);
+  await page.click('text=Sign out');
+  await has(page, 'h1', 'Sign in to the console');
+  await page.goto(`${base}/console/audit`);
+  await has(page, 'h1', 'Sign in to the console');
+}
+
+async function signIn(page) {
+  await page.goto(`${base}/console`);
+  await page.fill('#name', name);
+  await page.fill('#password', 'not the password');
+  await page.click('button.main');
+  await has(page, '.problem', 'The name or the password is wrong.');
+  await page.fill('#name', name);
+  await page.fill('#password', password);
+  await page.click('button.main');
+  await has(page, 'h1', 'Keys');
+  await has(page, 'header', `${name} · operator`);
+}
+
+async function findKey(page) {
+  await page.fill('#q', label);
+  await page.click('text=Search >> nth=-1');
+  await has(page, 'tbody', label);
+  await page.click('tbody a');
+  assert.ok(page.url().endsWith(`/console/keys/${key}`), page.url());
+  await has(page, 'h1', label);
+  await has(page, 'dl.facts', key);
+}
+
+async function setPlan(page) {
+  await page.selectOption('#plan', 'enterprise');
+  await page.click('summary:has-text("Limits of the plan enterprise")');
+  await page.fill('#per_day', '777');
+  await page.fill('#reason-plan', 'Contract 12');
+  await page.click('text=Set the plan');
+  await has(page, '.tags', 'enterprise');
+  await has(page, '[aria-labelledby=usage-head]', 'of 777 requests today');
+}
+
+async function changeState(page) {
+  await page.fill('#reason-state', 'A pause');
+  await page.click('button[value=deactivate]');
+  await has(page, '.tags', 'deactivated');
+  await page.fill('#reason-state', 'The end of the pause');
+  await page.click('button[value=reactivate]');
+  await has(page, '.tags', 'active');
+}
+
+async function decide(page) {
+  await page.fill('#reason-governance', 'Council decision 12');
+  await page.click('button[value=enforce]');
+  await has(page, '.tags', 'blocked by governance');
+  await has(page, '[aria-labelledby=governance-head]', 'Council decision 12');
+  await page.fill('#reason-governance', 'Again');
+  await page.click('button[value=enforce]');
+  await has(page, '.problem', 'enforced already');
+  await page.goto(`${base}/console/keys/${key}`);
+}
+
+async function assess(page) {
+  for (const metric of ['clarity', 'coherence', 'confidence', 'drift']) await page.fill(`#${metric}`, '0.75');
+  await page.fill('#reason-assess', 'Review');
+  await page.click('text=Record the assessment');
+  await has(page, 'h1', label);
+}
+
+async function checkEveryPage(person) {
+  const storageState = await person.storageState();
+  const paths = ['/console', `/console/keys/${key}`, '/console/accounts', `/console/accounts/${account}`,
+    '/console/service', '/console/audit', '/console/nowhere', '/console/sign-in'];
+  for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 390], ['dark', 390]]) {
+    const context = await browser.newContext({
+      colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
+    });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(base)) complaints.push(`asks elsewhere: ${request.url()}`);
+    });
+    for (const path of paths) {
+      await page.goto(base + path);
+      if (shots) await page.screenshot({ path: `${shots}/${colorScheme}-${width}${path.replaceAll('/', '-')}.png`, fullPage: true });
+      assert.notEqual(await page.title(), 'owned', 'a label ran as script');
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+      const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+      const faults = serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+      assert.deepEqual(faults, [], `${path} in ${colorScheme} at ${width}`);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+  }
+}
+
+async function has(page, place, text) {
+  const seen = await page.innerText(place);
+  assert.ok(seen.includes(text), `${place} of ${page.url()} lacks ${text}: ${seen}`);
+}
