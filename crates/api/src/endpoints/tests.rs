@@ -93,4 +93,4 @@ const VERBS: &[&str] = &[
     "verify",
 ];
 /// The only files that may create routes: the router, and this test, which contains the patterns it searches for.
-const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "endpoints/tests.rs"];
+const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "admin/mount.rs", "endpoints/tests.rs"];
