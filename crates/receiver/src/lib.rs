@@ -64,6 +64,7 @@ mod escape;
 mod keys;
 mod request;
 mod server;
+mod text;
 mod verification;
 
 pub use actix_web::http::Uri;

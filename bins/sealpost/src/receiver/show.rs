@@ -2,12 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use sealpost_domain::Timestamp;
-use sealpost_receiver::{ForwardedResponse, HandledRequest, VerificationReport, escape_control};
-use serde::Serialize;
-use serde_json::{Value, json};
-
-use super::verify::words;
+use sealpost_receiver::HandledRequest;
+use serde_json::json;
 
 /// The format in which requests are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +12,6 @@ pub(super) enum Style {
     Json,
     Plain,
 }
-
-/// A received request, verified and perhaps forwarded, for printing.
-struct Entry<'a>(&'a HandledRequest<'a>);
 
 impl Style {
     /// Returns the JSON style on request. Otherwise text is coloured only on a terminal.
@@ -56,80 +49,10 @@ pub(super) fn greet(
 
 /// Prints one received request in the style.
 pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
-    let entry = Entry(handled);
     match style {
-        Style::Coloured => say(&entry.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
-        Style::Json => say(&entry.json_line()),
-        Style::Plain => say(&entry.text([""; 4])),
-    }
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    at: Timestamp,
-    answered: u16,
-    forwarded_ms: Option<u128>,
-    forward_fault: Option<String>,
-    #[serde(flatten)]
-    report: &'a VerificationReport,
-    /// The JSON body of a valid event. `None` for an invalid request, or if the body is not JSON.
-    notice: Option<Value>,
-}
-
-impl Entry<'_> {
-    fn json_line(&self) -> String {
-        let line = Line {
-            at: self.0.at,
-            answered: self.0.status,
-            forwarded_ms: self.0.forwarded.map(|forwarded| forwarded.took.as_millis()),
-            forward_fault: self
-                .0
-                .forwarded
-                .and_then(|forwarded| forwarded.fault)
-                .map(|fault| fault.to_string()),
-            report: self.0.report,
-            notice: self.payload(),
-        };
-        serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
-    }
-
-    /// Returns the request as text. The arguments are terminal escape codes: for a valid request, an invalid request,
-    /// the details, and the end of a colour.
-    fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
-        let (colour, mark) = if self.0.report.valid { (good, "✓") } else { (bad, "✗") };
-        let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
-        let (words, payload) = (words(self.0.report), self.pretty_payload());
-        let details = words.lines().chain(payload.lines());
-        let details =
-            details.map(|line| format!("    {}\n", escape_control(line))).collect::<Vec<_>>();
-        format!("{colour}{headline}{end}\n{dim}{}{end}", details.concat())
-    }
-
-    fn headline(&self) -> String {
-        let fate = match self.0.forwarded {
-            None if self.0.report.valid => String::new(),
-            None => ", refused".to_owned(),
-            Some(ForwardedResponse { fault: Some(fault), .. }) => format!(", {fault}"),
-            Some(forwarded) => format!(", forwarded in {} ms", forwarded.took.as_millis()),
-        };
-        let Some(payload) = self.payload() else {
-            let why = self.0.report.detail.as_deref().unwrap_or("the body is not JSON");
-            return format!("{}{fate}", escape_control(why));
-        };
-        let field = |name: &str| {
-            payload.get(name).and_then(Value::as_str).map_or_else(|| "-".to_owned(), escape_control)
-        };
-        format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
-    }
-
-    /// Parses the JSON body of a valid event. Returns `None` for an invalid request, because its body is not trusted.
-    fn payload(&self) -> Option<Value> {
-        serde_json::from_slice(self.0.body).ok().filter(|_| self.0.report.valid)
-    }
-
-    fn pretty_payload(&self) -> String {
-        let pretty = self.payload().map(|payload| serde_json::to_string_pretty(&payload));
-        pretty.and_then(Result::ok).unwrap_or_default()
+        Style::Coloured => say(&handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+        Style::Json => say(&handled.json_line()),
+        Style::Plain => say(&handled.text([""; 4])),
     }
 }
 
@@ -140,31 +63,3 @@ fn say(text: &str) -> io::Result<()> {
 }
 
 const REGISTERED: &str = "the webhook is registered until the end of this command";
-
-#[cfg(test)]
-mod tests {
-    use sealpost_receiver::{HeaderList, ReceivedRequest, explain};
-
-    use super::*;
-
-    #[test]
-    fn a_rejection_is_coloured_only_in_the_coloured_style() {
-        let request =
-            ReceivedRequest { headers: &HeaderList::default(), body: b"{\"event\":\"x\"}" };
-        let at = Timestamp::from_millis(1_767_225_600_000);
-        let report = explain(request, &[], at);
-        let ReceivedRequest { headers, body } = request;
-        let handled =
-            HandledRequest { at, headers, body, report: &report, forwarded: None, status: 400 };
-        let entry = Entry(&handled);
-        let headline =
-            "✗ 2026-01-01T00:00:00.000Z 400 the header webhook-signature is missing, refused";
-        let plain = entry.text([""; 4]);
-        assert!(plain.starts_with(&format!("{headline}\n")), "{plain}");
-        let coloured = entry.text(["<good>", "<bad>", "<dim>", "<end>"]);
-        assert!(coloured.starts_with(&format!("<bad>{headline}<end>\n<dim>")), "{coloured}");
-        assert!(coloured.ends_with("<end>") && !coloured.contains("<good>"));
-        // The body of an invalid request is not shown.
-        assert!(!plain.contains("event") && entry.json_line().contains(r#""notice":null"#));
-    }
-}

@@ -39,36 +39,10 @@ fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
             .map(|object| format!("{object}\n"))
             .map_err(|error| Fault::caused("the report cannot be serialised", error))?
     } else {
-        words(report)
+        report.text()
     };
     let mut out = std::io::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
-}
-
-/// Returns the report as text, with one name and value per line.
-pub(super) fn words(report: &VerificationReport) -> String {
-    let mut lines = Vec::new();
-    if let (Some(id), Some(timestamp)) = (&report.webhook_id, &report.webhook_timestamp) {
-        let age = report.age_s.map(|age_s| match age_s {
-            0.. => format!(", {age_s} s before it was received"),
-            _ => format!(", {} s after it was received", age_s.unsigned_abs()),
-        });
-        lines.push(("webhook-id", id.clone()));
-        lines.push(("webhook-timestamp", format!("{timestamp}{}", age.unwrap_or_default())));
-    }
-    for entry in &report.signatures {
-        let maker = entry.made_with.as_deref().unwrap_or("none of the keys given");
-        lines.push(("signature", format!("{}, made with {maker}", entry.version)));
-    }
-    lines.push(("body", format!("{} bytes", report.body_bytes)));
-    if let (Some(length), Some(hash)) = (report.signed_bytes, &report.signed_sha256) {
-        lines.push(("signed", format!("{length} bytes, SHA-256 {hash}")));
-    }
-    let verdict = report.detail.as_deref().unwrap_or("valid");
-    lines.push(("verdict", verdict.to_owned()));
-    lines.extend(report.hints.iter().map(|hint| ("hint", hint.clone())));
-    let line = |(name, value): (&str, String)| format!("{name:<18} {}\n", escape_control(&value));
-    lines.into_iter().map(line).collect::<Vec<_>>().concat()
 }
 
 const HEADERS_BYTES_MAX: u64 = 65_536;

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 pub enum OperatorRole {
     /// May look at everything and change nothing.
     Viewer,
-    /// May also act.
+    /// May look at everything and make changes.
     Operator,
 }
 
