@@ -1,5 +1,4 @@
-//! The API for operators, below `/admin/v1`. It is served on the operations address, and has an OpenAPI document of its
-//! own.
+//! The API for operators, below `/admin/v1`. It is served at the operations address, and has its own OpenAPI document.
 
 mod endpoints;
 mod mount;

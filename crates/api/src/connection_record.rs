@@ -7,8 +7,9 @@ use std::{
     task::Waker,
 };
 
-/// The progress of one connection. A server that limits connections inserts a record into the data of each connection,
-/// in actix-web's `on_connect`. The middleware then updates the record.
+/// The state of one connection: whether it makes progress, is in a request, and is authenticated. A server that limits
+/// connections inserts a record into the data of each connection, in actix-web's `on_connect`. The middleware of this
+/// crate then updates the record.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionRecord(Rc<Record>);
 
@@ -21,7 +22,7 @@ struct Record {
 }
 
 impl ConnectionRecord {
-    /// Returns true if a request has begun, or a part of its body was consumed, since the last call.
+    /// Returns true if a request has begun, or a part of its body was consumed, since the last call of this function.
     pub fn take_progress(&self) -> bool {
         self.0.has_progressed.take()
     }

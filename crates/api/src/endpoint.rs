@@ -4,7 +4,7 @@ use actix_web::{Route, http::Method};
 
 use crate::openapi::Operation;
 
-/// An endpoint of the API, without its method and path.
+/// The handler and the OpenAPI description of an endpoint. The method and the path are in its [`Row`].
 pub(crate) struct Endpoint {
     /// The description of the endpoint in the OpenAPI document.
     pub(crate) operation: Operation,

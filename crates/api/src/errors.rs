@@ -1,5 +1,5 @@
-//! The documentation of each error code: summary, causes, remedies and retries. The pages at `/docs/errors`, the
-//! OpenAPI examples and `docs/errors.md` are generated from it.
+//! The documentation of each error code: summary, causes, remedies, and advice about retries. The pages at
+//! `/docs/errors`, the OpenAPI examples and `docs/errors.md` are generated from it.
 
 mod badge;
 mod credentials;
@@ -30,8 +30,8 @@ pub struct ErrorDocumentation {
     pub example: fn() -> Problem,
 }
 
-/// Advice about repeating the same request. Only a request that fails with an internal error may have been stored, so
-/// retries after any other error repeat no effect.
+/// Advice about repeating the same request. After an internal error, the service may have stored the request. After any
+/// other error the service has stored nothing, so a retry cannot perform the request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Retry after the time in `Retry-After`.

@@ -24,9 +24,9 @@ use crate::{
 };
 use access_log::RequestTimer;
 
-/// Adds the request id, security headers and `Cache-Control: no-store` to each response, and turns errors into problem
-/// documents (RFC 9457). An error page of type [`PAGE_TYPE`] keeps its body. A response that already has
-/// `Cache-Control` keeps that header.
+/// Adds the request id, security headers and `Cache-Control: no-store` to each response. Replaces the body of each
+/// error response by a problem document (RFC 9457), except for HTML pages, which have the content type [`PAGE_TYPE`]. A
+/// response that already has `Cache-Control` keeps that header.
 pub async fn middleware(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -34,15 +34,15 @@ pub async fn middleware(
     let timer = RequestTimer::start(request.method());
     let id = request_id(request.request());
     head::route_as_get(&mut request);
-    // `Err` comes only from inner middleware, because actix-web has converted errors of extractors and handlers to
-    // responses.
     let connection = request.request().conn_data::<ConnectionRecord>().cloned();
     connection.iter().for_each(ConnectionRecord::begin_request);
     let responded = next.call(request).await;
     connection.iter().for_each(ConnectionRecord::end_request);
+    // Only inner middleware returns `Err`. Errors of extractors and handlers are responses here, because actix-web has
+    // converted them.
     let (request, response) = responded?.into_parts();
-    // This means authenticated, because every POST that succeeds needs a session or a login secret, or creates an
-    // account.
+    // A successful POST proves that the client is authenticated: each one needs a session or a login secret, or creates
+    // an account.
     if request.method() == Method::POST && response.status().is_success() {
         connection.iter().for_each(ConnectionRecord::authenticate);
     }
@@ -103,8 +103,8 @@ fn request_id(request: &HttpRequest) -> String {
         return sent.to_owned();
     }
     let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
-    // If the random source fails, the random part of the id is zeros, because the request must not fail for this
-    // reason.
+    // If the random source fails, the random part of the id is zeros. The request must not fail only because it has no
+    // random id.
     RequestId::new(now, random().unwrap_or_default()).to_string()
 }
 

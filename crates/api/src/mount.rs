@@ -67,7 +67,7 @@ fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, &PATHS).filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX)
 }
 
-/// Maximum length in bytes of a path that is compared. All paths of the API are shorter.
+/// Maximum length in bytes of an unknown path that is compared with the paths of the API, which are all shorter.
 const PATH_LENGTH_MAX: usize = 64;
 const DIFFERENCE_MAX: usize = 3;
 

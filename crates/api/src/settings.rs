@@ -13,14 +13,14 @@ pub struct ApiSettings {
     pub is_secure: bool,
     /// The maximum size of a request body in bytes.
     pub max_body_bytes: usize,
-    /// The maximum memory of all large bodies together, in bytes. A body is large if it exceeds 16 KiB.
+    /// The maximum memory in bytes of all large bodies together. A body over 16 KiB is large.
     pub body_memory: usize,
-    /// The maximum memory of the large bodies of one account, in bytes. It is a part of `body_memory`.
+    /// The maximum memory in bytes of the large bodies of one account. This memory also counts towards `body_memory`.
     pub body_memory_per_account: usize,
     /// The time in which a client must send a body.
     pub body_timeout: Duration,
-    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` has the effect of an
-    /// empty list, but a server behind a TLS proxy does not start with `None`.
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` trusts no proxy, like
+    /// an empty list. A server behind a TLS proxy refuses to start with `None`, but accepts an empty list.
     pub trusted_proxies: Option<Vec<IpNet>>,
     /// The maximum number of activations per minute and client address. 0 turns the limit off.
     pub activations_per_minute: u32,

@@ -31,7 +31,8 @@ pub struct ApiState {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
-    /// Limits logouts and login secret rotations per account, because the limits of a key's plan do not count them.
+    /// Limits logouts and login secret rotations per account, because these requests do not count against the limits of
+    /// a key's plan.
     pub(crate) account_changes: Throttle<AccountId>,
     /// Limits the test events to webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,

@@ -40,9 +40,9 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit(app, request, &app.activations)
 }
 
-/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. The limits of a plan
-/// do not count these requests, but each of them writes to the disk. A faulty request writes nothing and does not
-/// count.
+/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. This limit exists
+/// because each of these requests writes to the disk, and the limits of a plan do not count them. A faulty request
+/// writes nothing, so it does not count.
 pub(crate) async fn admit_account<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -50,13 +50,13 @@ pub(crate) async fn admit_account<B>(
     if request.body.is_err() {
         return Ok(());
     }
-    // The account mostly comes from the session cache, so a refusal needs neither a transaction nor a thread of the
-    // blocking pool.
+    // The account usually comes from the session cache. To refuse a request, this function then needs neither a
+    // transaction nor a thread of the blocking pool.
     let account = app.sealpost.account_of_session(request.token.as_deref()).await?;
     limit_account(app, account, &app.account_changes)
 }
 
-/// Counts a test event. Fails if the account has reached its limit, which exists because each test event makes the
+/// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
 /// service call an address that the account chose.
 pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
     let account = app.sealpost.account_of(credentials.token.as_deref()).await?;
@@ -90,8 +90,9 @@ fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(
     })
 }
 
-/// Returns the networks in which a client is counted, each with a factor for the limit. An IPv4 client is one address.
-/// An IPv6 client usually has a whole /64 network, and sometimes a /56 or a /48.
+/// Returns the networks that count the requests of a client address. The factor of a network multiplies its limit. An
+/// IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48 networks, because an IPv6 client usually
+/// has a whole /64 network, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {

@@ -1,5 +1,5 @@
-//! The documentation pages: the guides, the API reference, which is rendered from the OpenAPI document, and a page for
-//! each error code.
+//! The documentation pages: the guides, the API reference, and a page for each error code. The API reference is
+//! rendered from the OpenAPI document.
 
 mod content;
 mod curl;

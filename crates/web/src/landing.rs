@@ -1,4 +1,4 @@
-//! `GET /` for browsers: a page that introduces the service. Other clients get the 404 of an unknown path.
+//! `GET /` for browsers: a page that introduces the service. Other clients get a 404 response, as for an unknown path.
 
 mod page;
 mod routes;

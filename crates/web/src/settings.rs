@@ -6,8 +6,8 @@ pub struct WebSettings {
     /// The maximum number of dashboard pages per minute and account. A form counts as four pages. 0 turns the limit
     /// off.
     pub dashboard_per_minute: u32,
-    /// The address for larger limits, an `https:` or `mailto:` URL. The dashboard shows it when a limit is nearly used.
-    /// `None` shows no address.
+    /// The contact address for users who need larger limits: an `https:` or `mailto:` URL. The dashboard links to it
+    /// beside a limit that is nearly used up. `None` shows no link.
     pub sales_contact: Option<String>,
 }
 

@@ -12,7 +12,7 @@ pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
     /// Limits the pages and forms of signed-in users, per account.
     pub(crate) dashboard: Throttle<AccountId>,
-    /// The address for larger limits. `None` shows no address.
+    /// The contact address for users who need larger limits. `None` shows no link.
     pub(crate) sales_contact: Option<String>,
     pub(crate) docs: Docs,
     pub(crate) landing: Landing,

@@ -5,7 +5,7 @@ use actix_web::{middleware::from_fn, web};
 use super::{endpoints::table, state::AdminState};
 use crate::{middleware::middleware, mount::resource, response::Problem};
 
-/// Mounts the API for operators below `/admin/v1`. Wraps each endpoint in the middleware for request ids, problem
+/// Mounts the API for operators below `/admin/v1`. Wraps each endpoint in the middleware that adds request ids, problem
 /// documents, log and metrics.
 pub fn admin_routes(state: web::Data<AdminState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {

@@ -1,4 +1,4 @@
-//! Pages of lists: the members that select a page, and the response.
+//! Pagination of lists: the request members that select a page, and the response with a page.
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::request::{Fields, invalid};
 
-/// The selected page of a list.
+/// The page of a list that a request selects.
 pub(super) struct PageChoice<Id> {
     pub(super) limit: u32,
-    /// The entries after this id. `None` starts at the first entry.
+    /// The id of the last entry on the previous page. `None` selects the first page.
     pub(super) cursor: Option<Id>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Creates a page. `id` returns the id of an entry, which is its cursor.
+    /// Creates the response. `id` returns the id of the last entry, which becomes the cursor of the next page.
     pub(super) fn new(page: ListPage<T>, id: impl FnOnce(&T) -> String) -> Self {
         let ListPage { entries, more } = page;
         let next_cursor = entries.last().filter(|_| more).map(id);
@@ -43,7 +43,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Reads an optional member, and parses its text.
+/// Reads an optional member of the body, and parses its text as `T`.
 pub(super) fn parsed<T: FromStr<Err: Display>>(
     fields: &mut Fields,
     field: &'static str,
@@ -53,7 +53,7 @@ pub(super) fn parsed<T: FromStr<Err: Display>>(
     value.map_err(|fault| invalid(field, fault.to_string()))
 }
 
-/// Reads a required member, and parses its text.
+/// Reads a required member of the body, and parses its text as `T`.
 pub(super) fn parsed_required<T: FromStr<Err: Display>>(
     fields: &mut Fields,
     field: &'static str,

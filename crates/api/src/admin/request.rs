@@ -16,14 +16,14 @@ use crate::{
     response::{JsonResponse, Problem},
 };
 
-/// A request of an operator in any role. It changes nothing.
+/// A request of an operator that only reads data. The operator can have any role.
 pub(super) struct ViewRequest<B> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
     pub(super) body: B,
 }
 
-/// A request of an operator who may act.
+/// A request of an operator for an act (a change). The role of the operator allows acts.
 pub(super) struct ActRequest<B> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
@@ -51,7 +51,7 @@ impl Reason {
 }
 
 impl<B> ViewRequest<B> {
-    /// Runs a query of the operator.
+    /// Runs a query as the operator of the request.
     pub(super) async fn ask<T: Send + 'static>(
         self,
         query: impl FnOnce(&Operator, B) -> Result<T, OperatorError> + Send + 'static,

@@ -18,10 +18,10 @@ use crate::{
 /// The settings of the console and the API for operators.
 #[derive(Debug, Clone, Copy)]
 pub struct AdminSettings {
-    /// The sessions, and the verification of passwords.
+    /// The settings of operators' sessions, and of the verification of passwords.
     pub access: AccessSettings,
-    /// The maximum number of sign-ins per minute and client address. Repeated requests with the same right credentials
-    /// do not count. 0 turns the limit off.
+    /// The maximum number of sign-ins per minute and client address. A request to the API counts only if its
+    /// credentials were not verified before. 0 turns the limit off.
     pub sign_ins_per_minute: u32,
 }
 
@@ -37,7 +37,7 @@ pub struct AdminState {
     pub api: web::Data<ApiState>,
     /// The URL of the operations address, without a trailing slash.
     pub url: String,
-    /// The operators.
+    /// Verifies the credentials of operators, and has their sessions.
     pub access: OperatorAccess,
     sign_ins: Throttle,
     /// The OpenAPI document, rendered at the first request.
@@ -58,7 +58,7 @@ impl AdminState {
         Ok(Self { api, url, access, sign_ins, document: OnceLock::new() })
     }
 
-    /// Creates a session in the console. Counts as a sign-in of the client address.
+    /// Creates a session for the console. Counts as a sign-in of the client address.
     pub async fn sign_in(
         &self,
         request: &HttpRequest,
@@ -80,7 +80,8 @@ impl AdminState {
         Ok(signed_in?)
     }
 
-    /// Verifies the bearer token of a request. Only credentials that were not verified before count as a sign-in.
+    /// Verifies the bearer token of a request. Counts as a sign-in of the client address, unless the same credentials
+    /// were verified before.
     pub(super) async fn authenticate(
         &self,
         request: &HttpRequest,
@@ -105,7 +106,7 @@ impl AdminState {
     }
 }
 
-/// Returns a name for the log. Other text than a name of the password file is omitted, because it may be a password.
+/// Returns a name for the log. Replaces a text that cannot be the name of an operator, because it may be a password.
 fn printable(name: &str) -> &str {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
     if name.bytes().all(allowed) { name } else { "(no name)" }

@@ -1,5 +1,5 @@
 //! Writes a log line and metrics for each request. Both contain the pattern of the route instead of the path, because a
-//! path may name a resource.
+//! path can contain the id of a resource.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use actix_web::{
 
 use crate::{request::client_address, response::Problem, state::ApiState};
 
-/// The start time and the method of a request, until its response is recorded.
+/// The start time and the method of a request. Kept until the response is recorded.
 pub(super) struct RequestTimer {
     start: Instant,
     method: &'static str,
@@ -53,7 +53,8 @@ impl RequestTimer {
     }
 }
 
-/// Counts an error response by its code, and also by the limit if a limit refused the request.
+/// Counts an error response in the metrics by its error code. If a limit refused the request, also counts it by the
+/// name of the limit.
 pub(super) fn count_refusal(problem: &Problem) {
     metrics::counter!("sealpost_refusals_total", "code" => problem.code().as_str()).increment(1);
     if let Some(limit) = problem.limit() {

@@ -1,5 +1,5 @@
-//! Support for HEAD on all pages: routes HEAD as GET, and actix-web omits the body. Paths below `/v1/` are excluded,
-//! because each accepts only one method.
+//! Support for HEAD on all paths that are not below `/v1/`: routes HEAD as GET, and actix-web omits the body. Paths
+//! below `/v1/` are excluded, because each of them accepts only one method.
 
 use actix_web::{
     dev::ServiceRequest,
@@ -9,7 +9,7 @@ use actix_web::{
     },
 };
 
-/// Changes the method of a request from HEAD to GET, unless the path belongs to the API.
+/// Changes the method of a request from HEAD to GET, unless the path is below `/v1/`.
 pub(super) fn route_as_get(request: &mut ServiceRequest) {
     if *request.method() == Method::HEAD && !is_api(request.path()) {
         request.head_mut().method = Method::GET;

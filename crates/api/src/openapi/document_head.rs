@@ -1,20 +1,20 @@
-//! The parts of an OpenAPI document that do not come from its endpoints: texts, tags and credentials.
+//! The parts of an OpenAPI document that do not depend on its endpoints: texts, tags and credentials.
 
 use sealpost_domain::Code;
 
 use super::operation::Tag;
 
-/// The parts of an OpenAPI document that do not come from its endpoints.
+/// The parts of an OpenAPI document that do not depend on its endpoints.
 pub(crate) struct DocumentHead {
     pub(crate) title: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) description: &'static str,
     pub(crate) tags: &'static [Tag],
-    /// The names and the descriptions of the bearer tokens that endpoints accept.
+    /// The names and the descriptions of the security schemes. All of them are bearer tokens.
     pub(crate) credentials: &'static [(&'static str, &'static str)],
-    /// True if the document describes the events to webhooks.
+    /// True if the document also describes the events that the service sends to webhooks.
     pub(crate) has_events: bool,
-    /// The error codes of the endpoints.
+    /// The error codes that the document lists and shows examples of.
     pub(crate) codes: Vec<Code>,
     /// The URL of the server of the endpoints.
     pub(crate) server: String,

@@ -170,8 +170,9 @@ impl Operation {
         }
     }
 
-    /// Starts an operation that combines several actions. The member `action` of the body selects one. Bodies,
-    /// responses and errors are the union of those of the actions. A successful response has a body of type `T`.
+    /// Starts an operation that combines several actions. The member `action` of the body selects one action. The
+    /// operation has the request bodies, the examples and the errors of all actions. A successful response has a body
+    /// of type `T`.
     pub(crate) fn by_action<T: JsonSchema>(
         id: &'static str,
         actions: Vec<(&'static str, Self)>,
@@ -252,7 +253,7 @@ impl Operation {
             .refuses(&[Code::Unauthorized, Code::RateLimitExceeded])
     }
 
-    /// Requires the credentials of an operator who may act.
+    /// Requires the credentials of an operator whose role allows acts (changes).
     pub(crate) fn acting_operator(self) -> Self {
         self.operator().refuses(&[
             Code::MissingField,
@@ -319,7 +320,8 @@ impl Credentials {
         matches!(self, Self::Key(_))
     }
 
-    /// Returns a sentence about API tokens. OpenAPI has scopes for OAuth only, so the description names them.
+    /// Returns a sentence that names the scopes of API tokens, for the description of the operation. OpenAPI defines
+    /// scopes only for OAuth.
     pub(super) fn about_api_tokens(self) -> Option<String> {
         let Self::Key(Access::Scopes(scopes)) = self else { return None };
         let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.as_str())).collect();
@@ -328,20 +330,20 @@ impl Credentials {
 }
 
 impl Content {
-    /// Renders the media type object.
+    /// Renders the OpenAPI media type object of a response body.
     pub(super) fn render(&self, schema: &Value) -> Value {
         media_type(schema, &self.examples)
     }
 }
 
 impl RequestContent {
-    /// Renders the media type object.
+    /// Renders the OpenAPI media type object of a request body.
     pub(super) fn render(&self, schema: &Value) -> Value {
         media_type(schema, &self.examples)
     }
 }
 
-/// Renders a media type object with a schema and numbered examples.
+/// Renders an OpenAPI media type object with a schema and numbered examples.
 fn media_type(schema: &Value, examples: &Examples) -> Value {
     let named = |(index, (summary, value)): (usize, &(&str, Value))| {
         let example = if summary.is_empty() {
@@ -355,7 +357,7 @@ fn media_type(schema: &Value, examples: &Examples) -> Value {
     json!({ "schema": schema, "examples": examples })
 }
 
-/// Returns the body with the member `action` inserted before all others.
+/// Returns an example body with the member `action` added before all other members.
 fn with_action(name: &str, body: &Value) -> Value {
     let action = ("action".to_owned(), name.into());
     let members = body.as_object().into_iter().flatten();

@@ -67,7 +67,7 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
     match status {
         401 => names.push("WWW-Authenticate"),
         405 => names.push("Allow"),
-        // 403 is included, because a key that is rotating is active again soon.
+        // A key that is rotating is refused with 403. It is active again soon, so this 403 also has `Retry-After`.
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }

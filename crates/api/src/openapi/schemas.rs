@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::operation::{NamedSchema, RequestSchema};
 
-/// Generates schemas, and collects the named components that they refer to.
+/// Generates schemas, and collects the named components that the schemas refer to.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
@@ -27,8 +27,8 @@ impl Schemas {
         }
     }
 
-    /// Returns the schema of a request body, which forbids unknown members. If `has_key` is true, the body may also
-    /// name the API key.
+    /// Returns the schema of a request body, which forbids unknown members. If `has_key` is true, the schema also
+    /// allows the member `api_key_id`.
     pub(super) fn request(&mut self, of: &RequestSchema, has_key: bool) -> Value {
         match of {
             RequestSchema::ByAction(actions) => self.request_by_action(actions, has_key),
@@ -82,13 +82,13 @@ impl Schemas {
         of(&mut self.responses).to_value()
     }
 
-    /// Returns the types that requests use, by component name.
+    /// Returns the schemas of all types in requests, by component name.
     #[cfg(test)]
     pub(super) fn request_types(&self) -> Map<String, Value> {
         self.bodies.clone().into_iter().chain(self.requests.definitions().clone()).collect()
     }
 
-    /// Returns the types that responses use, by component name.
+    /// Returns the schemas of all types in responses, by component name.
     #[cfg(test)]
     pub(super) fn response_types(&self) -> &Map<String, Value> {
         self.responses.definitions()
@@ -104,7 +104,8 @@ impl Schemas {
     }
 }
 
-/// Forbids unknown members in an object schema. Before, adds the member for the API key if `key` has its schema.
+/// Adds the member `api_key_id` to an object schema, if `key` contains the schema of this member. Then forbids all
+/// members that the object schema does not name.
 fn close(schema: &mut Value, key: Option<Value>) {
     let Some(object) = schema.as_object_mut() else { return };
     let properties = object.entry("properties").or_insert_with(|| Map::new().into());
@@ -130,7 +131,8 @@ fn require_action(schema: &mut Value, action: &str) {
     object.insert("required".to_owned(), required.into());
 }
 
-/// Adapts the generated schemas to client generators for other languages than Rust.
+/// Adapts the generated schemas for client generators: descriptions use JSON terms instead of Rust terms, and variants
+/// that are constants become an `enum`.
 #[derive(Debug, Clone)]
 struct ForClients;
 

@@ -12,24 +12,25 @@ use sealpost_domain::Refusal;
 use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The session token of a request, or `None` without one. `need` states if the endpoint requires a token.
+/// The token of a request, and the need of the endpoint for a token. `token` is `None` if the request has none.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Option<&'a str>,
     pub(super) need: SessionNeed,
 }
 
-/// States if an endpoint requires a session token.
+/// The need of an endpoint for a session token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionNeed {
     Optional,
     Required,
 }
 
-/// Reads the whole body. For a large body, also returns its share of the memory budget, which is released on drop. A
-/// request without a body has an empty body, whatever its content type is.
+/// Reads the whole body. Also returns the memory share of a large body: its part of the memory budget, which is
+/// released on drop. A request without a body gives an empty body, and its content type is not checked.
 ///
-/// A body is large if it exceeds 16 KiB. It needs a live session, which is checked before more is read.
+/// A body over 16 KiB is large. It is accepted only with a token of an account. The token is looked up before more than
+/// 16 KiB are kept in memory.
 pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,
@@ -85,8 +86,8 @@ async fn collect(
                 Some(share) => share,
                 None => share.insert(open_share(app, given).await?),
             };
-            // Counts received bytes instead of `Content-Length`, so that a client that sends nothing takes no memory
-            // from others.
+            // The share covers the received bytes, not `Content-Length`. Otherwise a client could announce a large
+            // body, send nothing, and still take memory from other clients.
             if !share.grow(length) {
                 return Err(Refusal::Unavailable.into());
             }
@@ -97,8 +98,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Authenticates the session of a large body, and creates its share of the memory budget. If the endpoint needs no
-/// session and the request has no token, refuses the body as too large.
+/// Looks up the account of a request with a large body, and creates the memory share of the body. If the endpoint needs
+/// no token and the request has none, refuses the body as too large.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,

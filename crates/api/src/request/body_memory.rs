@@ -1,5 +1,5 @@
-//! Bounds the memory of all large request bodies together, and of those of one account. Limits on connections and on
-//! body size do not suffice, because their product exceeds the memory of a machine.
+//! Limits the memory of large request bodies: for all accounts together, and for each account. Limits on the number of
+//! connections and on the size of a body do not suffice, because their product exceeds the memory of a machine.
 
 use std::{
     collections::HashMap,
@@ -8,8 +8,8 @@ use std::{
 
 use sealpost_domain::AccountId;
 
-/// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the limit on connections bounds
-/// their memory.
+/// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the maximum number of connections
+/// limits their memory.
 pub(crate) struct BodyMemory {
     bytes_max: usize,
     bytes_per_account_max: usize,
@@ -20,7 +20,7 @@ pub(crate) struct BodyMemory {
 #[derive(Default)]
 struct Taken {
     total: usize,
-    /// Memory by account, in bytes. Contains only accounts that have a large body in memory.
+    /// Memory by account, in bytes. Contains only accounts with a large body in memory.
     by_account: HashMap<AccountId, usize>,
 }
 
@@ -66,8 +66,8 @@ impl BodyMemory {
     }
 }
 
-/// The part of the memory budget that one large body uses. Dropped at the end of the request, which releases the
-/// memory.
+/// The part of the memory budget that one large body uses. The share is dropped at the end of the request, which
+/// releases the memory.
 pub(crate) struct MemoryShare {
     budget: Arc<BodyMemory>,
     account: AccountId,

@@ -20,32 +20,33 @@ use crate::{response::Problem, state::ApiState};
 /// A request to an endpoint that needs no session, but may accept one.
 pub(crate) struct PublicRequest<B> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the error in the body. The error is returned only after a token, if present, is checked.
+    /// The typed body, or the error in the body. If the request has a token, an error in the token is returned before
+    /// an error in the body.
     pub(crate) body: Result<B, Refusal>,
-    /// The memory of a large body, held until the response is made.
+    /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,
 }
 
 /// A request in a session of an account, without an API key.
 pub(crate) struct SessionRequest<B> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the error in the body. The error is returned only after the credentials are checked.
+    /// The typed body, or the error in the body. An error in the credentials is returned before an error in the body.
     pub(crate) body: Result<B, Refusal>,
-    /// The memory of a large body, held until the response is made.
+    /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,
 }
 
 /// A request on behalf of an API key, with a session token of the same account.
 pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
-    /// The typed body, or the error in the body. The error is returned only after the credentials and the rate limits
-    /// are checked.
+    /// The typed body, or the error in the body. An error in the credentials, or a reached rate limit, is returned
+    /// before an error in the body.
     pub(crate) body: Result<B, Refusal>,
-    /// The memory of a large body, held until the response is made.
+    /// The memory share of a large body, held until the response is ready. `None` for a small body.
     pub(crate) memory: Option<MemoryShare>,
 }
 
-/// A request whose body is parsed as JSON, but not yet typed.
+/// A request whose body is parsed as JSON, but not yet converted to the type of the endpoint.
 struct RawRequest {
     token: Option<String>,
     fields: Result<Fields, Refusal>,
@@ -116,8 +117,8 @@ async fn read(
     Ok(RawRequest { token, fields: Fields::parse(&body), memory })
 }
 
-/// Returns the bearer token, or `None` without an `Authorization` header. Returns an empty token for other schemes,
-/// which is later refused as invalid.
+/// Returns the bearer token, or `None` if the request has no `Authorization` header. For other schemes than `Bearer`,
+/// returns an empty token, which is refused later.
 pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());
@@ -128,7 +129,8 @@ pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<String> {
     Some(token.to_owned())
 }
 
-/// Returns the API key that the header names, otherwise the one that the body names. An empty string counts as absent.
+/// Returns the API key from the header `X-DID-API-Key`, or from the member `api_key_id` of the body if the header is
+/// absent. An empty value counts as absent.
 fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
     let in_header =
         headers.get(X_DID_API_KEY).map(|value| String::from_utf8_lossy(value.as_bytes()));

@@ -1,6 +1,6 @@
-//! Determines the client address, which rate limits use. Without a trusted proxy it is the peer. Behind trusted proxies
-//! it is the rightmost untrusted hop of `Forwarded` or `X-Forwarded-For`, because clients can forge all hops to its
-//! left.
+//! Determines the client address, which rate limits use. Without a trusted proxy, this is the address of the peer.
+//! Behind trusted proxies, it is the rightmost untrusted hop of `Forwarded` or `X-Forwarded-For`, because clients can
+//! forge all hops further left.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,8 @@ use ipnet::IpNet;
 
 use super::forwarded;
 
-/// Returns the client address of a request from `peer`. The headers count only if `peer` is in a trusted network.
+/// Returns the client address of a request from `peer`. The two headers are read only if `peer` is in a trusted
+/// network.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {
@@ -22,15 +23,16 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
         (false, false) => peer,
         (true, false) => by_forwarded(),
         (false, true) => by_x_forwarded_for(),
-        // A proxy may have set only one of the headers, and the client the other, so they count only if they agree.
+        // A proxy may write only one of the headers and pass on the other one from the client. Therefore the headers
+        // are used only if both give the same address.
         (true, true) => {
             Some(by_forwarded()).filter(|address| *address == by_x_forwarded_for()).unwrap_or(peer)
         }
     }
 }
 
-/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. If a hop is unreadable, returns the
-/// trusted hop to its right, or the peer.
+/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. An unreadable hop ends the search: then
+/// returns the trusted hop to its right, or `peer` if there is none.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {

@@ -10,18 +10,20 @@ use serde_json::{Map, Value};
 
 use super::nearest::nearest;
 
-/// The members of a JSON body while they are read.
+/// The members of a JSON request body, which are removed as they are read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields {
     /// The members that have not been read yet.
     members: Map<String, Value>,
-    /// The names that were read, whether present or absent. An unknown member is compared with them.
+    /// The names of all members that were read, whether present or absent. The error about an unknown member suggests
+    /// the most similar of these names.
     known: Vec<&'static str>,
 }
 
 /// A typed request body that can be read from the members of a JSON object.
 pub(crate) trait RequestBody: Sized + 'static {
-    /// Reads all members that the endpoint knows. Implementations first call [`require`](Fields::require).
+    /// Reads all members that the endpoint accepts. Implementations first call [`require`](Fields::require), so that a
+    /// missing member is reported first.
     fn read(fields: &mut Fields) -> Result<Self, Refusal>;
 }
 
@@ -44,7 +46,8 @@ impl Fields {
         Ok(Self { members, known: Vec::new() })
     }
 
-    /// Reads the members as a typed body that names no API key, unless the body reads the member itself.
+    /// Reads the members as a typed body. Refuses members that were not read, and also `api_key_id` unless the body
+    /// type reads it.
     pub(crate) fn into_body_without_key<B: RequestBody>(mut self) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;
         if self.members.contains_key(API_KEY_ID) {
@@ -75,7 +78,7 @@ impl Fields {
         self.optional_text(field)?.ok_or(Refusal::MissingField { field })
     }
 
-    /// Reads an optional string. Returns `None` if it is absent or null.
+    /// Reads an optional string. Returns `None` if the member is absent or null.
     pub(crate) fn optional_text(&mut self, field: &'static str) -> Result<Option<String>, Refusal> {
         match self.take(field) {
             None | Some(Value::Null) => Ok(None),
@@ -89,7 +92,7 @@ impl Fields {
         self.optional_texts(field)?.ok_or_else(|| invalid(field, "must be an array of strings"))
     }
 
-    /// Reads an optional array of strings; null is `None`.
+    /// Reads an optional array of strings. Returns `None` if the member is absent or null.
     pub(crate) fn optional_texts(
         &mut self,
         field: &'static str,
@@ -107,7 +110,7 @@ impl Fields {
         texts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Reads an optional whole number within `range`. Returns `None` if it is absent or null.
+    /// Reads an optional whole number within `range`. Returns `None` if the member is absent or null.
     pub(crate) fn optional_number(
         &mut self,
         field: &'static str,
@@ -123,12 +126,12 @@ impl Fields {
         })
     }
 
-    /// Reads an optional boolean. Returns false if it is absent or null.
+    /// Reads an optional boolean. Returns false if the member is absent or null.
     pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Refusal> {
         Ok(self.optional_flag(field)?.unwrap_or(false))
     }
 
-    /// Reads an optional boolean; null is `None`.
+    /// Reads an optional boolean. Returns `None` if the member is absent or null.
     pub(crate) fn optional_flag(&mut self, field: &'static str) -> Result<Option<bool>, Refusal> {
         match self.take(field) {
             None | Some(Value::Null) => Ok(None),
@@ -142,13 +145,13 @@ impl Fields {
         self.members.remove(field)
     }
 
-    /// Refuses a member that was not read. Every endpoint accepts `api_key_id`.
+    /// Refuses the body if it has a member that was not read. Accepts `api_key_id`, which is allowed at every endpoint.
     fn refuse_unknown(mut self) -> Result<(), Refusal> {
         self.known.push(API_KEY_ID);
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };
-        // Truncates the name, because the time of the comparison grows with the product of both lengths.
+        // Truncates the unknown name, because the time to compare two names grows with the product of their lengths.
         let field: String = name.chars().take(NAME_LENGTH_MAX).collect();
         let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
         Err(Refusal::UnknownField { field, nearest })
@@ -171,8 +174,9 @@ fn is_empty(value: &Value) -> bool {
 }
 
 const API_KEY_ID: &str = "api_key_id";
-/// Converts an error of the JSON parser. Copies only messages about syntax, because a message about a wrong type would
-/// quote the body. Line and column are separate members, so they are cut from the message.
+/// Converts an error of the JSON parser. Uses the parser's message only for syntax errors, because a message about a
+/// wrong type would quote the body. Removes line and column from the message, because the refusal has separate members
+/// for them.
 fn invalid_json(error: &serde_json::Error) -> Refusal {
     if error.is_data() {
         return Refusal::InvalidJson;

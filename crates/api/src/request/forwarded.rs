@@ -1,8 +1,8 @@
 //! Parses the `for` parameters of the `Forwarded` header (RFC 7239), which name the hops of a request.
 
-/// Returns the `for` parameter of each element of a header line, from left to right. `None` is an element without a
-/// readable `for`. Returns `None` for the whole line if a quote stays open, because the ends of the elements are then
-/// unknown.
+/// Returns the `for` parameter of each element of a header line, from left to right. An element is `None` if it has no
+/// readable `for`. Returns `None` for the whole line if a quoted string is not closed, because the ends of the elements
+/// are then unknown.
 pub(super) fn nodes(line: &str) -> Option<Vec<Option<String>>> {
     split(line, ',')?.into_iter().map(|element| Some(node(element))).collect()
 }
@@ -21,7 +21,7 @@ fn node(element: &str) -> Option<String> {
     found
 }
 
-/// Splits a text at separators outside quotes. Returns `None` if a quote stays open.
+/// Splits a text at separators outside quoted strings. Returns `None` if a quoted string is not closed.
 fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|symbol| {
@@ -40,7 +40,7 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
 
 fn unquote(value: &str) -> Option<String> {
     match value.strip_prefix('"') {
-        // Rejects escapes as a forgery, because addresses contain nothing to escape.
+        // Rejects values with escapes as forged, because an address contains no character that needs an escape.
         Some(rest) => rest.strip_suffix('"').filter(|text| !text.contains(['"', '\\'])),
         None => Some(value),
     }

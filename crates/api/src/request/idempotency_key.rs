@@ -1,5 +1,5 @@
-//! Parses the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), a string in quotes. Also accepts a
-//! string without quotes, because many clients send it so.
+//! Parses the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). The draft requires a string in
+//! quotes. A string without quotes is accepted too, because many clients omit the quotes.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use sealpost_domain::{IdempotencyKey, Refusal};

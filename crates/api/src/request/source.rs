@@ -1,4 +1,4 @@
-//! The client of a request, for the activity of accounts and the list of sessions.
+//! Describes the client of a request, for the activity log of the account and the list of its sessions.
 
 use actix_web::{HttpRequest, http::header};
 use sealpost_domain::{RequestSource, UserAgent};

@@ -22,14 +22,14 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 pub enum Problem {
     /// The account has reached its limit of logouts, login secret rotations or test events.
     AccountThrottled {
-        /// The limit per minute.
+        /// Maximum number of these requests per minute for one account.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,
     },
     /// The client address has reached the limit of activations or logins.
     AddressThrottled {
-        /// The limit per minute.
+        /// Maximum number of these requests per minute from one client address.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,

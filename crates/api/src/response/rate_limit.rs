@@ -7,7 +7,8 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use sealpost_domain::Timestamp;
 use sealpost_service::UsageReport;
 
-/// The windows in which a request counts, which are the windows that its response shows.
+/// Selects the windows (minute, day and month) for which a request counts. The headers of the response show the same
+/// windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     /// A send counts per minute, day and month.

@@ -27,8 +27,8 @@ impl StaticContent {
         Self::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
     }
 
-    /// Creates content with the headers `Content-Type` and `Cache-Control`. `build` creates the response for a status,
-    /// and may add further headers.
+    /// Creates content with the given headers `Content-Type` and `Cache-Control`. For each response, `build` creates
+    /// the builder for a status, and may add further headers.
     pub fn new(
         content_type: HeaderValue,
         cache_control: HeaderValue,
@@ -73,7 +73,8 @@ pub fn content_hash(content: &[u8]) -> String {
     hash
 }
 
-/// The content type of HTML pages. The middleware keeps the body of an error response that has this type.
+/// The content type of HTML pages. [`middleware`](fn@crate::middleware) replaces the body of an error response by a
+/// problem document, except if the response has this content type.
 pub const PAGE_TYPE: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
 const NO_ETAG: HeaderValue = HeaderValue::from_static("\"\"");

@@ -1,4 +1,4 @@
-//! Calls the service for a request, and converts the result into a response. One function for each kind of request.
+//! Calls the service for a request, and converts the result into a response. Each kind of request has its own function.
 
 use actix_web::{
     CustomizeResponder, Responder as _,
@@ -37,7 +37,8 @@ pub(crate) async fn ask_in_session<B, T>(
     Ok(Json(use_case(&app.sealpost, &session, body?).await?))
 }
 
-/// Calls a use case of an API key, and adds the rate-limit headers. Refuses API tokens that `access` does not allow.
+/// Authenticates the API key and calls `use_case`. Adds the rate-limit headers to the response. Refuses API tokens that
+/// `access` does not allow.
 pub(crate) async fn ask_as_key<B, T: Serialize>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -49,7 +50,8 @@ pub(crate) async fn ask_as_key<B, T: Serialize>(
     with_rate_limit(limited, Counted::Requests)
 }
 
-/// Sends a message, and adds the rate-limit headers. Marks the response if an idempotency key repeats an earlier send.
+/// Sends a message, and adds the rate-limit headers. If the request repeats an earlier send with the same idempotency
+/// key, adds the header `Idempotency-Replayed` too.
 pub(crate) async fn send(
     app: &ApiState,
     request: KeyRequest<Send>,
@@ -65,8 +67,8 @@ pub(crate) async fn send(
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }
 
-/// Authenticates the API key and calls `use_case`. If the body has an error, calls `reject` instead, so that this
-/// request also counts against the limits.
+/// Authenticates the API key and calls `use_case`. If the body has an error, calls `Sealpost::reject` instead, so that
+/// the faulty request also counts against the rate limits.
 async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -96,6 +98,7 @@ fn with_rate_limit<T: Serialize>(limited: Limited<T>, counted: Counted) -> Limit
     Ok(headers.fold(Json(value).customize(), CustomizeResponder::insert_header))
 }
 
-/// The header of a response that repeats an earlier one, because the request has the same `Idempotency-Key`.
+/// Marks a response that repeats the response to an earlier send, because both requests have the same
+/// `Idempotency-Key`.
 const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));

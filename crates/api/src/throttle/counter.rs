@@ -10,7 +10,7 @@ use std::{
 use ipnet::IpNet;
 use sealpost_domain::Timestamp;
 
-/// Limits the number of requests of each key per minute of UTC. A key is for example a client address.
+/// Limits the number of requests of each key in each minute (of UTC). A key is for example a client address.
 pub struct Throttle<Key = IpNet> {
     per_minute: u32,
     minute: Mutex<Minute<Key>>,
@@ -33,8 +33,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.per_minute
     }
 
-    /// Counts a request for several keys at once. The factor of a key multiplies its limit. If any key has reached its
-    /// limit, counts nothing and returns the time to wait.
+    /// Counts a request for several keys at once. The limit of each key is multiplied by its factor. If any key has
+    /// reached its limit, counts nothing and returns the time until the next minute as the error.
     pub fn admit_all(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
@@ -58,8 +58,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         Ok(())
     }
 
-    /// Counts a request of `key` as `cost` requests. If this would exceed the limit, counts nothing and returns the
-    /// time to wait. A `cost` over the limit is reduced to the limit.
+    /// Counts one request of `key` as `cost` requests. If this would exceed the limit, counts nothing and returns the
+    /// time until the next minute as the error. A `cost` over the limit is reduced to the limit.
     pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
@@ -78,7 +78,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minute<Key> {
-    /// Clears the counts if `now` is in a later minute. Keeps them if the clock was set back.
+    /// Clears the counts if `now` is in a later minute than the counts. Keeps them if the clock was set back.
     fn advance_to(&mut self, now: Timestamp) {
         let millis = now.as_millis();
         let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));
@@ -92,8 +92,8 @@ impl<Key: Eq + Hash> Minute<Key> {
         Timestamp::from_millis(self.start_ms.saturating_add(MINUTE_MS))
     }
 
-    /// Returns the count of a key. If the map is full, clears all counts instead of refusing new keys, because limits
-    /// per address cannot stop an attacker who has so many addresses.
+    /// Returns the count of a key. If the map is full, clears all counts instead of refusing new keys. An attacker with
+    /// so many addresses could not be stopped by a limit per address anyway.
     fn count_mut(&mut self, key: Key) -> &mut u32 {
         if self.counts.len() >= COUNTS_MAX && !self.counts.contains_key(&key) {
             self.counts.clear();

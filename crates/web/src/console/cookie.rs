@@ -1,5 +1,5 @@
-//! The cookie that contains the session token of an operator. Its name differs from that of the dashboard, because
-//! browsers send cookies to all ports of a host.
+//! The cookie that contains the session token of an operator. Its name differs from the name of the dashboard's cookie,
+//! because browsers send a cookie to all ports of a host.
 
 use actix_web::{
     HttpRequest,
@@ -8,12 +8,13 @@ use actix_web::{
 
 use super::state::ConsoleState;
 
-/// Returns the session token in the cookie of a request. `None` without this cookie.
+/// Returns the session token in the cookie of a request. Returns `None` if the request does not have this cookie.
 pub(super) fn session_token(state: &ConsoleState, request: &HttpRequest) -> Option<String> {
     request.cookie(name(state)).map(|cookie| cookie.value().to_owned())
 }
 
-/// Creates the cookie of a new session. Pages of other sites cannot make the browser send it.
+/// Creates the cookie of a new session. It is `SameSite=Strict`, so browsers do not send it with requests from pages of
+/// other sites.
 pub(super) fn set(state: &ConsoleState, token: String) -> Cookie<'static> {
     Cookie::build(name(state), token)
         .path("/")

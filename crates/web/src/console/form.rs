@@ -1,4 +1,5 @@
-//! Submitted forms of the console. The extractors reject forms of other sites, so no handler can forget this.
+//! Extractors of the console's forms. The extractors reject forms of other sites, so that no handler can omit this
+//! check.
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -26,13 +27,14 @@ pub(super) struct OpenForm {
     pub(super) form: Form,
 }
 
-/// A form in a session of an operator in any role. It has the form token of the session.
+/// A form in the session of an operator. The form contains the form token of the session. The operator can have any
+/// role.
 pub(super) struct SessionForm {
     pub(super) user: ConsoleUser,
     form: Form,
 }
 
-/// A form with an act. The operator may act, and has given a reason.
+/// A form for an act (a change by an operator). The role of the operator allows acts, and the form contains a reason.
 pub(super) struct ActForm {
     pub(super) user: ConsoleUser,
     pub(super) form: Form,
@@ -55,7 +57,7 @@ impl ActForm {
         result.map_err(|error| user.error(&error))
     }
 
-    /// Returns the reason of the act.
+    /// Returns the reason for the act.
     pub(super) fn reason(&self) -> &str {
         &self.reason
     }
@@ -65,7 +67,7 @@ impl ActForm {
         PageResponse::redirect(&self.user.state.site, path)
     }
 
-    /// Rejects the act, because a field is invalid.
+    /// Rejects the form because a field is invalid.
     pub(super) fn invalid(&self, text: &str) -> PageResponse {
         self.user.reject(StatusCode::UNPROCESSABLE_ENTITY, text)
     }
@@ -132,8 +134,9 @@ impl FromRequest for ActForm {
     }
 }
 
-/// Returns true if the form comes from a page of this console. Without a URL of its own, the console has the name that
-/// the browser used: an SSH tunnel can have any port.
+/// Returns true if the form comes from a page of this console. Over HTTPS, compares with the configured URL. Over plain
+/// HTTP, compares with the `Host` that the browser used, because operators can reach the console through an SSH tunnel
+/// with any port.
 fn is_own_form(state: &ConsoleState, request: &HttpRequest) -> bool {
     if state.is_secure {
         return is_same_site(request.headers(), &state.site.base_url);

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) struct ConsoleFrame<'a> {
     pub(super) site: &'a SiteAddress,
-    /// The operator and the form token of the session. `None` without a session.
+    /// The operator and the form token of the session. `None` if the browser has no session.
     pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
     /// The path of the navigation link to mark as current.
     pub(super) current: &'a str,
@@ -38,7 +38,7 @@ struct ErrorPage<'a> {
 }
 
 impl ConsoleFrame<'_> {
-    /// Responds with a page.
+    /// Responds with a page in this layout.
     pub(super) fn respond(
         self,
         status: StatusCode,
@@ -72,7 +72,7 @@ pub(super) fn error_page(frame: ConsoleFrame<'_>, rejection: &Rejection) -> Page
     frame.respond(rejection.status, title, &main).with_headers_of(rejection)
 }
 
-/// Converts an error of the service for an error page. Logs an internal error.
+/// Converts an error of the service into the text and the status of an error page. Logs an internal error.
 pub(super) fn rejection_of(error: &Error) -> Rejection {
     if let Some(refusal) = error.refusal() {
         return Rejection::from(refusal);
@@ -87,19 +87,19 @@ pub(super) fn rejection_of(error: &Error) -> Rejection {
     }
 }
 
-/// Rejects a form with a status.
+/// Creates a rejection with a status and a text.
 pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
     Rejection { text: text.to_owned(), status, retry_after_s: None }
 }
 
-/// Responds with 500, if there is no state of the console.
+/// Responds with 500 because the server has no state of the console.
 pub(super) fn internal_error(site: &SiteAddress) -> PageResponse {
     let frame = ConsoleFrame { site, session: None, current: "" };
     let status = StatusCode::INTERNAL_SERVER_ERROR;
     error_page(frame, &rejection(status, "The console is not configured."))
 }
 
-/// Returns true if the operator may act. Templates show forms only then.
+/// Returns true if the role of the operator allows changes. Templates show forms only to such operators.
 pub(super) fn may_act(operator: &SignedInOperator) -> bool {
     operator.role == OperatorRole::Operator
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::assets;
 
-/// Mounts the console and its assets. The API for operators must be mounted in the same server.
+/// Mounts the console and its assets. The same server must also mount the API for operators.
 pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config.app_data(state).configure(assets::routes).service(

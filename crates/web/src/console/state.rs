@@ -8,14 +8,15 @@ use crate::{dashboard::response::PageResponse, html::SiteAddress};
 /// The state that all pages of the console share.
 pub struct ConsoleState {
     pub(super) admin: web::Data<AdminState>,
-    /// The address of the operations server.
+    /// The URL of the operations server.
     pub(super) site: SiteAddress,
     /// True if browsers reach the console over HTTPS.
     pub(super) is_secure: bool,
 }
 
 impl ConsoleState {
-    /// Creates the state. The console shares operators and sign-ins with the API for operators.
+    /// Creates the state. The console and the API for operators have the same operators, and a common limit of
+    /// sign-ins.
     pub fn new(admin: web::Data<AdminState>) -> Self {
         let site = SiteAddress::new(&admin.url);
         let is_secure = admin.url.starts_with("https://");
@@ -23,7 +24,7 @@ impl ConsoleState {
     }
 }
 
-/// Returns the shared state of the console, for extractors.
+/// Returns the shared state of the console. Extractors use this function, because they receive only the request.
 pub(super) fn console_state(
     request: &HttpRequest,
 ) -> Result<web::Data<ConsoleState>, PageResponse> {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::dashboard::response::PageResponse;
 
-/// An operator with a valid session, in any role.
+/// An operator with a valid session. The operator can have any role.
 pub(super) struct ConsoleUser {
     pub(super) state: web::Data<ConsoleState>,
     pub(super) operator: SignedInOperator,
@@ -25,7 +25,7 @@ pub(super) struct ConsoleUser {
 }
 
 impl ConsoleUser {
-    /// Runs a query.
+    /// Runs a query as this operator.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
@@ -39,7 +39,7 @@ impl ConsoleUser {
         result.map_err(|error| self.error(&error))
     }
 
-    /// Returns the layout of a page. `current` is the path of its navigation link.
+    /// Returns the layout of a page. `current` is the path of the navigation link to mark as current.
     pub(super) fn frame<'a>(&'a self, current: &'a str) -> ConsoleFrame<'a> {
         let session = Some((&self.operator, self.form_token.as_str()));
         ConsoleFrame { site: &self.state.site, session, current }
@@ -72,7 +72,8 @@ pub(super) fn redirect_to_sign_in(state: &ConsoleState) -> PageResponse {
 }
 
 impl ConsoleUser {
-    /// Returns the operator of a request, or the response that redirects to the sign-in page.
+    /// Returns the operator of a request. If the request has no valid session, returns a redirect to the sign-in page
+    /// as the error.
     pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;

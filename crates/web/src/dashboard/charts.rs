@@ -1,5 +1,5 @@
-//! Charts of the dashboard: daily counts of messages and recent attempts as SVGs, and the usage of each limit as a
-//! meter.
+//! The charts of the dashboard: SVG charts of daily counts and of the recent attempts at a webhook, and meters for the
+//! usage of each limit.
 
 mod activity;
 mod sparkline;

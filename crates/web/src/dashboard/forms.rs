@@ -20,7 +20,8 @@ use super::response::{PageResponse, web_state};
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads the fields of a form. `None` if it is unreadable, too long or too late.
+    /// Reads the fields of a form. Returns `None` if the form is malformed, too long, or not received `within` the
+    /// given time.
     pub(crate) async fn read(
         fields: UrlEncoded<Vec<(String, String)>>,
         within: Duration,
@@ -35,12 +36,13 @@ impl Form {
         field.map_or("", |(_, value)| value.trim())
     }
 
-    /// Returns a field with its white space, such as a password. A missing field is empty.
+    /// Returns a field without removing white space, for values such as a password. A missing field is empty.
     pub(crate) fn raw(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
-    /// Returns the values of all fields with this name, such as checked boxes.
+    /// Returns the values of all fields with this name. A group of check boxes, for example, has one field for each
+    /// checked box.
     pub(super) fn all(&self, name: &str) -> Vec<String> {
         let fields = self.0.iter().filter(|(field, _)| field == name);
         fields.map(|(_, value)| value.trim().to_owned()).collect()

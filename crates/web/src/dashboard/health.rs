@@ -1,11 +1,11 @@
-//! The health of a webhook as one word, for badges and colours.
+//! The health of a webhook as one word, for labels and colours on the pages.
 
 use sealpost_domain::WebhookStatus;
 use sealpost_service::{RecentAttempts, WebhookReport, WebhookView};
 
 use super::charts::Sparkline;
 
-/// A webhook with its health, as a card shows it.
+/// A webhook with its recent attempts and its health, for display on a page.
 pub(super) struct WebhookCard<'a> {
     pub(super) webhook: &'a WebhookView,
     pub(super) recent: &'a RecentAttempts,
@@ -22,7 +22,7 @@ pub(super) enum Health {
     Disabled,
     /// All attempts since the last success failed.
     Failing,
-    /// Nearly all recent attempts succeeded.
+    /// At least 95 % of the recent attempts succeeded.
     Healthy,
     /// The webhook had no recent attempt.
     Idle,
@@ -47,12 +47,12 @@ impl Health {
         }
     }
 
-    /// Returns true if events do not arrive.
+    /// Returns true if the webhook is disabled or failing, so that events do not arrive.
     pub(super) fn is_unhealthy(self) -> bool {
         matches!(self, Self::Disabled | Self::Failing)
     }
 
-    /// Returns the word on the page.
+    /// Returns the health as a word, for display on a page.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Degraded => "degraded",
@@ -63,7 +63,7 @@ impl Health {
         }
     }
 
-    /// Returns the CSS class of badges and cards.
+    /// Returns the CSS class that colours the label and the card of the webhook.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Degraded => "warn",

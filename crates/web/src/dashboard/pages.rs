@@ -26,7 +26,7 @@ use super::{
     session::SignedInUser,
 };
 
-/// Parses the API key in a path. A malformed key gets the 404 page.
+/// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.
 fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
 }

@@ -47,7 +47,7 @@ impl PageResponse {
         Self::new(StatusCode::OK, frame.render(title, main))
     }
 
-    /// Responds with the page of a rejected form, and with the status and headers of the rejection.
+    /// Responds with the page of a rejected form. The response has the status and the headers of the rejection.
     pub(super) fn rejected(
         frame: Frame<'_>,
         title: &str,
@@ -113,7 +113,8 @@ impl PageResponse {
         Self::error_page(site, StatusCode::INTERNAL_SERVER_ERROR, "Internal error", detail)
     }
 
-    /// Responds with the text of a refusal. Logs any other error, and then responds with 500.
+    /// Responds with an error page for an error of the service. If the service refused the request, the page has the
+    /// status and the text of the refusal. Any other error is logged, and the page has status 500.
     pub(super) fn service_error(site: &SiteAddress, error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
             let error: &dyn std::error::Error = error;
@@ -133,12 +134,12 @@ impl PageResponse {
         Self::new(status, Frame::public(site).render(title, &main))
     }
 
-    /// Responds with a rendered page.
+    /// Creates a response with a status and the HTML of a page.
     pub(crate) fn new(status: StatusCode, body: String) -> Self {
         Self { status, body, headers: Vec::new() }
     }
 
-    /// Adds `Retry-After` if the rejection has a waiting time, and `WWW-Authenticate` for status 401.
+    /// Adds `Retry-After` if the rejection has a value for it, and `WWW-Authenticate` if the status is 401.
     pub(crate) fn with_headers_of(mut self, rejection: &Rejection) -> Self {
         if let Some(seconds) = rejection.retry_after_s {
             self = self.with(header::RETRY_AFTER, seconds.to_string());
@@ -169,7 +170,7 @@ impl PageResponse {
     }
 }
 
-/// Returns the shared state of the pages, for extractors.
+/// Returns the shared state of the pages. Extractors use this function, because they receive only the request.
 pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, PageResponse> {
     let app = request.app_data::<web::Data<WebState>>().cloned();
     app.ok_or_else(|| PageResponse::internal_error(&SiteAddress::new("")))
@@ -193,7 +194,7 @@ impl ResponseError for PageResponse {
     }
 }
 
-/// Omits body and headers, because pages and cookies may contain secrets.
+/// Omits body and headers, because the pages and the cookies in them may contain secrets.
 impl fmt::Debug for PageResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageResponse").field("status", &self.status).finish_non_exhaustive()
@@ -207,9 +208,9 @@ impl fmt::Display for PageResponse {
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
-/// The referrer policy of the dashboard. All other pages use `no-referrer`, for which browsers send `Origin: null` with
-/// forms (Fetch standard, "append a request `Origin` header"). Browsers without `Sec-Fetch-Site` could then submit no
-/// form.
+/// The referrer policy of the dashboard. All other pages use `no-referrer`, and browsers then send forms with the
+/// header `Origin: null` (Fetch standard, "append a request `Origin` header"). The service rejects this origin, so
+/// browsers that do not send `Sec-Fetch-Site` could submit no form.
 const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]

@@ -37,13 +37,14 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// Returns whether a form must ask for the login secret.
+    /// Returns true if a form must ask for the login secret, because the user has not given it within the last five
+    /// minutes.
     pub(super) async fn needs_secret(&self) -> Result<bool, PageResponse> {
         Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
     }
 
-    /// Confirms the user by the login secret in the form, unless it was given within the last five minutes. Guesses count
-    /// as logins of the client address.
+    /// Confirms the user by the login secret in the form. The form needs no secret if the user gave it within the last
+    /// five minutes. Each secret in a form counts as a login of the client address, which limits guessing.
     pub(super) async fn confirm(
         &self,
         request: &HttpRequest,
@@ -128,6 +129,6 @@ impl FromRequest for SignedInUser {
     }
 }
 
-/// The cost of a form in page views. Forms cost more, because they may sync the disk, resolve a host name, or start
-/// thousands of deliveries.
+/// The number of pages that one form counts as in the rate limit. Forms cost more than pages, because they may sync the
+/// disk, resolve a host name, or start thousands of deliveries.
 const FORM_COST: u32 = 4;

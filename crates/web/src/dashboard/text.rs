@@ -4,8 +4,8 @@ use std::{fmt::Display, time::Duration};
 
 use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
 
-/// Formats a time relative to `now`, as an HTML element. The element has the exact time for programs, and shows it on
-/// hover. It contains no user text, so templates insert it unescaped.
+/// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
+/// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
     let text = match now.as_millis() - at.as_millis() {
@@ -77,8 +77,8 @@ pub(super) fn hour(at: &Timestamp) -> String {
     format!("{minute} UTC")
 }
 
-/// Explains why a key in this state cannot be changed. Returns `None` for active keys, and for revoked keys, whose
-/// pages have their own text.
+/// Explains why a key with this status cannot be changed. Returns `None` for active keys. Also returns `None` for
+/// revoked keys, because their pages have another text.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
     match status {

@@ -1,5 +1,5 @@
-//! All documentation pages, the files that they link to, and the lists for programs. All are rendered together at the
-//! first request, and then kept in memory.
+//! All documentation pages, the files that they link to, the search index, and the list for language models. All are
+//! rendered together at the first request, and then kept in memory.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::html::{SiteAddress, cached_file, cached_page};
 
-/// The documentation pages of a service. Their links contain its public address.
+/// The documentation pages of a service. The links on the pages contain the public address of the service.
 pub(crate) struct Docs {
     site: SiteAddress,
     /// The rendered pages and the files by path. Empty until the first request.
@@ -39,7 +39,7 @@ fn cached_pages(site: &SiteAddress) -> HashMap<String, StaticContent> {
     pages.chain(FILES.iter().map(file)).chain(lists(site)).collect()
 }
 
-/// Returns the lists of all pages for programs: the search index, and the list for language models.
+/// Returns two lists of all pages, each with its path: the search index, and the list for language models.
 fn lists(site: &SiteAddress) -> [(String, StaticContent); 2] {
     let index = search::index(site, &openapi(&site.base_url));
     [
@@ -48,7 +48,7 @@ fn lists(site: &SiteAddress) -> [(String, StaticContent); 2] {
     ]
 }
 
-/// Renders all pages. Returns the path and the HTML of each.
+/// Renders all pages. Returns the path and the HTML of each page.
 pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
     let mut pages = guides::pages(site);
     pages.extend(error_pages::pages(site));

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// Returns the curl command that calls an operation at `url`. It takes the session token and the API key from shell
-/// variables.
+/// Returns the curl command that calls an operation at `url`. The command reads the session token and the API key from
+/// shell variables.
 pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&Value>) -> String {
     let mut lines = vec![if method == "GET" {
         format!("curl {}", quoted(url))
@@ -23,7 +23,7 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     lines.join(" \\\n    ")
 }
 
-/// Returns true if the operation requires a session, by its first security requirement.
+/// Returns true if the operation requires a session. Reads only the first security requirement.
 pub(super) fn requires_session(operation: &Value) -> bool {
     operation.pointer("/security/0/session").is_some()
 }

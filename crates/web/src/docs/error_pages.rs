@@ -1,5 +1,5 @@
-//! The pages of the error codes, and the list of all codes. The `type` of an error response is the URL of the page for
-//! its code.
+//! The pages of the error codes, and the list of all codes. The member `type` of an error response is the URL of the
+//! page for its error code.
 
 use askama::Template;
 use sealpost_api::{errors, status_and_title};

@@ -22,7 +22,7 @@ pub(super) struct GuideGroup {
 pub(super) struct Guide {
     /// The last part of the path of the page, which is also the name of the source file without its extension.
     pub(super) name: &'static str,
-    /// A sentence for the list of guides.
+    /// A description in one sentence, for the list of guides.
     pub(super) about: &'static str,
     /// The path of the source file in the repository.
     source: &'static str,

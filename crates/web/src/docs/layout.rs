@@ -66,7 +66,7 @@ pub(super) fn guide_sidebar() -> Vec<SidebarGroup> {
     groups
 }
 
-/// Returns the navigation link to mark as current.
+/// Returns the path of the navigation link to mark as current on the page at `path`.
 fn section(path: &str) -> &'static str {
     let is_below = |link: &&NavLink| path.starts_with(link.to);
     NAV.iter().rev().find(is_below).map_or("", |link| link.to)

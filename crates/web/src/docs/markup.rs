@@ -7,7 +7,7 @@ pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
         let part = escaped(part);
-        // Parts with an odd index were between backticks.
+        // The text is split at backticks, so parts with an odd index were between backticks.
         if index % 2 == 0 {
             html.push_str(&part);
         } else {

@@ -77,7 +77,7 @@ fn operations<'a>(document: &'a Value, member: &str) -> impl Iterator<Item = Ope
 }
 
 impl Operation<'_> {
-    /// Reads the content of the page.
+    /// Reads the content of the operation's page from the document.
     pub(super) fn details(&self, document: &Value) -> OperationDetails {
         let object = self.object;
         let request = object.pointer("/requestBody/content/application~1json");

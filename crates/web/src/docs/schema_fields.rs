@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::markup;
 
-/// One of the alternative forms of a body.
+/// One of the alternative schemas of a request or response body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BodyVariant {
-    /// The description of the variant as HTML. Empty if the body has only one form.
+    /// The description of the alternative as HTML. Empty if the body has only one schema.
     pub(super) title: String,
     pub(super) fields: Vec<FieldRow>,
 }
@@ -20,7 +20,7 @@ pub(super) struct FieldRow {
     pub(super) about: String,
 }
 
-/// Returns the variants of a body with this schema. References in the schema are resolved in `document`.
+/// Returns the alternatives of a body with this schema. References in the schema are resolved in `document`.
 pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant> {
     let schema = resolved(document, schema);
     let variants = variants(schema);

@@ -1,4 +1,5 @@
-//! The search index of the documentation. A script in the browser loads it and searches it, so the server does not.
+//! The search index of the documentation. A script in the browser loads the index and searches it, so that searches
+//! cost the server nothing.
 
 use sealpost_api::errors;
 use sealpost_domain::Code;

@@ -26,7 +26,8 @@ fn source(path: &str) -> Option<&'static str> {
     FILES.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// Returns the part of a program that calls an operation, after the parts that it needs.
+/// Returns the part of a program that calls an operation. The parts that this call needs, such as the setup, come
+/// first.
 fn call(program: &str, operation: &str) -> Option<String> {
     let call = part(program, operation)?;
     let mut parts = vec![part(program, "setup")?];
@@ -54,7 +55,7 @@ const CALLS: [(&str, &str); 3] = [
     ("TypeScript", "docs/examples/calling/typescript/calls.mts"),
     ("Rust", "docs/examples/calling/rust/calls.rs"),
 ];
-/// The operation, the language and the file of each program that is an example as a whole.
+/// The operation, the language and the file of each program that is shown as a whole.
 const PROGRAMS: [(&str, &str, &str); 4] = [
     ("receiveEnvelope", "Python", "docs/examples/receiving/python/with_library.py"),
     ("receiveEnvelope", "Node", "docs/examples/receiving/node/with_library.mjs"),

@@ -11,7 +11,7 @@ use crate::{
     html::{Layout, LayoutExtras, SiteAddress, cached_page},
 };
 
-/// The landing page of a service. Its commands contain the public address.
+/// The landing page of a service. The commands on the page contain the public address of the service.
 pub(crate) struct Landing {
     site: SiteAddress,
     page: OnceLock<StaticContent>,

@@ -1,4 +1,4 @@
-//! The path of the landing page, which only browsers get.
+//! The path of the landing page, which is served only to browsers.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -17,12 +17,14 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 
 async fn landing(app: web::Data<WebState>, request: HttpRequest) -> HttpResponse {
     let mut response = app.landing.page().respond(&request);
-    // A cache must not give the page to other clients.
+    // Only clients that name HTML in `Accept` get the page. With `Vary`, a cache does not serve the page to other
+    // clients.
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     response
 }
 
-/// Returns true if the client names HTML. Browsers do. `*/*` alone, as API clients send it, is not enough.
+/// Returns true if the header `Accept` names `text/html`, as browsers do. API clients often send only `*/*`, which is
+/// not enough.
 fn accepts_html(context: &GuardContext<'_>) -> bool {
     let mut accepted = context.head().headers().get_all(header::ACCEPT);
     accepted.any(|line| line.to_str().is_ok_and(names_html))

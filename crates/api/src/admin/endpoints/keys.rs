@@ -21,7 +21,7 @@ fn example() -> Value {
     })
 }
 
-/// Returns the example with further members.
+/// Returns the example of a key, extended by further members.
 fn example_with(members: &Value) -> Value {
     let mut example = example();
     if let (Some(example), Some(members)) = (example.as_object_mut(), members.as_object()) {

@@ -31,8 +31,8 @@ async fn status_list(
         .body(credential.to_string()))
 }
 
-/// Returns `text/plain`, which verifiers of Open Badges expect, for clients that accept it and do not accept `vc+jwt`.
-/// Otherwise returns `application/vc+jwt`.
+/// Returns the content type of the status list. Clients that accept `text/plain` but not `vc+jwt` get `text/plain`,
+/// because verifiers of Open Badges expect this type. All other clients get `application/vc+jwt`.
 fn content_type(headers: &HeaderMap) -> &'static str {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let accepts = |name: &str| accepted.is_some_and(|accepted| accepted.contains(name));

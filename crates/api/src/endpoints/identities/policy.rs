@@ -1,4 +1,5 @@
-//! `POST /v1/did/policy`: shows and changes the policy of an API key as a recipient.
+//! `POST /v1/did/policy`: shows and changes the policy of an API key: the accepted senders, and the part of receipts
+//! that senders can see.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -52,7 +53,7 @@ impl RequestBody for PolicyChange {
     }
 }
 
-/// Reads an optional member that is one of these names.
+/// Reads an optional member. Its value must be one of the names in `choices`.
 fn choice<T: Copy>(
     fields: &mut Fields,
     field: &'static str,
@@ -118,5 +119,5 @@ Shows the policy of the key as a recipient, after the changes in the body. `acce
 the response, on every node. A refused sender gets RECIPIENT_REFUSES for every reason. `listed: false` hides the label from \
 other keys. Each list has at most 1,000 keys. The policy of a key that is blocked by governance can change too.";
 
-/// Maximum number of names in each member of one request.
+/// Maximum number of API keys and handles in each list of one request.
 const NAMES_MAX: usize = 100;

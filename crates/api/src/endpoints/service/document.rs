@@ -12,7 +12,7 @@ use crate::{
     state::ApiState,
 };
 
-/// Serves the document that `render` creates from the base URL. Renders it once, at the first request.
+/// Serves the document that `render` creates from the base URL. The document is rendered once, at the first request.
 pub(in crate::endpoints) fn endpoint(render: fn(&str) -> Value) -> Endpoint {
     let document = move |app: web::Data<ApiState>, request: HttpRequest| async move {
         let document = || StaticContent::json(render(&app.base_url).to_string());

@@ -1,4 +1,4 @@
-//! `POST /v1/account/activity`: lists the acts on an account in pages.
+//! `POST /v1/account/activity`: lists the activity of an account, such as logins and changes of its keys, in pages.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! `POST /v1/account/close`: closes an account and erases what names its owner.
+//! `POST /v1/account/close`: closes an account permanently, and erases the personal data of its owner.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;

@@ -20,13 +20,13 @@ use crate::{
 pub(in crate::endpoints) trait Action: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
-    /// The API tokens that allow the action.
+    /// The API tokens that may perform the action.
     const ACCESS: Access;
 
     /// Converts the request body into the input for the service.
     fn into_input(self) -> ActionInput;
 
-    /// Returns the OpenAPI description of the path of this action.
+    /// Returns the OpenAPI description of the endpoint that performs only this action.
     fn operation() -> Operation;
 }
 
@@ -46,7 +46,7 @@ pub(super) enum ActionResult {
     Tested(Tested),
 }
 
-/// An action by its name, for the table of `POST /v1/webhooks`.
+/// An action with its name. `POST /v1/webhooks` finds the action in a table of these entries.
 pub(super) struct ActionEntry {
     pub(super) name: &'static str,
     pub(super) access: Access,
@@ -66,7 +66,7 @@ impl ActionEntry {
     }
 }
 
-/// Returns the endpoint for the own path of an action.
+/// Returns the endpoint that performs only this action.
 pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
     Endpoint { operation: A::operation(), route: web::route().to(perform::<A>) }
 }
@@ -79,7 +79,7 @@ async fn perform<A: Action>(
     respond(&app, &http, request.and_then(|action| Ok(action.into_input())), A::ACCESS).await
 }
 
-/// Performs an action and returns its result. Test events also have a limit per account.
+/// Performs an action and returns its result. Test events also count against a limit of the account.
 pub(super) async fn respond(
     app: &ApiState,
     http: &HttpRequest,

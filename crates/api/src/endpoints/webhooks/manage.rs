@@ -39,7 +39,7 @@ impl RequestBody for AnyAction {
     }
 }
 
-/// Returns the names of all actions as a list in words, such as `a, b or c`.
+/// Returns the names of all actions as text, such as `a, b or c`.
 fn names() -> String {
     let names: Vec<_> = ACTIONS.iter().map(|entry| entry.name).collect();
     match names.split_last() {
@@ -53,7 +53,8 @@ async fn manage(
     http: HttpRequest,
     request: KeyRequest<AnyAction>,
 ) -> LimitedResponse<ActionResult> {
-    // A faulty body names no action. Its refusal reveals nothing, so reading suffices.
+    // If the body has an error, the action is unknown. Any API token that may read webhooks then suffices, because the
+    // response is an error that reveals nothing.
     let access = request.body.as_ref().map_or(READ, |action| action.access);
     action::respond(&app, &http, request.and_then(|action| Ok(action.input)), access).await
 }

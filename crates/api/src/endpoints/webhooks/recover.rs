@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/recover`: sends all events of a time range again whose delivery to a webhook failed.
+//! `POST /v1/webhooks/recover`: sends all events again whose delivery to a webhook failed in a time range.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};

@@ -1,4 +1,5 @@
-//! `POST /v1/webhooks/rotate-secret`: replaces the signing secret of a webhook. The old secret still signs for a time.
+//! `POST /v1/webhooks/rotate-secret`: replaces the signing secret of a webhook. For 24 hours, events have a signature
+//! with each of the two secrets.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};

@@ -1,4 +1,4 @@
-//! The list of accounts, and the page of an account with the forms of the acts on it.
+//! The list of accounts, and the page of one account with its forms.
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
@@ -11,7 +11,7 @@ use crate::{
     dashboard::{response::PageResponse, text::when},
 };
 
-/// The page of the list.
+/// The query parameters that select a page of the list.
 #[derive(Deserialize)]
 pub(crate) struct AccountSearch {
     #[serde(default)]
@@ -84,7 +84,7 @@ pub(crate) async fn submit(
     Ok(act.done(&format!("/console/accounts/{id}")))
 }
 
-/// Suspends or restores the partner of an account.
+/// Suspends the partner of an account, or ends its suspension. The field `do` of the form selects the change.
 async fn change_partner(act: &ActForm, id: &AccountId) -> Result<(), PageResponse> {
     let id = *id;
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
@@ -98,7 +98,7 @@ async fn change_partner(act: &ActForm, id: &AccountId) -> Result<(), PageRespons
     }
 }
 
-/// Parses the account in a path. A malformed account gets the 404 page.
+/// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.
 fn account_of(user: &ConsoleUser, text: &str) -> Result<AccountId, PageResponse> {
     let missing = |_malformed| user.reject(StatusCode::NOT_FOUND, "There is no such account.");
     text.parse().map_err(missing)

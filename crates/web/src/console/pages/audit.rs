@@ -1,4 +1,4 @@
-//! The page of the audit trail.
+//! The page with the audit trail, the log of operators' actions.
 
 use actix_web::web;
 use askama::Template;
@@ -10,10 +10,10 @@ use crate::{
     dashboard::{response::PageResponse, text::when},
 };
 
-/// The page of the list.
+/// The query parameters that select a page of the list.
 #[derive(Deserialize)]
 pub(crate) struct AuditSearch {
-    /// Shows the entries with a lower number. `None` starts with the newest entry.
+    /// Selects the newest entries with a lower number than this. `None` selects the newest entries of all.
     before: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn show(
     let before = search.before;
     let mut entries = user
         .ask(move |operator| match before {
-            // The numbers have no gaps.
+            // The numbers of entries have no gaps, so the number of the first entry on the page can be computed.
             Some(before) => {
                 let first = before.saturating_sub(1).saturating_sub(u64::from(LIMIT));
                 let mut entries = operator.audit_entries(first, LIMIT)?;

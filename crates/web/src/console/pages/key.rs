@@ -1,4 +1,4 @@
-//! The page of a key: its data, usage, governance and webhooks, and the forms of all acts on it.
+//! The page of a key: its data, usage, governance and webhooks, and the forms that change them.
 
 pub(crate) mod evidence;
 pub(crate) mod governance;
@@ -49,7 +49,7 @@ pub(crate) async fn show(
     Ok(user.show("", &title, &main))
 }
 
-/// Parses the key in a path. A malformed key gets the 404 page.
+/// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.
 fn key_of(user: &ConsoleUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| user.reject(StatusCode::NOT_FOUND, "There is no such key."))
 }

@@ -36,7 +36,7 @@ struct KeysPage<'a> {
     plans: &'static [&'static str],
 }
 
-/// Shows the keys that match. A whole key opens its page.
+/// Shows the keys that match the search. If the search text is a complete API key, redirects to the page of this key.
 pub(crate) async fn show(
     user: ConsoleUser,
     search: web::Query<KeySearch>,
@@ -68,7 +68,7 @@ pub(crate) async fn show(
     Ok(user.show("/console", "Keys", &main))
 }
 
-/// Reads the search: a key or an account by its id, a handle with `@`, or a label.
+/// Converts the search form into a filter. The search text is an account id, a handle with a leading `@`, or a label.
 fn filter_of(search: &KeySearch) -> Result<KeyFilter, &'static str> {
     let mut filter = KeyFilter {
         status: KeyStatus::from_name(&search.status),

@@ -1,4 +1,4 @@
-//! The page of the service: what is stored, and the state of this node.
+//! The page of the service: the numbers of stored objects, and the state of this node.
 
 use askama::Template;
 use sealpost_service::StatsShown;
@@ -12,7 +12,7 @@ struct ServicePage {
     version: &'static str,
     queue_depth: usize,
     queue_bytes: usize,
-    /// The reason why the service of this node fails. `None` if it works.
+    /// The error that the health check of this node returned. `None` if the node is healthy.
     fault: Option<String>,
     is_short_of_space: bool,
 }

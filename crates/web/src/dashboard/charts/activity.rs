@@ -1,12 +1,12 @@
-//! The SVG chart of messages sent and events delivered per day. It has no script and no inline style, because the pages
-//! forbid both.
+//! The SVG chart of messages sent and events delivered per day. The chart has no script and no inline style, because
+//! the Content Security Policy of the pages forbids both.
 
 use sealpost_domain::ports::DailyCount;
 
 /// The data of the chart: two bars for each day, for messages sent and for events delivered.
 pub(in crate::dashboard) struct ActivityChart {
     pub(in crate::dashboard) days: Vec<ChartDay>,
-    /// The count at the top of the chart's scale.
+    /// The number of messages or events at the top of the chart's scale.
     pub(in crate::dashboard) top: u64,
     pub(in crate::dashboard) sent: u64,
     pub(in crate::dashboard) delivered: u64,

@@ -1,4 +1,5 @@
-//! The SVG sparkline of a webhook: succeeded and failed attempts in each part of the last 24 hours.
+//! The SVG sparkline of a webhook: a small bar chart of the succeeded and failed attempts in the last 24 hours. This
+//! period is divided into equal parts, and each part has one bar.
 
 use sealpost_domain::Timestamp;
 use sealpost_service::{AttemptCount, RecentAttempts};
@@ -54,20 +55,22 @@ impl Sparkline {
 }
 
 impl SparklineBar {
-    /// Returns the top of the failed part of the bar.
+    /// Returns the y coordinate of the top of the bar's failed part.
     pub(in crate::dashboard) fn failed_y(&self) -> u32 {
         self.succeeded_y().saturating_sub(self.failed)
     }
 
-    /// Returns the top of the succeeded part of the bar.
+    /// Returns the y coordinate of the top of the bar's succeeded part.
     pub(in crate::dashboard) fn succeeded_y(&self) -> u32 {
         Sparkline::HEIGHT - self.succeeded
     }
 }
 
-/// Returns the height of a count in a sparkline whose highest bar shows `top` attempts. A count above 0 is at least 2
-/// units high, so that it is visible. The scale leaves 2 units free, so that a bar fits even if one of its two parts
-/// (succeeded and failed) is raised to this minimum.
+/// Returns the height of one part of a bar, in units of the view box. `count` is the number of succeeded or of failed
+/// attempts that this part shows, and `top` is the number of attempts of the highest bar.
+///
+/// A count above 0 is at least 2 units high, so that it is visible. This minimum can raise one of the two parts of the
+/// highest bar by up to 2 units. The scale therefore leaves 2 units of the sparkline's height free.
 fn height_of(count: u32, top: u32) -> u32 {
     let scale = u64::from(Sparkline::HEIGHT - 2);
     let height = u64::from(count) * scale / u64::from(top.max(1));
@@ -75,7 +78,7 @@ fn height_of(count: u32, top: u32) -> u32 {
     if count > 0 { height.max(2) } else { 0 }
 }
 
-/// Formats the start of a part of the period: `2026-01-02 03:04 UTC`.
+/// Formats the time at which a part of the period starts: `2026-01-02 03:04 UTC`. `index` is the number of the part.
 fn start_of(recent: &RecentAttempts, index: u32) -> String {
     let parts = i64::try_from(recent.parts.len()).unwrap_or(1).max(1);
     let length = recent.until.as_millis() - recent.since.as_millis();

@@ -11,11 +11,11 @@ pub(crate) struct UsageMeter {
     window: LimitWindow,
     pub(crate) used: u32,
     pub(crate) limit: u32,
-    /// The time of the next window, as an HTML element.
+    /// The time at which the next window starts, and with it a new count. Formatted as an HTML element.
     pub(crate) resets_at: String,
 }
 
-/// The window of a limit.
+/// The period in which a limit counts requests or messages. The count restarts with each period.
 #[derive(Clone, Copy)]
 enum LimitWindow {
     Day,
@@ -47,7 +47,8 @@ impl UsageMeter {
         percent.unwrap_or(100).min(100)
     }
 
-    /// Says what happens at the limit. `None` below 80 %, and for the limit per minute, which resets soon.
+    /// Returns a warning about the effect of reaching the limit. Returns `None` below 80 % of the limit. Also returns
+    /// `None` for the limit per minute, because its count restarts soon.
     pub(in crate::dashboard) fn advice(&self) -> Option<&'static str> {
         match (self.level(), self.window) {
             ("calm", _) | (_, LimitWindow::Minute) => None,

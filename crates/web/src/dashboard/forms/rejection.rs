@@ -4,7 +4,8 @@ use actix_web::{ResponseError as _, http::StatusCode};
 use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
-/// The reason for a rejected form or request. `retry_after_s` is `None` if there is no time after which to retry.
+/// The reason for a rejected form or request. `retry_after_s` is the value of the header `Retry-After`. It is `None` if
+/// the rejection does not end at a known time.
 pub(crate) struct Rejection {
     pub(crate) text: String,
     pub(crate) status: StatusCode,

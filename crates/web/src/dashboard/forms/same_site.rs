@@ -3,9 +3,10 @@
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
-/// Returns true if the browser names this service as the origin of the form, by `Sec-Fetch-Site` or otherwise by
-/// `Origin`. Accepts a request without both headers, because only programs send such forms, and browsers that never
-/// send forms across sites.
+/// Returns true if the form comes from a page of this service. The header `Sec-Fetch-Site` decides, or `Origin` if
+/// `Sec-Fetch-Site` is absent.
+/// Accepts a request that has neither header. Such a request comes from a program, or from a browser that never sends
+/// forms across sites.
 pub(crate) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {

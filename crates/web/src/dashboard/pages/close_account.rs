@@ -19,7 +19,7 @@ struct ClosePage<'a> {
     problem: Option<&'a str>,
 }
 
-/// The report about the closed account.
+/// The page after an account was closed. It shows the data that was deleted, and the data that stays.
 #[derive(Template)]
 #[template(path = "dashboard/account_closed.html")]
 struct ClosedPage {

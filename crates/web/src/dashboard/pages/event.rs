@@ -48,13 +48,14 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), "Event", &main))
 }
 
-/// Returns the value of the header `webhook-timestamp` of an attempt: its start in seconds.
+/// Returns the value of the header `webhook-timestamp` of an attempt: the start of the attempt in seconds since the
+/// Unix epoch.
 fn timestamp_header(attempt: &DeliveryView) -> i64 {
     let started = attempt.at.as_millis() - attempt.duration_ms.map_or(0, i64::from);
     Timestamp::from_millis(started).as_seconds()
 }
 
-/// Describes the result of an attempt.
+/// Describes the result of an attempt: the HTTP status, or the error if there was no response.
 fn describe(attempt: &DeliveryView) -> String {
     match (attempt.status_code, &attempt.error) {
         (Some(status), _) => format!("HTTP {status}"),

@@ -44,7 +44,8 @@ pub(crate) struct EventsQuery {
     cursor: String,
 }
 
-/// The effect of a form. It is not a query parameter, so a link cannot forge it.
+/// The result of a processed form, and the problem with a form or a search. The page shows both. They are not query
+/// parameters, because a link could then make the page show a false result.
 #[derive(Default)]
 struct Notice {
     result: Option<String>,

@@ -27,7 +27,7 @@ struct IdentityPage<'a> {
     chart: ActivityChart,
     pending: PendingCount,
     webhooks: Vec<WebhookCard<'a>>,
-    /// The events to choose from.
+    /// The kinds of events that the form of a new webhook offers.
     events: Vec<EventKind>,
     url: &'a str,
     problem: Option<&'a str>,
@@ -36,7 +36,7 @@ struct IdentityPage<'a> {
     lists: [SenderList<'a>; 2],
 }
 
-/// A list of a policy, with the actions of its forms.
+/// The allowed or the blocked senders of a key, with the actions of the forms that add and remove senders.
 struct SenderList<'a> {
     title: &'static str,
     verb: &'static str,
@@ -60,7 +60,8 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), title.as_str(), &page(&user, &view, Input::default())))
 }
 
-/// Shows the page again with the rejected URL of a new webhook and the reason.
+/// Shows the page again after the form of a new webhook was rejected. The page contains the rejected URL and the
+/// reason.
 pub(super) async fn reject_webhook(
     user: &SignedInUser,
     key: &str,
@@ -73,7 +74,7 @@ pub(super) async fn reject_webhook(
     Ok(PageResponse::rejected(user.frame(), view.key.standing.label.as_str(), rejection, &main))
 }
 
-/// Shows the page with the reason why the policy stays unchanged.
+/// Shows the page again after a change of the policy was rejected. The page contains the reason.
 pub(super) async fn reject_policy(
     user: &SignedInUser,
     key: &str,
@@ -85,7 +86,7 @@ pub(super) async fn reject_policy(
     Ok(PageResponse::rejected(user.frame(), view.key.standing.label.as_str(), rejection, &main))
 }
 
-/// Input of a rejected form, with the reason.
+/// The input of a rejected form and the reason for the rejection. Empty if no form was rejected.
 #[derive(Clone, Copy, Default)]
 struct Input<'a> {
     url: &'a str,
@@ -142,7 +143,7 @@ fn number_unhealthy(webhooks: &[WebhookCard<'_>]) -> usize {
     webhooks.iter().filter(|card| card.health.is_unhealthy()).count()
 }
 
-/// Names the accepted senders in a form.
+/// Returns the text of an option in the policy form: the senders whose messages the key accepts.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn accepted(accept: &AcceptPolicy) -> &'static str {
     match accept {
@@ -153,7 +154,7 @@ fn accepted(accept: &AcceptPolicy) -> &'static str {
     }
 }
 
-/// Names the part of receipts that senders see, in a form.
+/// Returns the text of an option in the policy form: the last state of an envelope that its sender can see.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
     match receipts {

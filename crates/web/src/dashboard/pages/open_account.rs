@@ -37,7 +37,7 @@ struct OpenedPage<'a> {
 }
 
 impl OpenedPage<'_> {
-    /// Writes the credentials of the account as text, for a file.
+    /// Formats the credentials of the account as the content of a text file, which the user can download.
     fn credentials_file(&self) -> String {
         let Self { opened, login_secret, recovery_code, base_url, .. } = self;
         format!(
@@ -95,8 +95,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Signs in the browser to the new account. If the login fails, the page still shows the secrets, and its link leads to
-/// the sign-in page.
+/// Signs the browser in to the new account. If the login fails, the page still shows the secrets, and the link to the
+/// dashboard leads to the sign-in page.
 async fn sign_in(
     app: &WebState,
     request: &HttpRequest,

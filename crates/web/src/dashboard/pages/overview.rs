@@ -24,7 +24,7 @@ struct OverviewPage<'a> {
     first_steps: Option<FirstSteps>,
     live: Vec<IdentityCard>,
     revoked: Vec<KeyStanding>,
-    /// The number of identities on the page if the account has more. `None` if the page shows all.
+    /// The number of identities that the page shows, if the account has more than that. `None` if the page shows all.
     truncated_to: Option<usize>,
 }
 
@@ -35,7 +35,8 @@ struct IdentityCard {
     unhealthy: usize,
 }
 
-/// The steps of a new account. Shown until all are done.
+/// The first steps of a new account: to register a webhook, and to send a message. The page shows them until both are
+/// done.
 struct FirstSteps {
     key: ApiKeyId,
     has_webhook: bool,
@@ -79,8 +80,8 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     Ok(PageResponse::ok(user.frame(), "Identities", &main))
 }
 
-/// Returns the steps that a new account has still to do. `None` if all are done, if the account is older than a week,
-/// or if no key is active.
+/// Returns the first steps of a new account, and which of them are done. Returns `None` if all are done, if the account
+/// is older than a week, or if no key is active.
 fn first_steps(keys: &[KeyStanding], now: Timestamp) -> Option<FirstSteps> {
     let newest = keys.iter().find(|key| key.status == KeyStatus::Active)?;
     let has_webhook = keys.iter().any(|key| key.webhooks > 0);
@@ -102,5 +103,5 @@ fn unhealthy_webhooks(
     Truncated { first, has_more: webhooks.has_more }
 }
 
-/// The age up to which an account sees its first steps.
+/// Maximum age of an account to which the page shows the first steps.
 const NEW_ACCOUNT: Duration = Duration::from_hours(7 * 24);

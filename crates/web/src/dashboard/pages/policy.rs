@@ -1,4 +1,5 @@
-//! The form of an identity's policy as a recipient.
+//! The form that changes the policy of an identity: the accepted senders, and the part of receipts that senders can
+//! see.
 
 use actix_web::web;
 use sealpost_domain::{AcceptPolicy, ReceiptPolicy};
@@ -32,7 +33,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Reads the change of the button that submitted the form.
+/// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
+/// malformed.
 fn change_of(form: &Form) -> Option<PolicyChange> {
     let names = || form.text("names").split([' ', ',']).filter(|name| !name.is_empty());
     let names = || names().map(str::to_owned).collect();

@@ -121,7 +121,7 @@ async fn page<'a>(
     Ok(TokensPage { base, form_token, tokens, keys, needs_secret, problem })
 }
 
-/// Explains a scope to the owner.
+/// Describes the requests that a scope allows, for the page.
 fn allows(scope: TokenScope) -> &'static str {
     match scope {
         TokenScope::Open => "open envelopes",

@@ -37,7 +37,7 @@ struct WebhookPage<'a> {
     result: Option<String>,
 }
 
-/// A link that limits the log of deliveries to one state.
+/// A link that filters the log of deliveries by one state.
 struct StateFilter {
     name: &'static str,
     value: &'static str,
@@ -62,8 +62,8 @@ pub(crate) async fn show(
     load(&user, &key, &webhook_id, &query, None).await
 }
 
-/// Shows the page. `result` describes the effect of a processed form. It is not a query parameter, so a link cannot
-/// forge it.
+/// Shows the page. After a form was processed, `result` describes its effect. The text is not a query parameter,
+/// because a link could then make the page show a false result.
 async fn load(
     user: &SignedInUser,
     key: &str,

@@ -1,5 +1,6 @@
-//! The cookie that contains the session token. Over HTTPS its name starts with `__Host-`, which binds the cookie to
-//! this host (RFC 6265bis, section 4.1.3.2). Over plain HTTP the prefix is omitted, because browsers reject it there.
+//! The cookie that contains the session token. Over HTTPS, its name starts with `__Host-`, which binds the cookie to
+//! this host (RFC 6265bis, section 4.1.3.2). Over plain HTTP, the name has no such prefix, because browsers reject the
+//! prefix there.
 
 use actix_web::{
     HttpRequest,
@@ -8,12 +9,13 @@ use actix_web::{
 
 use crate::state::WebState;
 
-/// Returns the session token in the cookie of a request. `None` without this cookie.
+/// Returns the session token in the cookie of a request. Returns `None` if the request does not have this cookie.
 pub(in crate::dashboard) fn session_token(app: &WebState, request: &HttpRequest) -> Option<String> {
     request.cookie(name(app)).map(|cookie| cookie.value().to_owned())
 }
 
-/// Creates the cookie of a new session. It has no expiry, so the browser deletes it when it is closed.
+/// Creates the cookie of a new session. The cookie has no expiry, so the browser deletes it when the user closes the
+/// browser.
 pub(in crate::dashboard) fn set(app: &WebState, token: String) -> Cookie<'static> {
     Cookie::build(name(app), token)
         .path("/")

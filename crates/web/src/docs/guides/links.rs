@@ -34,7 +34,7 @@ pub(super) fn is_external(link: &str) -> bool {
     link.starts_with("https://") || link.starts_with("http://")
 }
 
-/// Returns the anchor of a folder on the page of all files.
+/// Returns the anchor of a folder on the page that lists all files.
 pub(super) fn folder_anchor(folder: &str) -> String {
     folder.trim_start_matches("docs/").replace('/', "-")
 }

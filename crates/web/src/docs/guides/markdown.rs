@@ -1,7 +1,7 @@
 //! Converts the Markdown of a guide to HTML.
 //!
-//! The text of guides is compiled in, so no user can add to it. HTML in the Markdown is dropped nevertheless: the guides
-//! contain only comments for the tests.
+//! The guides are compiled into the binary, so no user can add text to them. HTML in the Markdown is dropped anyway,
+//! because the only HTML in the guides are comments for the tests.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::{Guide, links};
 pub(super) struct RenderedGuide {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
-    /// The links that lead to no page of the service. The tests accept none.
+    /// The links whose target is not a page of the service. A test checks that no guide has such a link.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests read it"))]
     pub(super) dead_links: Vec<String>,
 }
@@ -75,13 +75,13 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
     }
     let mut html = String::with_capacity(guide.markdown.len() * 3 / 2);
     html::push_html(&mut html, events.into_iter());
-    // A table without headings is no table with empty headings.
+    // In Markdown, a table without headings has a header row with empty cells. Renders them as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
     RenderedGuide { html, headings, dead_links }
 }
 
-/// Returns the headings, each with an id that is unique on the page. The ids are those of GitHub, so that links work
-/// there too.
+/// Returns the headings, each with an id that is unique on the page. The ids are the same as on GitHub, so that links
+/// to a heading also work there.
 pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
     // The excerpt skips code blocks and the headings of tables.
@@ -128,7 +128,7 @@ pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     headings
 }
 
-/// Returns the first [`EXCERPT_CHARS`] characters, up to the end of a word, with single spaces.
+/// Returns the first words of a text, separated by single spaces: at most [`EXCERPT_CHARS`] characters.
 fn shortened(text: &str) -> String {
     let mut short = String::new();
     let mut room = EXCERPT_CHARS;
@@ -160,7 +160,7 @@ fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES)
 }
 
-/// Starts a block of code. A block of kind `text` is output, which readers do not copy.
+/// Returns the HTML that starts a code block. A block of kind `text` shows output, so it gets no copy button.
 fn code_start(kind: &CodeBlockKind<'_>) -> &'static str {
     match kind {
         CodeBlockKind::Fenced(kind) if &**kind == "text" => {
@@ -170,7 +170,7 @@ fn code_start(kind: &CodeBlockKind<'_>) -> &'static str {
     }
 }
 
-/// The length of an excerpt. It bounds the size of the search index.
+/// Maximum length of an excerpt in characters. It limits the size of the search index.
 const EXCERPT_CHARS: usize = 200;
 const TABLE_START: &str =
     "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";

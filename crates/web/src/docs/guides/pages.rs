@@ -31,7 +31,7 @@ fn page(site: &SiteAddress, place: usize, guide: &Guide) -> String {
         previous: place.checked_sub(1).and_then(|place| all().nth(place)),
         next: all().nth(place + 1),
     };
-    // A list of one heading would have no use.
+    // Omits the list of headings if it has only one entry.
     let headings = if contents.len() > 1 { contents.as_slice() } else { &[] };
     DocsLayout {
         site,

@@ -1,4 +1,4 @@
-//! `POST /admin/v1/governance/propose`, `enforce` and `lift`: council actions on a key or an account.
+//! `POST /admin/v1/governance/propose`, `enforce` and `lift`: council actions, which block a key or an account.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -43,7 +43,7 @@ impl RequestBody for CouncilAct {
     }
 }
 
-/// A change of a council action.
+/// The function that performs a change: it proposes, enforces or lifts a council action.
 type Decision = fn(&Operator, GovernanceSubject, &str) -> Result<DecisionShown, OperatorError>;
 
 /// Returns the endpoint that proposes a council action.

@@ -1,4 +1,4 @@
-//! `POST /admin/v1/partners/suspend` and `restore`: suspensions of partners.
+//! `POST /admin/v1/partners/suspend` and `restore`: suspends a partner, or ends the suspension.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ struct PartnerRequest {
     reason: Reason,
 }
 
-/// The partner and the reason of a suspension.
+/// The partner to suspend or to restore, and the reason.
 struct PartnerAct {
     partner: PartnerId,
     reason: Reason,
@@ -44,7 +44,7 @@ pub(super) fn read_partner(fields: &mut Fields) -> Result<PartnerId, Refusal> {
     partner.map_err(|fault| invalid("partner", fault.to_string()))
 }
 
-/// A change of a suspension.
+/// The function that performs a change: it suspends or restores a partner.
 type Decision = fn(&Operator, &PartnerId, &str) -> Result<DecisionShown, OperatorError>;
 
 /// Returns the endpoint that suspends a partner.

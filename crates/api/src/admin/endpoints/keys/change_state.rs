@@ -37,7 +37,7 @@ impl RequestBody for KeyAct {
     }
 }
 
-/// A change of the state of a key.
+/// The function that performs a change of a key's state.
 type StateChange = fn(&Operator, &ApiKeyId) -> Result<KeyShown, OperatorError>;
 
 /// Returns the endpoint that deactivates a key.

@@ -42,7 +42,7 @@ struct ListKeysRequest {
     cursor: Option<ApiKeyId>,
 }
 
-/// The filters and the page that a request selects.
+/// The filter of a request, and the page of the list that it selects.
 struct KeyQuery {
     filter: KeyFilter,
     page: PageChoice<ApiKeyId>,

@@ -45,7 +45,7 @@ struct SetPlanRequest {
 /// The plan that a request selects.
 struct PlanChoice {
     api_key_id: ApiKeyId,
-    /// A plan with fixed limits. `None` selects the plan enterprise with these limits.
+    /// The selected plan, if its limits are fixed. `None` selects the plan enterprise, with the limits in `agreement`.
     fixed: Option<Plan>,
     agreement: Agreement,
     reason: Reason,

@@ -12,7 +12,7 @@ use crate::{
     response::StaticContent,
 };
 
-/// Serves the document that `render` creates from the public URL and the URL of the operations address.
+/// Serves the document that `render` creates from two URLs: the public URL, and the URL of the operations address.
 pub(in crate::admin::endpoints) fn endpoint(render: fn(&str, &str) -> Value) -> Endpoint {
     let document = move |admin: web::Data<AdminState>, request: HttpRequest| async move {
         let document = || StaticContent::json(render(&admin.api.base_url, &admin.url).to_string());

@@ -28,7 +28,7 @@ pub(crate) async fn submit(
     Ok(act.done(&path_of(&id)))
 }
 
-/// Reads a limit. An empty field keeps the present limit.
+/// Reads a limit from the form. Returns `None` if the field is empty, which keeps the present limit.
 fn limit(act: &ActForm, field: &str) -> Result<Option<u32>, PageResponse> {
     let text = Some(act.form.text(field)).filter(|text| !text.is_empty());
     let number = text.map(str::parse).transpose();

@@ -1,4 +1,5 @@
-//! The forms that register, enable, delete or rotate the secret of a webhook, and that send its events again.
+//! The forms of webhooks: to register, enable, test or delete a webhook, to rotate its secret, and to send events
+//! again.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::dashboard::{
     text::thousands,
 };
 
-/// The page that shows a signing secret, only once, because the service cannot show it again.
+/// The page with the new signing secret of a webhook. The service cannot show the secret again.
 #[derive(Template)]
 #[template(path = "dashboard/webhook_secret.html")]
 struct SecretPage<'a> {
@@ -30,7 +31,7 @@ struct SecretPage<'a> {
     is_new: bool,
 }
 
-/// Registers a webhook for an API key, and shows its secret.
+/// Registers a webhook for an API key, and shows the signing secret of the webhook.
 pub(crate) async fn register(
     user: SignedInUser,
     path: web::Path<String>,
@@ -59,7 +60,8 @@ pub(crate) async fn register(
     }
 }
 
-/// Returns the chosen events. Without a choice, the form has no field for them.
+/// Returns the kinds of events that the user selected for a new webhook. If the service has only one kind, the form has
+/// no field for events, and this kind is returned.
 fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
     let sealpost = &user.app.api.sealpost;
     let names = form.all("events");
@@ -70,7 +72,7 @@ fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejecti
     }
 }
 
-/// Performs the action that the submitting button names.
+/// Performs the action on a webhook that the field `do` of the form selects.
 pub(crate) async fn act(
     user: SignedInUser,
     path: web::Path<(String, String)>,
