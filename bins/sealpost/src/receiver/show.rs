@@ -17,11 +17,12 @@ pub(super) enum Style {
     Plain,
 }
 
-/// A received request, verified and perhaps forwarded, for printing.
+/// A received request to print. It was verified, and perhaps forwarded.
 struct Entry<'a>(&'a HandledRequest<'a>);
 
 impl Style {
-    /// Returns the JSON style on request. Otherwise text is coloured only on a terminal.
+    /// Returns the JSON style if `json` is set. Otherwise returns a text style, which is coloured only if standard
+    /// output is a terminal.
     pub(super) fn new(json: bool) -> Self {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json,
@@ -93,8 +94,8 @@ impl Entry<'_> {
         serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
     }
 
-    /// Returns the request as text. The arguments are terminal escape codes: for a valid request, an invalid request,
-    /// the details, and the end of a colour.
+    /// Returns the request as text. The arguments are terminal escape codes, or empty for plain text: the colour of a
+    /// valid request, of an invalid request and of the details, and the code that ends a colour.
     fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.0.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
@@ -164,7 +165,7 @@ mod tests {
         let coloured = entry.text(["<good>", "<bad>", "<dim>", "<end>"]);
         assert!(coloured.starts_with(&format!("<bad>{headline}<end>\n<dim>")), "{coloured}");
         assert!(coloured.ends_with("<end>") && !coloured.contains("<good>"));
-        // The body of an invalid request is not shown.
+        // The output does not contain the body of an invalid request.
         assert!(!plain.contains("event") && entry.json_line().contains(r#""notice":null"#));
     }
 }

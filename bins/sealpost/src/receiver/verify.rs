@@ -45,7 +45,7 @@ fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
 }
 
-/// Returns the report as text, with one name and value per line.
+/// Returns the report as lines of text, each with a name and a value.
 pub(super) fn words(report: &VerificationReport) -> String {
     let mut lines = Vec::new();
     if let (Some(id), Some(timestamp)) = (&report.webhook_id, &report.webhook_timestamp) {
