@@ -1,5 +1,5 @@
-//! The command line, parsed by clap. Each setting of a server is a flag, and an environment variable with the same name
-//! after `SEALPOST_`.
+//! The command line, parsed by clap. Each setting of a server can be given as a flag, such as `--data-dir`, or as an
+//! environment variable, such as `SEALPOST_DATA_DIR`.
 
 mod admin;
 mod badge;

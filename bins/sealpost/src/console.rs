@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::{cli::HashArgs, fault::Fault};
 
-/// Reads a password from standard input, and prints the line of the operator.
+/// Reads a password from standard input, and prints the operator's line for the password file.
 pub(crate) fn print_line(args: &HashArgs) -> Result<(), Fault> {
     let password = read_password()?;
     let line = PasswordFile::line(&args.name, args.role.into(), &password);
@@ -20,7 +20,7 @@ pub(crate) fn print_line(args: &HashArgs) -> Result<(), Fault> {
 
 /// Reads the first line of standard input without its line end.
 fn read_password() -> Result<Zeroizing<String>, Fault> {
-    // The full capacity is reserved at once: a reallocation would leave a copy of the password in memory.
+    // Reserves the full capacity at once, because a reallocation would leave a copy of the password in memory.
     let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
     let limit = u64::try_from(LINE_LEN_MAX).unwrap_or(u64::MAX);
     let read = std::io::stdin().lock().take(limit).read_line(&mut line);

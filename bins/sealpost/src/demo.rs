@@ -102,7 +102,8 @@ fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), 
     say(&format!("   webhook-signature: {}", header("webhook-signature")))?;
     say(&indented(&payload))?;
     let key = secrets(secret, "the demo")?;
-    // The check uses the event's own time as the current time, because the demo shows signatures and not age limits.
+    // Uses the timestamp in the event's header as the time of receipt. So only the signature is checked, and not the
+    // age of the event.
     let seconds: i64 = header("webhook-timestamp")
         .parse()
         .map_err(|error| Fault::caused("webhook-timestamp is not a number", error))?;

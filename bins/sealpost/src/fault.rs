@@ -55,7 +55,8 @@ impl Fault {
         } else {
             String::new()
         };
-        // An error of this write cannot be reported, because standard error is closed. The exit status remains.
+        // A failed write cannot be reported, because standard error is closed. The exit status still reports the
+        // failure.
         drop(std::io::stderr().write_all(format!("sealpost: {self}{hint}\n").as_bytes()));
         ExitCode::from(self.status)
     }

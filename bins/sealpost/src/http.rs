@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
-/// A response. The server ends the body by closing the connection.
+/// A response. The body ends when the server closes the connection.
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-/// Sends one request and reads the response; blocks for this time. `fields` contains further header lines.
+/// Sends one request and reads the whole response. Blocks the thread. `method_and_path` is for example `GET /metrics`,
+/// and `fields` contains further header lines.
 pub(crate) fn request(
     address: SocketAddr,
     method_and_path: &str,

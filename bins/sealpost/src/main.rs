@@ -27,7 +27,7 @@ use crate::{
     fault::Fault,
 };
 
-/// Replaces the system allocator, which is slow if threads free many small allocations of other threads.
+/// Replaces the system allocator, which is slow if a thread frees many small allocations of other threads.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -59,10 +59,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reports that a protection of this process failed. The command continues unprotected.
+/// Prints `what` and the error if the environment or the memory of this process could not be protected. The command
+/// then continues without the protection.
 fn warn(what: &str, done: io::Result<()>) {
     if let Err(error) = done {
-        // An error of this write cannot be reported, because standard error is closed.
+        // A failed write cannot be reported, because standard error is closed.
         drop(writeln!(io::stderr(), "sealpost: {what}: {error}"));
     }
 }

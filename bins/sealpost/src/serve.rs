@@ -13,8 +13,8 @@ use crate::{
     settings::{LogFormat, ServeArgs},
 };
 
-/// Serves until a stop signal arrives or a worker thread panics. A panic is an error, so that a supervisor restarts the
-/// process.
+/// Serves until a stop signal arrives or a worker thread panics. Returns an error after a panic, so that a supervisor
+/// restarts the process.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     logs::start(&args.log, args.log_format())?;
     raise_file_limit();
@@ -92,19 +92,20 @@ async fn panicked(node: &Node) {
     }
 }
 
-/// Stops the node gracefully: open requests and attempts can finish. A second signal, or 29 s without an end, ends the
-/// process at once.
+/// Stops the node gracefully: API requests and webhook requests in progress can finish. Ends the process at once after
+/// a second signal, or if the stop takes longer than [`STOP_MAX`].
 async fn stop(node: Node, signals: &mut StopSignals) {
     tracing::info!("stopping");
     tokio::select! {
         () = node.stop() => tracing::info!("stopped"),
         () = signals.next() => exit("second signal"),
-        // Limits the time, because a database that hangs could delay every step.
+        // Limits the duration of the stop, because a hanging database could delay every step.
         () = actix_rt::time::sleep(STOP_MAX) => exit("timeout"),
     }
 }
 
-/// Ends the process at once. A return from `main` would wait for threads that are still stopping.
+/// Ends the process at once. Does not return to `main`, because a return would wait for threads that are still
+/// stopping.
 fn exit(reason: &str) -> ! {
     tracing::warn!(reason, "stopped at once; the leases of this node will expire");
     std::process::exit(1)

@@ -1,5 +1,6 @@
-//! Reads the file of compliance circuits, the checks that each jurisdiction requires, at start and on reload. An
-//! invalid file prevents the start. On reload, an invalid file is logged, and the current circuits stay in use.
+//! Reads the file of compliance circuits at start and on reload. A compliance circuit is the set of checks that a
+//! jurisdiction requires. An invalid file prevents the start. On reload, an invalid file is logged, and the current
+//! circuits stay in use.
 
 use std::{fs::File, io::Read as _, path::Path, sync::Arc};
 

@@ -34,7 +34,8 @@ pub(crate) struct Components {
     key_file_watch: Option<KeyFileWatch>,
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
-    /// The locked lock file of the embedded database, held until the node is dropped. `None` with PostgreSQL.
+    /// The lock file of the embedded database. The process holds the lock until the node is dropped. `None` with
+    /// PostgreSQL.
     _lock: Option<File>,
 }
 

@@ -1,4 +1,5 @@
-//! Reads the password file of the console, the pages and the API for operators on the operations address.
+//! Reads the password file of the console. The console consists of web pages and an API for operators, which the
+//! operations address serves.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::{
     settings::ConsoleSettings,
 };
 
-/// The console of a running node, with the file of its operators.
+/// The console of a running node, and the path of its password file.
 #[derive(Clone)]
 pub(crate) struct Console {
     pub(crate) state: web::Data<AdminState>,
@@ -20,7 +21,8 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Reads the password file. Returns `None` if the console is off. `url` is the URL of the operations address.
+    /// Reads the password file. Returns `None` if the console is off. `url` is the URL of the operations address, and
+    /// is used if the settings contain no other URL.
     pub(crate) fn open(
         settings: &ConsoleSettings,
         api: web::Data<ApiState>,
@@ -35,7 +37,7 @@ impl Console {
         Ok(Some(Self { state: web::Data::new(state), file: file.clone() }))
     }
 
-    /// Reads the password file again. Logs an invalid file and keeps the previous operators.
+    /// Reads the password file again. Logs an invalid file, and keeps the operators of the previous file.
     pub(crate) fn reload(&self) {
         match read(&self.file) {
             Ok(file) => {

@@ -108,8 +108,7 @@ fn reserve_file(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Maximum size of the reserve file in bytes. This size is more than the write-ahead log and one of its checkpoints
-/// need.
+/// Maximum size of the reserve file in bytes. More than the space that the write-ahead log and one checkpoint need.
 const SIZE_MAX: u64 = 33_554_432;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -2,11 +2,11 @@
 
 use std::{error::Error, fmt};
 
-/// Why a node, or a part of a node, cannot start. Each variant names the part.
+/// An error of a node, or of an operator command that uses parts of a node. The variants distinguish the causes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// An address of the HTTP servers cannot be bound or served.
+    /// An address of the HTTP servers cannot be bound, or the server on the address cannot start.
     #[error(transparent)]
     Address(Failure),
     /// The file of compliance circuits is unreadable or invalid.
@@ -15,7 +15,7 @@ pub enum NodeError {
     /// Two settings exclude each other.
     #[error(transparent)]
     Contradiction(Failure),
-    /// The database cannot be used.
+    /// The database cannot be used, for example because it cannot be opened.
     #[error(transparent)]
     Database(Failure),
     /// A file with a secret cannot be read, or other users of the machine can read it.
@@ -27,10 +27,10 @@ pub enum NodeError {
     /// A setting has an invalid value.
     #[error(transparent)]
     Setting(Failure),
-    /// A part of the node cannot start.
+    /// Another part of the node cannot start.
     #[error(transparent)]
     Start(Failure),
-    /// The certificate or its key cannot be used.
+    /// The TLS certificate or its private key cannot be used.
     #[error(transparent)]
     Tls(Failure),
 }
@@ -61,7 +61,8 @@ pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
 /// An error message with advice for the operator, and the error that caused it.
 #[derive(Debug)]
 pub struct Failure {
-    /// `None` if the message of the cause already has the advice, and is displayed instead.
+    /// The message with the advice. `None` if the message of the cause already contains advice, and is displayed
+    /// instead.
     message: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -80,7 +81,7 @@ impl Failure {
         Self { message: Some(message.into()), cause: Some(cause.into()) }
     }
 
-    /// Creates a failure that displays the message of its cause, which already has the advice.
+    /// Creates a failure that displays the message of its cause, because that message already contains advice.
     pub(crate) fn of(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { message: None, cause: Some(cause.into()) }
     }

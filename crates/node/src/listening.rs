@@ -1,8 +1,8 @@
 //! Serves HTTP/1.1 on a socket, with or without TLS.
 //!
-//! The `HttpServer` of actix-web would offer HTTP/2 over TLS, because the webhook client enables the HTTP/2 feature of
-//! actix-http in this build. Its HTTP/2 library, h2 0.3, has an unfixed vulnerability. This module assembles the same
-//! server without HTTP/2.
+//! The `HttpServer` of actix-web would also offer HTTP/2 over TLS, because the webhook client enables the HTTP/2
+//! feature of actix-http in this build. The HTTP/2 library of actix-http, h2 0.3, has an unfixed vulnerability. This
+//! module assembles the same server without HTTP/2.
 
 mod anonymous;
 mod client_stream;
@@ -38,13 +38,13 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 pub(crate) use self::anonymous::AnonymousConnections;
 use self::{anonymous::Membership, client_stream::ClientStream, progress::ProgressStream};
 
-/// The limits of a server.
+/// The threads, limits and timeouts of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     pub(crate) workers: usize,
     /// The largest number of connections per worker.
     pub(crate) connections_max: usize,
-    /// The connections that have not authenticated, with their limits.
+    /// The set of connections whose clients have not authenticated. The set limits their number.
     pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) handshake_within: Duration,
     /// The largest head of a request, in bytes.
@@ -55,7 +55,7 @@ pub(crate) struct Bounds {
     pub(crate) drain_s: u64,
 }
 
-/// The stream of a client, and the client's address; `None` if the address is unknown.
+/// An accepted connection: the stream of the client, and the address of the client. The address is `None` if unknown.
 type Accepted<S> = (ClientStream<ProgressStream<S>>, Option<SocketAddr>);
 
 /// Serves requests until the returned handle stops the server.
@@ -83,7 +83,8 @@ where
         let stopping = stopping.clone();
         Box::pin(async move { stopping.notified().await })
     };
-    // `AppConfig` keeps its defaults. Its scheme and host are not used, because Sealpost uses --base-url instead.
+    // Uses the default `AppConfig`. The scheme and the host in it are not used, because Sealpost takes both from
+    // --base-url.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
     let builder = match tls {
         None => builder.listen("plain", socket, move || {

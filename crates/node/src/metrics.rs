@@ -3,9 +3,10 @@
 //! The library crates record through the facade crate `metrics`, so an embedding application can install another
 //! recorder, or none.
 //!
-//! The recorder here keeps atomic counters only: recording never allocates, and memory is bounded without upkeep.
-//! Measured against `metrics-exporter-prometheus` 0.18 with fixed buckets, recording takes less than half of the time
-//! (150 against 350 ns per request). That exporter stores each histogram value until its upkeep runs.
+//! The recorder of this module keeps only atomic counters. Recording therefore never allocates, and memory is bounded
+//! without periodic upkeep. In a measurement, recording takes 150 ns per request, and 350 ns with
+//! `metrics-exporter-prometheus` 0.18 and fixed buckets. That exporter also stores each histogram value until its
+//! upkeep runs.
 
 mod catalogue;
 mod histogram;
@@ -49,5 +50,5 @@ pub(crate) fn float(number: impl TryInto<u64>) -> f64 {
     half(number >> 32) * HIGH_HALF + half(number & u64::from(u32::MAX))
 }
 
-/// The value of the lowest bit in the high half of a 64-bit number.
+/// 2^32, the weight of the high 32 bits of a 64-bit number.
 const HIGH_HALF: f64 = 4_294_967_296.0;

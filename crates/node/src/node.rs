@@ -26,7 +26,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns the public URL of the service, with which all its links start.
+    /// Returns the public URL of the service. All links of the service start with this URL.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }

@@ -1,5 +1,9 @@
-//! Serves the operations address: `/livez` (the process works), `/readyz` (the node can serve requests), `/metrics`, and
-//! if operators are configured the console and the API for operators.
+//! Serves the operations address:
+//!
+//! - `/livez`: the process works.
+//! - `/readyz`: the node can serve requests.
+//! - `/metrics`: the metrics of the process.
+//! - If operators are configured: the console (web pages for operators) and the API for operators.
 
 use std::sync::Arc;
 
@@ -35,8 +39,8 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Responds with 503 only if a restart of the process is necessary. Threads that end during an orderly stop are no
-/// failure.
+/// Responds with 503 only if a restart of the process is necessary. Threads that end during an orderly stop do not
+/// count as failed.
 async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
     if state.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
@@ -84,7 +88,7 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     }
 }
 
-/// Updates the metrics whose values are read at each scrape. All other metrics are counted as events happen.
+/// Updates the metrics whose values are read at each scrape. All other metrics are updated when an event happens.
 fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));

@@ -11,7 +11,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 /// the start of the process.
 pub fn protect_process_memory() -> io::Result<()> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    // A service manager may already have set the limit, and may forbid changes.
+    // Sets the limit only if it differs, because a service manager may have set it already and may forbid changes.
     if Resource::CORE.get()? != (0, 0) {
         Resource::CORE.set(0, 0)?;
     }

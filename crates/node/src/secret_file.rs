@@ -19,7 +19,7 @@ pub fn read(role: &str, file: &Path) -> Result<Zeroizing<String>, NodeError> {
             "all users of this machine can access {role} {path}: run chmod 600 {path}"
         ))));
     }
-    // The full capacity is reserved at once: a reallocation would leave a copy of the secret in memory.
+    // Reserves the full capacity at once, because a reallocation would leave a copy of the secret in memory.
     let capacity = usize::try_from(BYTES_MAX + 1).unwrap_or_default();
     let mut text = Zeroizing::new(String::with_capacity(capacity));
     handle.take(BYTES_MAX + 1).read_to_string(&mut text).map_err(cannot)?;

@@ -25,13 +25,13 @@ pub use sealpost_webhooks::{RetrySchedule, Settings as DispatcherSettings};
 pub struct Settings {
     /// The database and its data folder.
     pub database: DatabaseSettings,
-    /// The settings of the HTTP servers.
+    /// The addresses, TLS files and connection limits of the HTTP servers.
     pub http: HttpSettings,
     /// The API. The node sets `base_url` and `is_secure` from [`HttpSettings`].
     pub api: ApiSettings,
     /// The web pages.
     pub web: WebSettings,
-    /// The console, and the API for operators.
+    /// The console: web pages and an API for operators.
     pub console: ConsoleSettings,
     /// The service behind the API and the web pages.
     pub service: ServiceSettings,
@@ -62,7 +62,7 @@ pub struct DatabaseSettings {
     pub storage: StorageSettings,
 }
 
-/// The settings of the HTTP servers.
+/// The addresses, TLS files and connection limits of the two HTTP servers: the API with the pages, and operations.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// The address of the API and the pages. Port 0 selects a free port.
@@ -79,11 +79,11 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker.
     pub max_connections: usize,
-    /// The largest number of connections, of all threads together, whose clients have not authenticated. At this
-    /// number, a new connection closes the oldest.
+    /// The largest number of anonymous connections of all threads together. A connection is anonymous until its client
+    /// has authenticated. At this number, a new connection closes the oldest anonymous one.
     pub max_anonymous_connections: usize,
-    /// The largest number of connections from one client address whose clients have not authenticated. A /64 network of
-    /// IPv6 counts as one address. At this number, a new connection closes the oldest one from the address.
+    /// The largest number of anonymous connections from one client address. A /64 network of IPv6 counts as one
+    /// address. At this number, a new connection closes the oldest anonymous one from the same address.
     pub max_anonymous_connections_per_address: usize,
     /// The maximum time for the TLS handshake of a connection.
     pub tls_handshake_timeout: Duration,
@@ -102,21 +102,23 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// The console and the API for operators, on the operations address.
+/// The console: web pages and an API for operators, which the operations address serves.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// The file of the operators, with their roles and password hashes. `None` turns console and API off.
+    /// The file with the names, roles and password hashes of the operators. `None` turns off the console and its API.
     pub password_file: Option<PathBuf>,
-    /// The HTTPS URL at which a proxy serves the operations address. `None` if browsers reach the address itself.
+    /// The HTTPS URL at which a proxy serves the operations address. `None` if browsers use the operations address
+    /// directly.
     pub url: Option<String>,
-    /// The sign-ins of operators.
+    /// The limits of operators' sign-ins, and the lifetime of their sessions.
     pub admin: AdminSettings,
 }
 
 /// The delivery of events to webhooks.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
-    /// The settings of the dispatcher. The node sets `policy.dev` from [`Settings::dev`], and adds to `extra_roots`.
+    /// The settings of the dispatcher, which sends events to webhooks. The node sets `policy.dev` from
+    /// [`Settings::dev`] and `events` from the service, and adds the certificates of the file below to `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// A PEM file of certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,

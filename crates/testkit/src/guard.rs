@@ -71,7 +71,7 @@ impl Guard {
         Self::start(shell, PathBuf::new())
     }
 
-    /// Returns a guard that drops the databases with this name prefix on an existing server.
+    /// Returns a guard that drops all databases with this name prefix on an existing server when the guard is dropped.
     pub(crate) fn dropping(psql: &Path, url: &str, prefix: &str) -> Result<Self, String> {
         let mut shell = shell(DROP);
         shell.arg(psql).arg(url).arg(prefix);
@@ -118,13 +118,13 @@ fn version(folder: &Path) -> Option<u32> {
     folder.file_name()?.to_str()?.parse().ok()
 }
 
-/// Returns the arguments of a server in `folder` as one text for `pg_ctl`.
+/// Returns the options of a server in `folder` as one text, the form in which `pg_ctl` takes them.
 pub(crate) fn server_options(folder: &Path, options: &[String]) -> String {
     let base = "-c listen_addresses='' -c max_connections=300 -c shared_buffers=128MB";
     format!("-k {} {base} {}", folder.display(), options.join(" "))
 }
 
-/// Gives a file to the user who runs the servers.
+/// Changes the owner of a file to the user under which the test servers run.
 pub(crate) fn own(file: &Path) -> io::Result<()> {
     match unprivileged() {
         Some((user, group)) => chown(file, Some(user), Some(group)),
@@ -132,7 +132,7 @@ pub(crate) fn own(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets a command run as the user who runs the servers.
+/// Makes a command run as the user under which the test servers run.
 pub(crate) fn run_as_owner(command: &mut Command) {
     if let Some((user, group)) = unprivileged() {
         command.uid(user).gid(group);

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of one test, which the test restarts, copies, kills and promotes.
+//! A PostgreSQL server for a single test. The test can restart, copy, kill and promote the server.
 
 use std::{
     fs, io,
@@ -27,7 +27,8 @@ impl Instance {
         Self::new(options, None)
     }
 
-    /// Copies this server, and starts the copy as a standby with the name `name`.
+    /// Starts a standby of this server from a copy of its data. The standby connects to this server with the
+    /// application name `name`.
     pub fn standby(&self, name: &str) -> Result<Self, String> {
         let primary = format!(
             "host={} port={} user=postgres application_name={name}",
@@ -54,7 +55,7 @@ impl Instance {
         self.guard.folder()
     }
 
-    /// Writes a file that only the server can read, and returns its path.
+    /// Writes a file that only the user of the server can read, and returns its path.
     pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         use std::os::unix::fs::PermissionsExt as _;
         let file = self.folder().join(name);
@@ -77,7 +78,7 @@ impl Instance {
         Err(String::from_utf8_lossy(&done.stderr).into_owned())
     }
 
-    /// Stops the server in an orderly way, and starts it with other options.
+    /// Stops the server in an orderly way, and starts it again with other options.
     pub fn restart(&self, options: &[&str]) -> Result<(), String> {
         let options = server_options(self.folder(), &with_port(self.port, options));
         self.control(&["restart", "--mode=fast", "--options", &options])
@@ -131,7 +132,8 @@ fn with_port(port: u16, options: &[&str]) -> Vec<String> {
     own.into_iter().chain(others).collect()
 }
 
-/// Returns a free port below the range from which Linux chooses ports itself, so that no other test gets the port.
+/// Returns a free port below the range from which Linux assigns ports automatically. So Linux cannot assign the port to
+/// another socket before the server uses it.
 pub(crate) fn free_port() -> Result<u16, String> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let process = u16::try_from(std::process::id() % 997).unwrap_or_default();

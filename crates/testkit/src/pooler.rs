@@ -10,13 +10,13 @@ use crate::{
     instance::{Instance, free_port},
 };
 
-/// A `PgBouncer` process in transaction mode, which stops when this value is dropped or the process ends.
+/// A `PgBouncer` process in transaction mode. It stops when this value is dropped or the test process ends.
 #[derive(Debug)]
 pub struct Pooler {
     port: u16,
     folder: PathBuf,
     settings: PathBuf,
-    /// `None` only during a restart.
+    /// The guard of the process. `None` only during a restart.
     guard: Option<Guard>,
 }
 

@@ -23,8 +23,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy for a database on a private server, which the tests have started. Does not support a server that
-    /// the environment names.
+    /// Creates a proxy for a database on a private server: a server that the tests have started, and not one that the
+    /// environment names.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
@@ -73,7 +73,8 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     thread::spawn(move || {
         pass_on(asking, asked, |said| {
             let commits = said.windows(COMMIT.len()).any(|part| part == COMMIT);
-            // Sets the flag before the server receives the commit. The flag is therefore set when the response arrives.
+            // Sets the flag before the server receives the commit, so that the flag is already set when the response
+            // arrives.
             losing_this.fetch_or(commits && losing.load(Ordering::SeqCst), Ordering::SeqCst);
             true
         });
@@ -92,7 +93,7 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) ->
         }
     }
     for end in [from, to] {
-        // An error only means that this side is already closed.
+        // An error only means that the connection is already closed.
         drop(end.shutdown(Shutdown::Both));
     }
 }

@@ -14,7 +14,7 @@ use crate::guard::Guard;
 /// The environment variable with the URL of an existing server.
 const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
-/// Arguments of a server that does not sync commits to the disk.
+/// Arguments that turn off the sync of commits to the disk.
 pub(crate) const NO_FSYNC: [&str; 2] = ["-c fsync=off", "-c full_page_writes=off"];
 
 /// Whether a private server syncs commits to the disk.
@@ -34,7 +34,7 @@ pub struct Server {
     head: String,
     /// The part of the URL after the database name, beginning with the question mark.
     tail: String,
-    /// Name of a database that already exists. Connections to it create the test databases.
+    /// Name of an existing database. psql connects to this database to create the test databases.
     home: String,
     psql: PathBuf,
     /// Prefix of the names of the databases that this process creates.
@@ -60,7 +60,8 @@ pub fn postgres() -> &'static Server {
     }
 }
 
-/// Returns the server that the environment names; `None` if the variable is empty or the server cannot be used.
+/// Returns the server that the environment names. Returns `None` if the variable is unset or empty, or if the server
+/// cannot be used.
 #[expect(
     clippy::disallowed_methods,
     reason = "test runners configure the server with this variable"
@@ -84,8 +85,8 @@ fn given() -> Option<Server> {
 }
 
 impl Server {
-    /// Starts a private server in a temporary folder with a Unix socket. It stops when this value
-    /// is dropped or the process ends.
+    /// Starts a private server in a temporary folder with a Unix socket. The server stops when this value is dropped or
+    /// the process ends.
     pub fn start(durability: FsyncMode) -> Result<Self, String> {
         let binaries = Guard::binaries()?;
         let options = match durability {

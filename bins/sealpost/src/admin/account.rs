@@ -1,4 +1,5 @@
-//! `sealpost admin account` lists and shows accounts. `sealpost admin session` ends their sessions.
+//! `sealpost admin account`: lists, shows, closes and erases accounts, and resets their secrets.
+//! `sealpost admin session` ends sessions.
 
 use serde_json::Value;
 
@@ -33,7 +34,8 @@ pub(super) fn session(desk: &Desk, output: Output, command: &SessionCommand) -> 
     output.show(&desk.operator.end_sessions(account_id.as_ref())?)
 }
 
-/// Returns the fields of a report, one per line, then the deleted and the remaining data.
+/// Formats the report on a closed or erased account as text: its fields, one per line, then the deleted data, then the
+/// remaining data with the reasons.
 fn closing_report(report: &Value) -> String {
     let mut report = report.clone();
     let mut take = |name| report.as_object_mut().and_then(|fields| fields.remove(name));
@@ -46,7 +48,7 @@ fn closing_report(report: &Value) -> String {
     format!("{}deleted\n{}kept\n{kept}", lines(&report), lines(&deleted))
 }
 
-/// Returns the fields of an account, one per line, then its keys.
+/// Formats an account as text: its fields, one per line, then one line for each of its keys.
 fn details(account: &Value) -> String {
     let mut account = account.clone();
     let keys = account.as_object_mut().and_then(|fields| fields.remove("keys"));

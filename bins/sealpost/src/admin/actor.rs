@@ -20,8 +20,8 @@ pub(super) fn process() -> OperatorProcess {
     }
 }
 
-/// Returns true if the text is a plain user name. Other text is dropped, because it could forge entries of the audit
-/// trail.
+/// Returns true if the text is a plain user name. Names with other characters are not recorded, because they could
+/// imitate entries of the audit trail.
 fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@\\$".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)

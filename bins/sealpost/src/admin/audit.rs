@@ -35,7 +35,8 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
             format!("the audit trail is complete: {entries} entries, the newest with hash {hash}\n")
         }),
         AuditVerdict::Broken { number, why } => {
-            // The verdict is also printed for a broken trail, because scripts read it from standard output.
+            // Prints the verdict as JSON also for a broken trail, because scripts read the verdict from standard
+            // output. In text format, only the error is printed.
             output.show_as(&verdict, |_| String::new())?;
             Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
         }

@@ -1,4 +1,4 @@
-//! `sealpost admin plan set`: changes the plan of an API key, which sets its limits.
+//! `sealpost admin plan set`: changes the plan of an API key. The plan determines the limits of the key.
 
 use sealpost_domain::Plan;
 use sealpost_service::Agreement;

@@ -1,4 +1,4 @@
-//! `sealpost admin token`.
+//! `sealpost admin token`: lists and revokes API tokens.
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::TokenCommand as C, fault::Fault};

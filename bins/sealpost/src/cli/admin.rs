@@ -80,7 +80,7 @@ pub(crate) enum Noun {
 
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Show the newest entries, or the entries after a number, in the order of their numbers
+    /// Show the newest entries of the audit trail, oldest of them first
     List {
         /// Show the first entries with a higher number instead of the newest; 0 starts at the first entry
         #[arg(long, value_name = "N")]

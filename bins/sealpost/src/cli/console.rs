@@ -1,4 +1,4 @@
-//! The arguments of `sealpost console`.
+//! The arguments of `sealpost console`, which prepares the operators of the console (web pages for operators).
 
 use clap::{Args, Subcommand, ValueEnum};
 use sealpost_service::OperatorRole;
@@ -21,10 +21,10 @@ pub(crate) struct HashArgs {
     pub(crate) role: RoleName,
 }
 
-/// The roles, as written on the command line.
+/// The roles of operators, as written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleName {
-    /// May also act
+    /// May look at everything and make changes
     Operator,
     /// May look at everything and change nothing
     Viewer,

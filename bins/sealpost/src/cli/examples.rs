@@ -29,7 +29,8 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Pairs of a command, without the word `sealpost`, and the examples of this command.
+/// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
+/// text has one example per line.
 const EXAMPLES: [(&str, &str); 53] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (

@@ -109,7 +109,8 @@ pub(crate) struct OwnerArgs {
 }
 
 impl OwnerArgs {
-    /// Returns the account or the key. Rejects arguments with neither, which clap has already excluded.
+    /// Returns the account or the key that was given. The error does not occur in practice, because clap rejects
+    /// arguments with neither.
     pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),

@@ -1,5 +1,5 @@
-//! Reports arguments that clap rejects. Prints help, or one line with a suggestion and the command whose `--help` to
-//! read.
+//! Prints the help that clap returned, or one line for arguments that clap rejects. The line contains a suggestion and
+//! the command whose `--help` explains the arguments.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -8,14 +8,18 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::command;
 use crate::fault::Fault;
 
-/// Prints the help or error that clap returned. The status is 0 for requested help. A missing subcommand prints help
-/// with status 2, and any other error one line with status 2.
+/// Prints the help or the error that clap returned:
+///
+/// - Requested help: prints the help, and ends the process with status 0.
+/// - A missing subcommand: prints the help, and returns status 2.
+/// - Any other error: prints one line, and returns status 2.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // An error of this print cannot be reported, because standard error is closed. The exit status remains.
+        // A failed print cannot be reported, because standard error is closed. The exit status still reports the wrong
+        // usage.
         drop(error.print());
         return ExitCode::from(Fault::WRONG_USAGE);
     }
@@ -46,7 +50,8 @@ fn message(error: &clap::Error) -> String {
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
         && argument.starts_with("--database-url")
     {
-        // Removes the value, because a URL may contain a password and standard error often ends in a log.
+        // Removes the value from the message, because a URL may contain a password, and standard error often ends up in
+        // a log.
         text = text.replace(&format!(" '{value}'"), "");
     }
     let lines = text.lines().map(str::trim);

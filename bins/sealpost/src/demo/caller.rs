@@ -73,7 +73,7 @@ pub(super) fn text<'a>(response: &'a Value, field: &str) -> Result<&'a str, Faul
     value.ok_or_else(|| Fault::new(format!("the response has no {field}")))
 }
 
-/// Returns JSON as indented lines of text.
+/// Formats JSON for the terminal, indented below the command that it belongs to.
 pub(super) fn indented(value: &Value) -> String {
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
     pretty.lines().map(|line| format!("   {line}")).collect::<Vec<_>>().join("\n")

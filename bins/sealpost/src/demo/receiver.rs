@@ -19,8 +19,8 @@ use crate::fault::Fault;
 pub(super) struct Receiver {
     pub(super) url: String,
     events: mpsc::UnboundedReceiver<ReceivedEvent>,
-    /// The signing secret of the webhook. Empty until the webhook is registered, because only that response contains
-    /// it.
+    /// The signing secret of the webhook. Empty until the webhook is registered, because the service creates the secret
+    /// and returns it in the response to the registration.
     secret: Arc<Mutex<String>>,
     _listening: RunningListener,
 }
@@ -46,7 +46,7 @@ impl Receiver {
         let (inbox, events) = mpsc::unbounded_channel();
         let observer: RequestObserver = Arc::new(move |handled: &HandledRequest<'_>| {
             let (headers, body) = (handled.headers.clone(), handled.body.to_owned());
-            // An error is ignored, because the demo may have ended.
+            // Ignores an error: sending fails only if the demo has ended and needs no further events.
             inbox.send(ReceivedEvent { headers, body }).ok();
         });
         let listening = listener.start(keys, Arc::new(SystemClock), observer)?;

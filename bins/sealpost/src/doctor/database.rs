@@ -83,7 +83,7 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Returns true if no migration is pending.
+/// Adds a finding about pending migrations. Returns true if no migration is pending.
 fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Finding>) -> bool {
     let pending = match database.pending_migrations() {
         Ok(pending) => pending,

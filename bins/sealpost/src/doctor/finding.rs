@@ -47,7 +47,7 @@ impl Finding {
         }
     }
 
-    /// Returns the finding as one line of text.
+    /// Formats the finding as one line. `coloured` adds ANSI colours to the verdict.
     pub(super) fn line(&self, coloured: bool) -> String {
         let (word, colour) = match self.verdict {
             Verdict::Ok => ("ok  ", "\u{1b}[32m"),

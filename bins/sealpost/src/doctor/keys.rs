@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let paths = settings.database.embedded_paths();
-    // Skips invalid key settings, because the check of the settings reports them.
+    // Skips the check if the key settings are invalid, because the check of the settings reports them.
     let Ok(source) = KeySource::of_node(&settings.keys, &paths) else { return Vec::new() };
     if let KeySource::Embedded { file, database } = source
         && !file.exists()

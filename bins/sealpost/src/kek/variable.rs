@@ -17,7 +17,8 @@ use std::{
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
-/// Executes this binary again if `SEALPOST_KEK` is set. Returns only if the variable is not set, or after an error.
+/// Executes this binary again if `SEALPOST_KEK` is set. Returns only if the variable is not set, or if the execution
+/// fails.
 pub(crate) fn leave_environment() -> io::Result<()> {
     match variable(KEK) {
         None => Ok(()),
@@ -28,8 +29,10 @@ pub(crate) fn leave_environment() -> io::Result<()> {
     }
 }
 
-/// Reads the keys of `SEALPOST_KEK` from the file in memory, and empties the file. Without a readable file, reads the
-/// variable. Returns `None` if there are no keys, or if an earlier call has already read and emptied the file.
+/// Returns the keys that `SEALPOST_KEK` contained at the start of the process. Reads the keys from the file in memory,
+/// and empties the file. If there is no such file, because [`leave_environment`] failed, reads the variable.
+///
+/// Returns `None` if no keys were given. After the file has been read once, every later call returns `None`.
 pub(crate) fn take() -> Option<Zeroizing<String>> {
     let passed = variable(PASSED).and_then(|number| read_passed(&number).ok());
     passed.or_else(|| variable(KEK)).filter(|keys| !keys.is_empty())
@@ -48,7 +51,7 @@ fn execute_again(keys: &str) -> io::Result<Infallible> {
     Err(command.exec())
 }
 
-/// Reads and empties the file in memory that [`execute_again`] passed on.
+/// Reads and empties the file in memory that [`execute_again`] created. `number` is its file descriptor.
 fn read_passed(number: &str) -> io::Result<Zeroizing<String>> {
     let path = PathBuf::from(format!(
         "/proc/self/fd/{}",
@@ -73,6 +76,6 @@ fn variable(name: &str) -> Option<Zeroizing<String>> {
 }
 
 const KEK: &str = "SEALPOST_KEK";
-/// Variable for the executed program: the file descriptor of the file with the keys.
+/// Environment variable that passes the file descriptor of the file with the keys to the executed program.
 const PASSED: &str = "SEALPOST_KEK_PASSED_FD";
 const FILE: &str = "sealpost-kek";

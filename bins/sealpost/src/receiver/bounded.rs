@@ -4,8 +4,8 @@ use std::{fs::File, io::Read as _, path::Path};
 
 use crate::fault::Fault;
 
-/// Reads a whole file. An unreadable file, or one longer than `bytes_max`, is wrong usage. Errors name the file by
-/// `role`.
+/// Reads a whole file. If the file is unreadable or longer than `bytes_max`, fails with the exit status of wrong usage.
+/// `role` names the file in the error, for example "the DID document".
 pub(super) fn read(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = File::open(path)

@@ -16,7 +16,7 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
-    // Reads the keys once, so that invalid keys are reported at the start and not at the first event.
+    // Reads the keys already at the start, so that invalid keys are not first reported with the first event.
     if !args.register {
         keys::read(&args.keys)?;
     }
@@ -35,7 +35,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
         };
         greet(style, &url, shown.as_deref(), register).map_err(Fault::closed_output)?;
         let closed = Arc::new(Notify::new());
-        // Reads the keys again for each request, so that a secret can be added or rotated meanwhile.
+        // Reads the keys again for each request, so that a secret can be added or rotated while the command runs.
         let secret = webhook.as_ref().map(TemporaryWebhook::secret);
         let keys: KeySource = Arc::new(move || match &secret {
             Some(secret) => Ok(secrets(secret, "the registered webhook")?),

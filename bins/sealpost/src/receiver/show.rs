@@ -14,7 +14,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// Returns the JSON style on request. Otherwise text is coloured only on a terminal.
+    /// Returns the JSON style if `json` is set. Otherwise returns a text style, which is coloured only if standard
+    /// output is a terminal.
     pub(super) fn new(json: bool) -> Self {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json,

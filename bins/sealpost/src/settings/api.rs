@@ -8,7 +8,7 @@ use sealpost_node::settings::{ApiSettings, WebSettings};
 
 use super::span::Span;
 
-/// A parsed list of networks. Empty for the word `none`, which differs from an omitted setting.
+/// A parsed list of networks. The word `none` gives an empty list, which differs from an omitted setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Networks(Vec<IpNet>);
 
@@ -113,7 +113,7 @@ pub(super) struct WebArgs {
     sales_contact: Option<String>,
 }
 
-/// Parses the address of a contact.
+/// Checks that the contact is an https or mailto URL, and returns the URL.
 fn contact(text: &str) -> Result<String, String> {
     let is_url = ["https://", "mailto:"].iter().any(|scheme| text.starts_with(scheme));
     if is_url && !text.contains(char::is_whitespace) {

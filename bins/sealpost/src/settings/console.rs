@@ -7,7 +7,7 @@ use sealpost_node::settings::{AccessSettings, AdminSettings, ConsoleSettings};
 
 use super::{numbers::positive, span::Span};
 
-/// The settings of the console and the API for operators.
+/// The settings of the console (web pages for operators) and of the API for operators.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Console")]
 pub(super) struct ConsoleArgs {

@@ -289,7 +289,8 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The node sets `reserved_handles`. The other fields of this list have no flag.
+            // The node replaces `reserved_handles` with the list from the file of reserved handles. The fields below
+            // have no flag, and keep their defaults.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
@@ -350,7 +351,7 @@ impl From<Suite> for SuiteName {
     }
 }
 
-/// The versions of the set of events, as written on the command line.
+/// The versions of the set of events that a webhook can name, as written on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum EventsName {
     /// Only the event envelope.received

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// A duration, written such as `30s` or `12h`.
+/// A duration, written as numbers with units, such as `30s` or `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -14,8 +14,8 @@ impl FromStr for Span {
     }
 }
 
-/// Shows the duration in the largest unit that fits at least twice without a remainder: one day is `24h`, 30 days are
-/// `30d`.
+/// Shows the duration in the largest unit of which it is a multiple, at least twice the unit. For example, one day is
+/// `24h`, and 30 days are `30d`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();

@@ -19,7 +19,8 @@ pub fn open_database(
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Logs the risk of an encryption weaker than the default. Rejects contradictory encryption settings.
+/// Logs a warning if the connections to the database have a weaker encryption than the default. Rejects contradictory
+/// encryption settings.
 pub(super) fn check_encryption(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,

@@ -50,5 +50,5 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, 
     })
 }
 
-/// Maximum number of identity secrets to decrypt, and of webhook secrets.
+/// Maximum number of identities, and of webhooks, whose secrets are decrypted.
 const SAMPLE: u32 = 200;

@@ -1,7 +1,8 @@
 //! Rotates the key-encryption key while servers run.
 //!
 //! A rotation can be interrupted at any time and repeated. A key is never removed from the key file, and the file is on
-//! disk before its newest version encrypts anything. Rows that were not reached stay readable with an older version.
+//! disk before its newest version encrypts anything. After an interruption, the remaining rows stay readable, because
+//! the file still contains the older key versions.
 
 mod key_file;
 
@@ -21,8 +22,9 @@ use crate::error::{Failure, NodeError, database_error};
 
 /// Adds a new key version to the key file and re-encrypts all rows under the new version. Blocks.
 ///
-/// If rows are still encrypted under an older version than the newest, adds no version and re-encrypts these rows under
-/// the newest. Calls `progress` with the number of rows read so far.
+/// After an interrupted rotation, or after an operator has added the newest version by hand, some rows are still
+/// encrypted under an older version. In this case, adds no version, and re-encrypts these rows under the newest
+/// version. Calls `progress` with the number of rows read so far.
 pub fn rotate(
     path: &Path,
     database: &Database,
@@ -38,7 +40,7 @@ pub fn rotate(
         file.add(keyring.newest())?;
         read_file(path)?
     };
-    // After this pause, every server has loaded the new version, and no server encrypts under an older version.
+    // Waits until every server has loaded the new version. From then on, no server encrypts under an older version.
     thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
     check(database, &keyring)?;
     let failed = |error| NodeError::Keys(Failure::of(error));
@@ -52,8 +54,8 @@ fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
     unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }
 
-/// Returns `true` if a row is encrypted under an older version than `newest`, because a rotation was interrupted or an
-/// operator added the newest version by hand.
+/// Returns `true` if a row is encrypted under an older version than `newest`. The cause is an interrupted rotation, or
+/// an operator who added the newest version by hand.
 fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
     let roots = any_older(database, newest, |tx, after, limit| tx.roots_after(after, limit))?;
     let secrets = || any_older(database, newest, |tx, after, limit| tx.secrets_after(after, limit));

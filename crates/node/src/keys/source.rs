@@ -30,7 +30,7 @@ pub enum KeySource<'a> {
 }
 
 impl<'a> KeySource<'a> {
-    /// Chooses where a node reads the keys. A node may create the key file of a new embedded database.
+    /// Chooses the source from which a node reads the keys. A node may create the key file of a new embedded database.
     pub fn of_node(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         Ok(match (Self::existing(settings, paths)?, &paths.database) {
             (Self::File(file), Some(database)) if settings.file.is_none() => {
@@ -40,7 +40,7 @@ impl<'a> KeySource<'a> {
         })
     }
 
-    /// Chooses where an operator command reads the keys. A command creates no key file.
+    /// Chooses the source from which an operator command reads the keys. A command creates no key file.
     pub fn existing(
         settings: &'a KeySettings,
         paths: &'a EmbeddedPaths,

@@ -56,14 +56,14 @@ impl KeyFileWatch {
     }
 }
 
-/// Loads a key file if its text has changed since the last read.
+/// Reads the key file, and loads its keys if the text differs from the text that was loaded last.
 struct KeyFileReader {
     file: PathBuf,
     keyring: Arc<Keyring>,
     marks: Arc<dyn KekMarks + Send + Sync>,
     /// The text that was loaded last.
     loaded: Option<Zeroizing<String>>,
-    /// The error that was logged last. The same error is not logged again.
+    /// The error of the last read. The same error is not logged again.
     logged: Option<String>,
 }
 
@@ -91,8 +91,8 @@ impl KeyFileReader {
         Ok(())
     }
 
-    /// Adds new key versions to the keyring. Rejects the file if a key was changed or is missing, as at the start of a
-    /// node.
+    /// Adds new key versions of the file to the keyring. Rejects the file, as at the start of a node, if a key that
+    /// the database knows is missing or different.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);

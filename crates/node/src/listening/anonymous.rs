@@ -1,8 +1,8 @@
-//! Bounds the number of anonymous connections: those whose client has not authenticated, during the TLS handshake and
-//! afterwards.
+//! Limits the number of anonymous connections. A connection is anonymous from its start, which includes the TLS
+//! handshake, until its client has authenticated.
 //!
-//! If a bound is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
-//! milliseconds, so the oldest connections are mostly silent ones of an attacker.
+//! If a limit is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
+//! milliseconds, so the oldest connections are mostly silent connections of an attacker.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -23,7 +23,7 @@ use metrics::{Counter, counter};
 pub(crate) struct AnonymousConnections {
     total_max: usize,
     per_address_max: usize,
-    /// Networks of trusted proxies. Connections from a proxy are not bounded, because they carry requests of many
+    /// Networks of trusted proxies. Connections from a proxy are not limited, because they carry requests of many
     /// clients.
     trusted_proxies: Vec<IpNet>,
     members: Mutex<Members>,
@@ -53,7 +53,7 @@ pub(super) struct Membership {
     eviction: Arc<Eviction>,
 }
 
-/// The order to close one connection, and the task that must wake up to close it.
+/// A flag that orders the close of one connection, and the task to wake when the flag is set.
 #[derive(Debug, Default)]
 struct Eviction {
     is_ordered: AtomicBool,
@@ -61,7 +61,7 @@ struct Eviction {
 }
 
 impl AnonymousConnections {
-    /// Creates an empty set. Both bounds must be at least 1.
+    /// Creates an empty set. Both limits must be at least 1.
     pub(crate) fn new(
         total_max: usize,
         per_address_max: usize,
@@ -76,7 +76,8 @@ impl AnonymousConnections {
         self.lock().by_age.len()
     }
 
-    /// Adds a new connection, and closes the oldest one if a bound is reached. Returns `None` for a trusted proxy.
+    /// Adds a new connection. If a limit is reached, closes the oldest connection. Returns `None` for a trusted proxy,
+    /// whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
@@ -96,10 +97,10 @@ impl AnonymousConnections {
         Some(Membership { connections: Arc::clone(self), number, eviction })
     }
 
-    /// Returns the number of the connection to close before a connection of this network is added:
+    /// Selects the connection to close before a connection of `network` is added, and returns its key in `by_age`:
     ///
-    /// - If the bound of the network is reached, the oldest connection of the network.
-    /// - If the bound of all networks together is reached, the oldest connection of all.
+    /// - If the limit of the network is reached, the oldest connection of the network.
+    /// - If the limit of all networks together is reached, the oldest connection of all.
     /// - Otherwise `None`.
     fn oldest_in_excess(&self, members: &Members, network: IpAddr) -> Option<u64> {
         let same = members.by_network.get(&network);
@@ -139,14 +140,14 @@ impl Members {
 }
 
 impl Membership {
-    /// Completes when this connection must close, because a newer one has taken its place.
+    /// Completes when this connection must close, because a newer connection has taken its place.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {
             return Poll::Ready(());
         }
         self.eviction.task.register(cx.waker());
-        // Checks again, because the eviction may have come before the registration of the task.
+        // Checks again, because the eviction may have been ordered just before the task was registered.
         if is_ordered() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

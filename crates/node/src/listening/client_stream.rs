@@ -1,8 +1,8 @@
-//! Wraps the stream of one client. Limits the received bytes that wait in memory, and closes the connection if a newer
-//! one evicts it.
+//! Wraps the stream of one client connection. Limits the bytes that were received and not yet processed, and closes the
+//! connection if a newer connection evicts it.
 //!
-//! The HTTP library alone would buffer 128 KiB of an unfinished request head, and more of a body before the body is
-//! consumed.
+//! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head, and even more of a body that
+//! the handler has not consumed.
 
 use std::{
     io,
@@ -35,7 +35,7 @@ pub(super) struct ClientStream<S> {
     refusal: Option<HeadRefusal>,
 }
 
-/// The steps that end a connection after a too large request head.
+/// The steps that end a connection whose request head is too large.
 enum HeadRefusal {
     /// Writes the rest of the response.
     Responding(&'static [u8]),
@@ -44,7 +44,7 @@ enum HeadRefusal {
     Discarding(Pin<Box<Sleep>>),
 }
 
-/// The number of bytes that the HTTP library may read next.
+/// The amount of input that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
     /// Reads nothing until the handler consumes a part of the body, or the client reads its responses.
@@ -128,8 +128,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         read
     }
 
-    /// Responds with status 431 to a too large request head, then discards further input. Completes with no bytes read,
-    /// so that the HTTP library sees the end of the input.
+    /// Responds with status 431 to a request head that is too large, then discards further input. Finally completes
+    /// with no bytes read, so that the HTTP library sees the end of the input.
     fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.refusal {
@@ -171,7 +171,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Records whether a write is blocked. If it no longer is, wakes the task so that a paused read continues.
+    /// Records whether a write is blocked. When the write is no longer blocked, wakes the task so that a paused read
+    /// continues.
     fn note_blocked(&mut self, cx: &Context<'_>, is_blocked: bool) {
         if self.is_write_blocked && !is_blocked {
             cx.waker().wake_by_ref();
@@ -244,8 +245,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 const HEAD_TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of bytes of a body that were read from the socket and not consumed by a handler. Larger than the
-/// largest HTML form, because the web pages do not report consumed bytes.
+/// Maximum number of body bytes that were read from the socket and not yet consumed by a handler. The largest HTML form
+/// must fit, because the web pages do not report consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
 
 #[cfg(test)]
@@ -300,7 +301,7 @@ mod tests {
 
     fn read_all(stream: &mut ClientStream<Endless>) -> usize {
         let mut count = 0;
-        // Several polls: one of them only lets the HTTP library parse.
+        // Polls several times, because one of the polls reads nothing and only lets the HTTP library parse.
         for _ in 0..4 {
             while let Some(more) = read_once(stream) {
                 count += more;

@@ -18,8 +18,8 @@ pub(super) struct ProgressStream<S> {
     stream: S,
     allowed: Duration,
     written_at: Instant,
-    /// Timer that is polled only while an operation is pending. It is reset only after it has expired, so that writes
-    /// stay cheap.
+    /// Timer for the timeout, polled only while an operation is pending. A write does not reset the timer, so that
+    /// writes stay cheap. After the timer has expired, it is reset if bytes were written meanwhile.
     alarm: Pin<Box<Sleep>>,
 }
 

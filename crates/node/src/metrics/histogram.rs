@@ -9,7 +9,7 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [f64],
-    /// One counter per bound, and one for larger values. A value counts in one bucket only.
+    /// One counter per upper bound, and one for larger values. A value counts only in the first bucket that fits.
     counts: Vec<AtomicU64>,
     /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,
@@ -21,7 +21,8 @@ impl Histogram {
         Self { bounds, counts, sum: AtomicU64::new(0.0_f64.to_bits()) }
     }
 
-    /// Writes the lines of the Prometheus text format. `labels` is the text between the braces.
+    /// Writes the lines of the Prometheus text format. `labels` is the text between the braces, such as
+    /// `method="GET"`.
     pub(super) fn write(&self, out: &mut String, name: &str, labels: &str) {
         let comma = if labels.is_empty() { "" } else { "," };
         let mut total: u64 = 0;
@@ -44,7 +45,7 @@ impl metrics::HistogramFn for Histogram {
             count.fetch_add(1, Ordering::Relaxed);
         }
         let add = |bits| Some((f64::from_bits(bits) + value).to_bits());
-        // `add` always returns a value, so the update is retried until it succeeds.
+        // Ignores the result: `fetch_update` fails only if `add` returns `None`, and `add` never does.
         self.sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok();
     }
 }

@@ -31,7 +31,7 @@ fn resident_kib(status: &str) -> Option<u64> {
 }
 
 /// Returns the CPU time of the process in ticks, user plus system time; `None` if the text has another format. Skips
-/// the program name, which can contain any character, up to its last parenthesis.
+/// all text up to the last parenthesis, because the program name before it can contain any character.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);

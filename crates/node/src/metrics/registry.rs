@@ -26,7 +26,7 @@ pub struct Registry {
     known: RwLock<HashMap<Key, Cell>>,
 }
 
-/// The series of one metric by the text of their labels.
+/// One metric with its series. The label text of a series, such as `method="GET"`, is its key.
 #[derive(Debug)]
 struct Family {
     metric: &'static Metric,
@@ -37,7 +37,7 @@ struct Family {
 enum Cell {
     Count(Arc<AtomicU64>),
     Histogram(Arc<BucketCounts>),
-    /// The bits of an `f64`.
+    /// A value as the bits of an `f64`.
     Value(Arc<AtomicU64>),
 }
 
@@ -88,7 +88,7 @@ impl Family {
             return Some(cell.clone());
         }
         let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
-        // Labels should have a bounded number of values. If a label has not, this limit bounds the memory.
+        // This limit bounds the memory if a label has an unbounded number of values by mistake.
         if series.len() >= SERIES_MAX {
             return None;
         }
@@ -173,7 +173,8 @@ fn label_text(key: &Key) -> String {
     text
 }
 
-/// The largest number of series per metric. Requests by method, route and status stay far below this number.
+/// The largest number of series per metric. The metric of requests, with labels for method, route and status, stays far
+/// below this number.
 const SERIES_MAX: usize = 2000;
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub(super) fn serve_api(
     let make = move || {
         App::new()
             .wrap(from_fn(sealpost_api::middleware))
-            // Routes are tried in this order. Routes with parameters are expensive, so the API comes first.
+            // A path is compared with the routes in this order, and routes with parameters are expensive to compare.
+            // The API comes first, so that its requests are not compared with the routes of the pages.
             .configure(sealpost_api::routes_without_middleware(api.clone()))
             .configure(sealpost_web::routes(pages.clone()))
             .default_service(web::to(sealpost_api::no_such_path))
@@ -37,7 +38,7 @@ pub(super) fn serve_api(
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))
 }
 
-/// Serves health checks and metrics at the operations address, and the console if it is on.
+/// Serves the operations address: health checks, metrics, and the console if operators are configured.
 pub(super) fn serve_operations(
     settings: &Settings,
     socket: TcpListener,
@@ -64,7 +65,7 @@ pub(super) fn serve_operations(
     })
 }
 
-/// Creates the set that bounds the unauthenticated connections of a server.
+/// Creates the set that limits the unauthenticated connections of a server.
 pub(super) fn anonymous_connections(settings: &Settings) -> Arc<AnonymousConnections> {
     let http = &settings.http;
     AnonymousConnections::new(
@@ -91,6 +92,6 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-/// Time in seconds for active requests to complete at a stop. Webhook requests may then take another 20 s, so a stop
-/// takes less than 30 s.
+/// Time in seconds for active requests to complete when the node stops. Webhook requests may then take another 20 s, so
+/// that a stop takes less than 30 s in total.
 const REQUESTS_DRAIN_S: u64 = 8;

@@ -40,8 +40,8 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires an operations address for the console. Requires HTTPS outside loopback, because passwords of operators are
-/// sent to it.
+/// Requires an operations address for the console. Outside loopback, requires an HTTPS URL, because operators send
+/// their passwords to the console.
 fn check_console(settings: &Settings) -> Result<(), NodeError> {
     let console = &settings.console;
     let is_https = |url: &String| url.starts_with("https://") && url.len() > "https://".len();
@@ -78,8 +78,8 @@ fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires more connections per worker than anonymous connections. Anonymous connections can then never exclude
-/// authenticated clients.
+/// Requires that the limit of anonymous connections is lower than the limit of connections per worker. Then anonymous
+/// connections alone cannot fill a worker and exclude authenticated clients.
 fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
     if max_anonymous_connections >= max_connections {

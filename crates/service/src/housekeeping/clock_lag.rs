@@ -1,21 +1,22 @@
-//! Warns once when the stored time of housekeeping falls far behind the clock.
+//! Warns when the stored time of housekeeping, by which rows expire, falls far behind the clock.
 //!
-//! Such a lag can be caused by a wrong clock. The warning comes before housekeeping deletes rows that are still needed.
-//! It is logged once, because one warning per run would flood the log.
+//! A run moves this time towards the clock only by a limited step. Such a lag can therefore mean that the clock is
+//! wrong. The warning comes before housekeeping deletes rows that are still needed. Each lag is logged once, because
+//! one warning per run would flood the log.
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// Remembers that the current lag has already caused a warning.
+/// Records whether the current lag has already caused a warning.
 #[derive(Default)]
 pub(super) struct ClockLag {
     is_warned: bool,
 }
 
 impl ClockLag {
-    /// Logs a warning when the lag becomes large. `time` is the time that housekeeping has stored, and `now` is the
-    /// clock.
+    /// Logs a warning when the lag becomes large. `time` is the earliest current time of the housekeeping tasks, and
+    /// `now` is the time of the clock.
     pub(super) fn warn(&mut self, time: Timestamp, now: Timestamp) {
         if self.is_new(time, now) {
             tracing::warn!(

@@ -33,8 +33,8 @@ pub(crate) struct Housekeeper {
 impl Housekeeper {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
-        // The token identifies this node. It must be unique, because nodes with the same token would run a task at the
-        // same time.
+        // The token identifies this node. It must be unique, because two nodes with the same token would run a task at
+        // the same time.
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;

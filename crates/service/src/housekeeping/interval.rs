@@ -11,7 +11,8 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Returns true if `every` has passed since `last`, in either direction of the clock. Then sets `last` to `now`.
+    /// Returns true if `now` differs from `last` by at least `every`, and then sets `last` to `now`. The difference may
+    /// also be negative, because the clock can be set back.
     pub(super) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

@@ -53,7 +53,8 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     ]
 }
 
-/// Deletes the next rows of an interrupted closing. Returns `limit` while rows are left, so that the task continues.
+/// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was
+/// such an account, so that the task runs again.
 fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let Some(account) = tx.find_closing()? else { return Ok(0) };
     tx.close_portion(&account, now, limit)?;
@@ -64,7 +65,8 @@ fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
     HousekeepingTask { name, keep, purge }
 }
 
-/// Returns the interval between runs of housekeeping. A short retention needs short intervals.
+/// Returns the interval between runs of housekeeping. A short retention time needs a short interval, so that rows are
+/// deleted soon after they expire.
 pub(super) fn interval(settings: &Settings) -> Duration {
     let interval = (settings.retention / TURNS_PER_RETENTION).max(INTERVAL_MIN);
     settings.housekeeping_every.min(interval)
@@ -74,20 +76,22 @@ pub(super) fn interval(settings: &Settings) -> Duration {
 /// expired, so a row can stay longer than the retention time by up to the span of one partition. More partitions would
 /// shorten this delay, but cost more.
 const PARTITIONS_PER_RETENTION: u32 = 5;
-/// Minimum time of a partition.
+/// Minimum time span of a partition.
 const PARTITION_MIN: Duration = Duration::from_secs(1);
-/// Minimum number of runs of housekeeping in the time of retention.
+/// Minimum number of runs of housekeeping within the retention time.
 const TURNS_PER_RETENTION: u32 = 20;
-/// Minimum interval between runs, unless the setting is shorter.
+/// Minimum interval between runs, unless `housekeeping_every` is shorter.
 const INTERVAL_MIN: Duration = Duration::from_millis(500);
-/// For rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
+/// Retention time of rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
-/// Age at which rows are counted. Rows are counted in the order of their ids. An id is created before its row is
-/// committed, and a commit takes less than a minute, so no row with a lower id can appear later.
+/// Minimum age of rows that are added to the daily counts. Rows are counted in the order of their ids. An id is created
+/// before its row is committed, and a commit takes less than a minute. Therefore no row with a lower id can appear
+/// after this time.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
-/// Maximum number of keys that are informed of a change of a key.
+/// Maximum number of correspondents of a key that get an event about a change of the key.
 const INFORMED_MAX: u32 = 10_000;
-/// Number of envelopes that a task reads in place of deleting a row. Reading is cheaper.
+/// Number of envelopes that the search for correspondents reads per row of the batch limit. The limit is meant for
+/// deleting rows, and reading an envelope is cheaper.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -1,4 +1,4 @@
-//! Runs one housekeeping task. It deletes rows in bounded batches, and only one node at a time runs it.
+//! Runs one housekeeping task, which deletes or counts rows in bounded batches. Only one node at a time runs a task.
 
 use std::{
     cell::Cell,
@@ -20,22 +20,22 @@ pub(super) struct HousekeepingTask {
     pub(super) purge: Purge,
 }
 
-/// Deletes or counts rows, at most as many as the last parameter. Returns their number.
+/// Deletes or counts rows, and returns their number. The last parameter is the maximum number of rows.
 pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 
 /// The times by which a task selects rows.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
-    /// The stored time of the task, which can lag behind the clock.
+    /// The current time for the task, which can lag behind the clock.
     pub(super) now: Timestamp,
     /// The clock of the node.
     pub(super) clock: Timestamp,
-    /// Rows with an earlier time are no longer kept.
+    /// Rows with a time before this one have expired.
     pub(super) before: Timestamp,
 }
 
-/// Runs a task until no expired row is left, for at most [`TASK_MAX`]. Returns the stored time of the task. Returns `None` if another node is
-/// running the task, or after an error.
+/// Runs a task until no expired row is left, [`TASK_MAX`] has passed, or the node stops. Returns the current time for
+/// the task, which can lag behind the clock. Returns `None` if another node is running the task, or if the task failed.
 pub(super) fn run_task(
     core: &Core,
     task: &HousekeepingTask,
@@ -49,11 +49,12 @@ pub(super) fn run_task(
     })
 }
 
-/// Deletes expired rows in batches until none is left, for at most [`TASK_MAX`]: the other tasks must run too. A pause
-/// between batches lets other writers proceed.
+/// Deletes expired rows in batches until none is left. Stops after [`TASK_MAX`], so that the other tasks can run. A
+/// pause between batches lets other writers proceed.
 ///
-/// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore each task stores
-/// its own time in the database, which one run advances by at most ten times the interval between runs.
+/// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore the database
+/// stores a time for each task, and rows expire by this time. One run advances the stored time by at most ten times the
+/// interval between runs.
 ///
 /// - Correct clock: the stored time keeps up with the clock.
 /// - Long stop of the service: the stored time catches up over several runs.
@@ -74,7 +75,7 @@ fn purge(
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
         let began = Cell::new(Instant::now());
         let done = core.store.write(Durability::Relaxed, |tx| {
-            // The wait for other writers does not count.
+            // Measures the time from here, so that the wait for other writers does not count.
             began.set(Instant::now());
             let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
             let times = Times { now: time, clock: now, before: time.minus(task.keep) };
@@ -91,8 +92,11 @@ fn purge(
     }
 }
 
-/// Returns the size of the next batch, so that a batch neither blocks other writers for long nor falls behind. A batch
-/// of `batch_long` or more makes the next one smaller, one of less than two fifths of that time larger.
+/// Returns the size of the next batch. `took` is the duration of the previous batch.
+///
+/// A large batch would block other writers for long, and with small batches housekeeping would fall behind. If the
+/// previous batch took more than `batch_long`, the next one is smaller. If it took less than two fifths of
+/// `batch_long`, the next one is larger.
 fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
     let next = if took < batch_long * 2 / 5 {
         limit.saturating_mul(2)
@@ -104,21 +108,23 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
     next.clamp(LIMIT_MIN.min(limit), LIMIT_MAX.max(limit))
 }
 
-/// Longest intended batch if all other writers wait for it (SQLite).
+/// Duration above which the next batch is smaller, if all other writers wait for a batch (SQLite).
 const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
-/// Longest intended batch beside other writers (PostgreSQL). On a busy server even a small batch may take long, because
-/// it waits for the processor; smaller batches would then only do less.
+/// Duration above which the next batch is smaller, if other writers proceed during a batch (PostgreSQL). On a busy
+/// server, even a small batch can take long because it waits for the processor. A lower value would only make
+/// housekeeping slower.
 const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
-/// Longest duration of a task in one run of housekeeping.
+/// Duration after which a task starts no further batch in the same run of housekeeping.
 const TASK_MAX: Duration = Duration::from_secs(30);
-/// Batches do not become smaller.
+/// Minimum size to which batches shrink.
 const LIMIT_MIN: u32 = 50;
-/// Batches do not become larger.
+/// Maximum size to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
 const HELD_FOR: Duration = Duration::from_mins(2);
-/// Minimum of the time that one run may advance: ten times the default interval between runs.
+/// Lower bound for the step by which one run may move the stored time of a task: ten times the default interval between
+/// runs.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);

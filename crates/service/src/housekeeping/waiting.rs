@@ -1,14 +1,16 @@
-//! Transfers waiting envelopes to the first webhook of their recipient, in portions.
+//! Transfers waiting envelopes to the first webhook of their recipient, in portions. Bounces the envelopes of a revoked
+//! recipient.
 //!
-//! Each portion is one transaction, and the requested transfer is a row. After a crash any node continues with the next
-//! portion.
+//! Each portion is one transaction, and a requested transfer is a row in the database. After a crash, any node
+//! continues with the next portion.
 
 use sealpost_domain::ports::{Durability, StoreError};
 
 use super::{stop_signal::StopSignal, task::PAUSE};
 use crate::sealpost::core::Core;
 
-/// Transfers the waiting envelopes of all keys with a requested transfer. Portions of different keys alternate.
+/// Performs all requested transfers of waiting envelopes, one portion per key in turn. Inserting a webhook and revoking
+/// a key request a transfer for the key.
 pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
     if let Err(error) = transfer_all(core, stop) {
         let error: &dyn std::error::Error = &error;

@@ -69,7 +69,8 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
         format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
         // If the URL has several hosts, this parameter selects the primary. A standby would refuse every write.
         "target_session_attrs=read-write".to_owned(),
-        // Detects a dead connection within seconds. The default of the kernel is a quarter of an hour.
+        // Detects a dead connection within seconds. With the defaults of the kernel, this can take a quarter of an
+        // hour.
         "keepalives_idle=10".to_owned(),
         "keepalives_interval=5".to_owned(),
         "keepalives_count=3".to_owned(),
@@ -86,7 +87,8 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
         millis(settings.statement_timeout * 3),
     ))?;
     if settings.has_pooler {
-        // The pooler could prepare a statement on one server connection and execute it on another.
+        // Prepares no statements, because the pooler could prepare a statement on one server connection and execute it
+        // on another.
         conn.set_prepared_statement_cache_size(CacheSize::Disabled);
     }
     Ok(conn)
@@ -116,7 +118,7 @@ fn make_private(path: &Path) -> io::Result<()> {
         Err(error) => return Err(of_path(error)),
     }
     let found = match fs::metadata(path) {
-        // The path is a symbolic link whose target does not exist yet.
+        // The path is a symbolic link to a target that does not exist yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let created = OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path);
             return created.map(drop).map_err(of_path);
@@ -133,13 +135,13 @@ const PRIVATE: u32 = 0o600;
 
 /// Settings of each PostgreSQL session.
 ///
-/// - An acknowledged commit is on disk, also on that of a synchronous standby, even if the default of the server is
-///   weaker. A stronger default is kept.
+/// - A commit is acknowledged only when it is on disk, and on the disk of a synchronous standby if there is one. A
+///   weaker default of the server is replaced, and a stronger default is kept.
 /// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
 ///   language of the server is kept.
-/// - Queries use indexes. PostgreSQL makes their plans once, often while a table is small, and could otherwise choose
-///   to scan the whole table permanently. In the delivery queue, dead rows outnumber live rows, which makes a scan even
-///   slower.
+/// - Queries use indexes. PostgreSQL plans each prepared statement only once, often while a table is small. Without
+///   these settings, PostgreSQL could choose to scan the whole table, and keep this plan when the table has grown. In
+///   the delivery queue, dead rows outnumber live rows, which makes a scan even slower.
 const POSTGRES_SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET enable_seqscan = off;
@@ -157,10 +159,10 @@ const POSTGRES_SESSION: &str = "
 /// Settings of the connection that writes to SQLite.
 ///
 /// - A busy timeout, because operator commands write from another process.
-/// - No memory mapping, because a disk error would then end the process instead of failing a statement.
+/// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
 /// - A checkpoint each time the write-ahead log reaches 4,096 pages. The commit that reaches this length copies the log
-///   into the database and blocks other writers. With the default of 1,000, pages that every batch changes would be
-///   copied several times a second.
+///   into the database and blocks other writers. The default is 1,000 pages. With the default, pages that every batch
+///   changes would be copied several times a second.
 const WRITER: [&str; 8] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",

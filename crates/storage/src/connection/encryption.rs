@@ -1,6 +1,7 @@
 //! Decides how connections to PostgreSQL are encrypted, from the URL and the settings.
 //!
-//! Connections that leave the machine use TLS and verify certificate and host name. Weaker modes must be chosen.
+//! Connections that leave the machine use TLS, and verify the certificate and the host name. An operator can choose a
+//! weaker mode, but must do so explicitly.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -29,18 +30,18 @@ pub enum SslMode {
     Allow,
     /// TLS if the server offers it.
     Prefer,
-    /// TLS. libpq verifies the certificate only if it finds a file of authorities.
+    /// TLS. libpq verifies the certificate only if it finds a file of certificate authorities.
     Require,
-    /// TLS with a certificate of a trusted authority, for any host name.
+    /// TLS with a certificate of a trusted authority. The certificate may name any host.
     VerifyCa,
-    /// TLS with a certificate of a trusted authority for the host name of the URL.
+    /// TLS with a certificate of a trusted authority. The certificate must name the host in the URL.
     VerifyFull,
 }
 
 /// The reasons why the encryption settings of a database are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EncryptionFault {
-    /// The URL asks for TLS, and the settings for none.
+    /// The URL sets an `sslmode` that can use TLS, but the settings turn TLS off.
     #[error("give either --database-in-clear or an sslmode with TLS in the database URL, not both")]
     Contradiction,
     /// No file of certificate authorities was found on this machine.
@@ -49,16 +50,17 @@ pub enum EncryptionFault {
          sslrootcert=FILE in the database URL"
     )]
     NoAuthorities,
-    /// The binary has no TLS for PostgreSQL.
+    /// The connection needs TLS, but this binary was built without TLS for PostgreSQL.
     #[error(
         "the connection to the database needs TLS, which this binary lacks: build it with --features postgres-tls, \
          use a host on this machine in the database URL, or give --database-in-clear if the network is private"
     )]
     NotBuilt,
-    /// The authorities of this machine are used, but not the host name.
+    /// The URL selects the certificate authorities of this machine, but an `sslmode` that does not verify the host
+    /// name.
     #[error("sslrootcert=system in the database URL needs sslmode=verify-full")]
     SystemWithoutHost,
-    /// The mode does not exist.
+    /// The `sslmode` in the URL does not exist.
     #[error(
         "the sslmode in the database URL is unknown: give disable, allow, prefer, require, verify-ca or verify-full"
     )]
@@ -66,7 +68,8 @@ pub enum EncryptionFault {
 }
 
 impl DatabaseUrl {
-    /// Returns the encryption of the connections. `in_clear` turns TLS off, unless the URL asks for it.
+    /// Returns the encryption of the connections. `in_clear` turns TLS off, and is rejected if the URL sets an
+    /// `sslmode` other than `disable`.
     pub fn encryption(&self, in_clear: bool) -> Result<Encryption, EncryptionFault> {
         let Self::Postgres(url) = self else { return Ok(Encryption::Local) };
         let mode = mode(url, in_clear)?;
@@ -81,7 +84,7 @@ impl DatabaseUrl {
 }
 
 impl SslMode {
-    /// Returns the name of the mode in a URL.
+    /// Returns the name of the mode, as `sslmode` has it in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Disable => "disable",
@@ -93,7 +96,7 @@ impl SslMode {
         }
     }
 
-    /// Returns the risk of the mode, with advice. `None` for the strongest mode.
+    /// Returns the risk of the mode, with advice. Returns `None` for the strongest mode, which has no risk.
     pub fn risk(self) -> Option<&'static str> {
         match self {
             Self::Disable => Some(
@@ -121,7 +124,8 @@ impl SslMode {
     }
 }
 
-/// Returns the URL with the parameters of the encryption added.
+/// Adds the missing encryption parameters to the URL. For the mode `verify-full`, replaces `sslrootcert=system` by the
+/// file of the machine's certificate authorities.
 pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl, EncryptionFault> {
     let Some(mode) = mode(url, in_clear)? else { return Ok(url.clone()) };
     let mut url = match url.parameter("sslmode") {
@@ -136,13 +140,14 @@ pub(crate) fn encrypted(url: &PostgresUrl, in_clear: bool) -> Result<PostgresUrl
     Ok(url)
 }
 
-/// Returns advice for the text of a connection error. `None` if TLS is not the cause.
+/// Returns advice for a connection error, found by the text of the error. `None` if TLS is not the cause.
 pub(crate) fn advice(error: &str) -> Option<&'static str> {
     let found = ADVICE.iter().find(|(phrase, _)| error.contains(phrase));
     found.map(|(_, advice)| *advice)
 }
 
-/// Returns the mode of the connections. `None` leaves the choice to libpq, on this machine.
+/// Returns the `sslmode` of the connections. `None` for a database on this machine without an `sslmode` in the URL:
+/// libpq then chooses the mode.
 fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionFault> {
     let given = url.parameter("sslmode");
     let given = given.map(|text| SslMode::of(text).ok_or(EncryptionFault::UnknownMode));
@@ -164,7 +169,7 @@ fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, Encryption
     Ok(Some(mode))
 }
 
-/// Returns the file of the machine's certificate authorities. The bundled OpenSSL does not know its path.
+/// Finds the file of the machine's certificate authorities, because the bundled OpenSSL does not know the path.
 #[cfg(feature = "postgres-tls")]
 fn system_authorities() -> Option<PathBuf> {
     openssl_probe::probe().cert_file
@@ -187,10 +192,10 @@ fn percent_encoded(path: &Path) -> String {
     path.as_os_str().as_bytes().iter().map(encoded).collect()
 }
 
-/// True if the bundled libpq has TLS.
+/// True if the bundled libpq was built with TLS.
 const HAS_TLS: bool = cfg!(feature = "postgres-tls");
 
-/// The value of `sslrootcert` that selects the authorities of the machine.
+/// The value of `sslrootcert` that selects the certificate authorities of the machine.
 const SYSTEM: &str = "system";
 
 const ALL: [SslMode; 6] = [
@@ -202,7 +207,8 @@ const ALL: [SslMode; 6] = [
     SslMode::VerifyFull,
 ];
 
-/// Texts of libpq and PostgreSQL, with advice. The bundled libpq has only English texts.
+/// Pairs of a phrase in an error of libpq or PostgreSQL, and the advice for this error. The bundled libpq has only
+/// English messages.
 const ADVICE: [(&str, &str); 7] = [
     (
         "server does not support SSL",
@@ -214,7 +220,7 @@ const ADVICE: [(&str, &str); 7] = [
         "the certificate of the database server is for another host: use a name of the certificate in the database URL",
     ),
     ("certificate verify failed", REJECTED),
-    // The certificate names the authority of sslrootcert, but another key has signed the certificate.
+    // This error means that the certificate names the authority of sslrootcert, but was signed with another key.
     ("signature failure", REJECTED),
     (
         "root certificate file",
@@ -299,7 +305,7 @@ mod tests {
                 .contains("system&sslmode=verify-full&sslrootcert=/")
         );
         assert!(ends("h/d?sslrootcert=a").ends_with("?sslrootcert=a&sslmode=verify-full"));
-        // With a file of authorities, libpq would read `require` as `verify-ca`.
+        // No authorities are added, because with them libpq would treat `require` as `verify-ca`.
         assert!(!ends("h/d?sslmode=require").contains("sslrootcert"));
     }
 

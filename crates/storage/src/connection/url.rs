@@ -47,9 +47,9 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// Whether traffic to the server may cross a network, judged by the URL alone. Without a host in the URL the result
-    /// is true, because libpq may take a host from the environment. As in libpq, a parameter overrides the host part,
-    /// and `hostaddr` overrides `host`.
+    /// Whether traffic to the server may cross a network, judged by the URL alone. A URL without a host gives true,
+    /// because libpq may take a host from the environment. As in libpq, the parameter `host` overrides the host in the
+    /// URL, and `hostaddr` overrides both.
     pub(crate) fn leaves_the_machine(&self) -> bool {
         let parts = self.parts();
         match parts.parameter("hostaddr").or_else(|| parts.parameter("host")) {
@@ -60,7 +60,7 @@ impl PostgresUrl {
         }
     }
 
-    /// Returns the value of a parameter as it stands in the URL, percent-encoded.
+    /// Returns the value of a parameter as it is in the URL, percent-encoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parts().parameter(name)
     }

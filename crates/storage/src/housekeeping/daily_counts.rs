@@ -1,7 +1,7 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. The database
-//! sums up each portion itself.
+//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. One SQL
+//! statement sums up each portion of rows, so that the node reads no rows.
 
 use diesel::{
     prelude::*,
@@ -42,8 +42,9 @@ pub(crate) fn count_envelopes(
 /// Adds up to `limit` attempts that ended before `before` to the daily counts, and returns how many were counted.
 /// Attempts for deleted webhooks are not added to any key.
 ///
-/// Counting stops at the first attempt that is too recent, because attempts below the stored number of the last counted
-/// attempt are never read again.
+/// Counts attempts in the order of their numbers, and stores the number of the last one. Stops at the first attempt
+/// that is too recent: attempts below the stored number are never read again, so a skipped attempt would never be
+/// counted.
 pub(crate) fn count_attempts(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -63,18 +64,21 @@ pub(crate) fn count_attempts(
     columns::number(portion.size, "number of attempts")
 }
 
-/// The next rows to count.
+/// The last row and the size of the next portion to count.
 #[derive(QueryableByName)]
 struct Portion {
-    /// The last row as text; `None` if there is no row.
+    /// The id of the last envelope or the number of the last attempt, as text. `None` if no row is left to count.
     #[diesel(sql_type = Nullable<Text>)]
     last: Option<String>,
     #[diesel(sql_type = BigInt)]
     size: i64,
 }
 
-/// Returns the daily counts of a key from `since` on, oldest first, including up to `uncounted_max` uncounted rows of
-/// each kind. One statement reads all rows, so that no row is counted twice while housekeeping counts.
+/// Returns the daily counts of a key from `since` on, oldest first.
+///
+/// Includes recent rows that housekeeping has not counted yet. Reads at most the newest `uncounted_max` of these
+/// envelopes (of all keys) and of these successful attempts (of this key). One statement reads all rows, so that no row
+/// is counted twice while housekeeping counts.
 pub(crate) fn of_key(
     conn: &mut AnyConnection,
     key: &ApiKeyId,
@@ -88,8 +92,9 @@ pub(crate) fn of_key(
     days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
 }
 
-/// Filters uncounted envelopes by key only after the limit, because no index has the keys of envelopes. SQLite numbers
-/// the parameters by their first use.
+/// Limits the uncounted envelopes of all keys first, and then selects those of the key, because no index contains the
+/// keys of envelopes. The parameters must first appear in the order of their numbers, because SQLite numbers parameters
+/// by their first use.
 const OF_KEY: &str = "
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered
@@ -198,7 +203,8 @@ const ATTEMPT_PORTION: &str = "
         (SELECT min(number) FROM portion WHERE at >= $3), 9223372036854775807
     )";
 
-/// The condition names no outcome, because PostgreSQL would then read the whole index of successes for each portion.
+/// Counts the successes with `CASE` instead of a condition on the outcome. With such a condition, PostgreSQL would read
+/// the whole index of successes for each portion.
 const COUNT_ATTEMPTS: &str = "
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     SELECT w.api_key_id, s.day, 0, 0, CAST(sum(s.successes) AS BIGINT) FROM (

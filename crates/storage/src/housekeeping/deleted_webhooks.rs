@@ -17,8 +17,9 @@ use crate::{
 /// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in the
 /// table `deleted_webhooks`, so that housekeeping later deletes the other deliveries and all attempts.
 ///
-/// Until then no query returns the remaining rows, and a claim that finds such a delivery deletes it. Deleting a long
-/// backlog at once could exceed the statement timeout, which would make the revocation of the API key fail.
+/// Until then, no query returns the remaining rows. A node that claims one of these deliveries deletes the delivery.
+/// Deleting a long backlog in one transaction could exceed the statement timeout. The revocation of an API key, which
+/// deletes the webhooks of the key, would then fail.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -27,7 +28,7 @@ pub(crate) fn delete_with_backlog(
     let mut deleted = 0;
     for id in ids {
         deleted += delete_deliveries(conn, id, now, AT_ONCE_MAX.saturating_sub(deleted))?;
-        // A conflict is ignored: another transaction may be deleting the same webhook.
+        // Ignores a conflict, because another transaction may have deleted the same webhook and inserted the same row.
         let mark = diesel::insert_into(f::table).values(f::id.eq(id));
         on_backend!(conn, c => mark.on_conflict_do_nothing().execute(c))?;
     }
@@ -55,8 +56,8 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a webhook and returns the number. Bounces the envelopes that can no longer be
-/// delivered: their senders get an event.
+/// Deletes up to `limit` deliveries to a webhook, and returns the number. If an envelope can then no longer be
+/// delivered, it bounces: its sender gets an event.
 fn delete_deliveries(
     conn: &mut AnyConnection,
     id: &str,
@@ -82,8 +83,8 @@ fn delete_deliveries(
     let count = events.len();
     let these = to_it.filter(any_of(d::event_id, &events));
     let deleted = match conn {
-        // The statement returns the deliveries that it deleted, because another transaction may have removed some of
-        // them after a success.
+        // Uses the deliveries that this statement really deleted, because another transaction may have removed some of
+        // the selected deliveries after a success.
         AnyConnection::Postgres(pg) => {
             diesel::delete(these).returning(d::event_id).get_results::<String>(pg)?
         }
@@ -96,8 +97,9 @@ fn delete_deliveries(
     Ok(count)
 }
 
-/// Deletes up to `limit` attempts of a webhook and returns the number. Records the outcome `announced` for envelopes
-/// with a success, because receipts still show the success.
+/// Deletes up to `limit` attempts of a webhook, and returns the number. If an attempt delivered an envelope, first
+/// records the outcome `announced` (delivered to a webhook) for this envelope, because receipts must still show the
+/// success.
 fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, Fault> {
     let attempts = a::table.filter(a::webhook_id.eq(id)).limit(limit);
     let attempts = attempts.select((a::number, a::outcome, a::event_id, a::at));

@@ -1,4 +1,5 @@
-//! Deletes the rows of expired envelopes: the envelopes, their deliveries and their waiting rows. Stores the bounces.
+//! Deletes expired envelopes, together with their deliveries and their rows in `waiting_envelopes`. Stores an event for
+//! the sender of each undelivered envelope (a bounce).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +22,7 @@ use crate::{
     schema::{deliveries as d, envelopes as e, waiting_envelopes as w},
 };
 
-/// Bounces the envelopes that were neither opened nor delivered.
+/// Bounces the envelopes of `purged` that were neither opened nor delivered: their senders get an event.
 pub(crate) fn bounce_expired(
     conn: &mut AnyConnection,
     purged: &PurgedRows,
@@ -42,16 +43,16 @@ pub(crate) fn bounce_expired(
     bounces::bounce(conn, &expired, now)
 }
 
-/// Deleted envelopes, or envelopes whose deliveries were deleted.
+/// Summary of envelopes that were deleted, or whose deliveries were deleted.
 pub(crate) struct PurgedRows {
     pub(crate) count: usize,
     /// The id, sender and recipient of each envelope that was neither opened nor delivered.
     undelivered: Vec<(String, String, String)>,
-    /// The sealed bytes of each sender.
+    /// The total sealed bytes of the envelopes of each sender.
     pub(crate) bytes: Vec<(String, i64)>,
 }
 
-/// The id, sender and recipient of an envelope, whether it was neither opened nor delivered, and its sealed bytes.
+/// An envelope: its id, sender and recipient, whether it was neither opened nor delivered, and its sealed bytes.
 type PurgedRow = (String, String, String, bool, i64);
 
 impl From<Vec<PurgedRow>> for PurgedRows {
@@ -67,12 +68,12 @@ impl From<Vec<PurgedRow>> for PurgedRows {
     }
 }
 
-/// Deletes envelopes, but skips those that a recipient is opening, and those with a delivery that another transaction
-/// has locked. So the statement never waits, and cannot deadlock with transactions that lock deliveries before
-/// envelopes. Uses arrays, because PostgreSQL may execute a join by scanning whole tables.
+/// Deletes envelopes, but skips an envelope if a recipient is opening it, or if another transaction has locked one of
+/// its deliveries. So the statement never waits for a lock. It cannot deadlock with transactions that lock deliveries
+/// before envelopes. Uses arrays, because PostgreSQL may execute a join by scanning whole tables.
 ///
-/// An envelope counts as undelivered only if a delivery was really deleted, because another transaction may have
-/// removed it after a success.
+/// An unopened envelope counts as undelivered only if this statement itself deleted a delivery or the waiting row of
+/// the envelope. Otherwise another transaction may have removed the delivery after a success.
 pub(crate) fn purge_postgres(
     conn: &mut PgConnection,
     (from, below): (&str, &str),
@@ -95,7 +96,8 @@ pub(crate) fn purge_postgres(
     Ok(rows.into())
 }
 
-/// Deletes the deliveries and waiting rows of up to `limit` envelopes with ids below `below`, but not the envelopes.
+/// Deletes the deliveries and the rows in `waiting_envelopes` of envelopes with ids below `below`, but not the
+/// envelopes. Selects these envelopes by at most `limit` rows of each of the two tables.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,
@@ -122,7 +124,8 @@ pub(crate) fn end_deliveries(
     Ok(rows.into())
 }
 
-/// Deletes the deliveries and waiting rows of the envelopes `old`, except of envelopes that another transaction uses.
+/// Part of a `WITH` clause that deletes the deliveries and waiting rows of envelopes. The previous part, `old`, selects
+/// the envelopes. Skips an envelope if another transaction has locked the envelope or one of its deliveries.
 const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
          SELECT envelope_id FROM deliveries
          WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
@@ -149,7 +152,8 @@ const PURGED: &str = "id, sender, recipient,
      ),
      octet_length(sealed)::BIGINT";
 
-/// Deletes ranges of rows, because one range costs much less than a list of ids.
+/// Deletes up to `limit` envelopes with ids below `below`, with their deliveries and waiting rows. Deletes by a range
+/// of ids, because one range costs much less than a list of ids.
 pub(crate) fn purge_sqlite(
     conn: &mut SqliteConnection,
     below: &str,

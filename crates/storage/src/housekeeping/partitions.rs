@@ -1,11 +1,13 @@
 //! Partitions of the tables `envelopes` and `attempts` on PostgreSQL: new ones are created ahead of time, and retention
 //! drops old ones.
 //!
-//! The partitions of a table cover all times, so every row has a partition, whatever the clocks say. The newest
-//! partition has no upper bound. It ends before the first row needs it: [`extend`] gives it a bound while it is empty.
+//! The partitions of a table cover all times, so that every row has a partition, even if a clock is wrong. The newest
+//! partition has no upper bound. [`extend`] gives this partition a bound before its first row arrives, and adds a new
+//! partition after it.
 //!
-//! Creating or dropping partitions locks the whole table. All other transactions wait, so these functions give up after
-//! [`LOCK_TIMEOUT`], and the next turn of housekeeping tries again.
+//! Creating or dropping partitions needs an exclusive lock of the whole table. All other transactions wait behind the
+//! request for this lock. Therefore these functions give up after [`LOCK_TIMEOUT`], and the next turn of housekeeping
+//! tries again.
 
 use std::time::Duration;
 
@@ -17,12 +19,12 @@ use sealpost_domain::{EnvelopeId, Timestamp};
 
 use crate::{connection::fault::Fault, rows::columns, schema::partitions as p};
 
-/// A table with partitions.
+/// A table that is partitioned by ranges of time.
 pub(crate) struct PartitionedTable {
     pub(crate) name: &'static str,
-    /// The column whose ranges are the partitions.
+    /// The column whose value determines the partition of a row.
     column: &'static str,
-    /// Returns the literal of a bound.
+    /// Converts the bound of a partition to an SQL literal of the column's type.
     literal: fn(Timestamp) -> String,
 }
 
@@ -35,7 +37,7 @@ pub(crate) const ENVELOPES: PartitionedTable = PartitionedTable {
 pub(crate) const ATTEMPTS: PartitionedTable =
     PartitionedTable { name: "attempts", column: "at", literal: |at| at.as_millis().to_string() };
 
-/// A partition: the rows from `lower` to below `upper`.
+/// A partition. Its rows are from `lower` (inclusive) to `upper` (exclusive).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Partition {
     pub(crate) name: String,
@@ -43,11 +45,12 @@ pub(crate) struct Partition {
     pub(crate) lower: Option<Timestamp>,
     /// `None` for the newest partition.
     pub(crate) upper: Option<Timestamp>,
-    /// Whether retention drops the partition. Rows of other partitions are deleted one by one.
+    /// Whether retention drops the partition as a whole. If not, retention deletes the rows of the partition one by
+    /// one.
     pub(crate) is_dropped_whole: bool,
 }
 
-/// Returns a lower bound of the ids of all envelopes from a time on.
+/// Returns a prefix of an envelope id. Envelopes from `at` on have ids that are not below this prefix.
 pub(crate) fn first_id(at: Timestamp) -> String {
     let mut id = EnvelopeId::new(at, [0; 10]).to_string();
     id.truncate(EnvelopeId::PREFIX.len() + TIME_LEN);
@@ -74,14 +77,15 @@ pub(crate) fn list(
     Ok(partitions.collect())
 }
 
-/// Returns the end of the first partition that retention can drop: all rows are from before `before`. Partitions are
-/// dropped one after the other, because the progress of a release belongs to one partition.
+/// Returns the upper bound of the oldest partition that is dropped as a whole, if all its rows are from before
+/// `before`. Returns only one partition, because the stored progress of a release belongs to one partition.
 pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
     let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
     whole.upper.filter(|upper| *upper <= before)
 }
 
-/// Returns the ranges of time from before `before` in which rows are deleted one by one, oldest first.
+/// Returns the time ranges before `before` in which rows are deleted one by one, oldest first. These are the ranges of
+/// the partitions that are not dropped as a whole.
 pub(crate) fn ranges_of_rows(
     partitions: &[Partition],
     before: Timestamp,
@@ -92,8 +96,8 @@ pub(crate) fn ranges_of_rows(
     begun.map(range).collect()
 }
 
-/// Gives the newest partition an upper bound and adds an empty newest partition, if the newest one begins less than
-/// `span` after `now`. Returns whether the table has a new partition.
+/// If the newest partition begins less than `span` after `now`, gives it an upper bound, and adds an empty partition
+/// after it. Returns whether a partition was added.
 ///
 /// Does nothing if a stored row is later than the new bound. Then a clock is wrong by more than `span`.
 pub(crate) fn extend(
@@ -110,7 +114,8 @@ pub(crate) fn extend(
         return Ok(false);
     }
     let upper = now.max(*lower).plus(span);
-    // A partition that spans much more time, after a long stop, would keep its last rows for too long.
+    // After a long stop, the partition can span much more time. Its rows are then deleted one by one, because dropping
+    // the whole partition would keep its oldest rows for too long.
     let is_dropped_whole = upper.since(*lower) <= span * 3;
     let PartitionedTable { name: parent, column, literal } = table;
     let (from, to) = (literal(*lower), literal(upper));
@@ -137,8 +142,10 @@ pub(crate) fn extend(
     })
 }
 
-/// Drops all partitions up to `upper` with their rows, if `may_drop` agrees while the table is locked. An empty
-/// partition takes their place, because a clock may be far behind. Returns whether the partitions were dropped.
+/// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns whether
+/// the partitions were dropped.
+///
+/// Adds an empty partition for the same range, because rows with the time of a clock that is far behind need one.
 pub(crate) fn drop_up_to(
     conn: &mut PgConnection,
     table: &PartitionedTable,
@@ -166,10 +173,11 @@ pub(crate) fn drop_up_to(
     })
 }
 
-/// Runs `work` while no other transaction uses the table or these partitions. Returns `false` without a change if
-/// `work` does, or if the locks are not free within [`LOCK_TIMEOUT`].
+/// Runs `work` while no other transaction uses the table or these partitions. Returns `false` and changes nothing if
+/// `work` returns `false`, or if a lock is not available in time.
 ///
-/// Locks the table first, like all other transactions. Does not wait for a partition, because a vacuum may run for long.
+/// Locks the table before the partitions, in the same order as all other transactions. Waits up to [`LOCK_TIMEOUT`] for
+/// the table. Does not wait for a partition, because a vacuum can hold the lock of a partition for long.
 fn while_locked(
     conn: &mut PgConnection,
     table: &PartitionedTable,
@@ -202,7 +210,7 @@ fn while_locked(
     }
 }
 
-/// The reason why a savepoint was rolled back.
+/// The reason why the savepoint of [`while_locked`] was rolled back.
 enum Unchanged {
     Declined,
     Failed(Fault),
@@ -251,10 +259,11 @@ struct Number {
     number: i64,
 }
 
-/// Number of characters of an id that are its time.
+/// Number of characters after the prefix of an id that encode the time of creation.
 const TIME_LEN: usize = 10;
-/// Maximum time for which other transactions wait behind a waiting lock of a whole table.
+/// Maximum wait for the lock of a whole table. During this wait, all other transactions on the table wait too.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
-/// Options of a partition. Its rows are inserted, opened at most once, and dropped. A vacuum or an analysis would be
-/// wasted, and holds a lock that postpones the drop. PostgreSQL still vacuums a partition in time for its transaction ids.
+/// Options of a partition: no autovacuum. The rows of a partition are inserted, opened at most once, and dropped, so an
+/// autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL still vacuums a
+/// partition in time to prevent the wraparound of transaction ids.
 const OPTIONS: &str = "autovacuum_enabled = false";

@@ -16,10 +16,14 @@ use crate::{
 /// Deletes up to `limit` envelopes from before `before`, oldest first, and their deliveries. Subtracts their bytes from
 /// the stored bytes of the senders. Returns `limit` if more work may be left.
 ///
-/// An expired envelope bounces: its sender gets an event. It does not bounce if it was opened, or if another outcome is
-/// recorded. It must still wait for a webhook, or have a queued delivery.
+/// An expired envelope bounces (its sender gets an event) if all of these hold:
 ///
-/// On PostgreSQL, whole partitions are dropped after their bounces and bytes. Rows of other partitions are deleted.
+/// - It was not opened.
+/// - It waits for a webhook, or has a queued delivery.
+/// - No other outcome is recorded for it.
+///
+/// On PostgreSQL, drops whole partitions, after their envelopes have bounced and their bytes are subtracted. Deletes
+/// single rows only in partitions that are not dropped as a whole.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -60,8 +64,8 @@ fn purge_rows(
         AnyConnection::Postgres(conn) => purge_postgres(conn, range, limit)?,
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, range.1, limit)?,
     };
-    // The bytes are subtracted before the bounces, because batches of sends also lock usage rows before webhooks.
-    // Another order could cause a deadlock.
+    // Subtracts the bytes before the bounces. This locks usage rows before webhooks, as batches of sends do. Another
+    // order could cause a deadlock.
     stored_bytes::subtract(conn, &purged.bytes)?;
     bounce_expired(conn, &purged, now)?;
     Ok(purged.count)

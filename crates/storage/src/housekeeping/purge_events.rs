@@ -31,7 +31,8 @@ pub(crate) fn purge_events(
 /// Deletes up to `limit` rows of `envelope_outcomes` whose envelope was sealed before `before` and no longer exists.
 /// Returns the number of rows.
 ///
-/// Envelopes are deleted oldest first, so no envelope exists with an id below the oldest stored one.
+/// Envelopes are deleted oldest first. Therefore all envelopes with ids below the oldest stored one are already
+/// deleted.
 pub(crate) fn purge_outcomes(
     conn: &mut AnyConnection,
     before: Timestamp,

@@ -1,7 +1,10 @@
-//! Prepares partitions of `envelopes` on PostgreSQL for their end, and drops them.
+//! Releases the envelopes of expired partitions on PostgreSQL, and then drops the partitions.
 //!
-//! Before the rows are dropped, each unopened envelope that still waits or has deliveries bounces, and the bytes of all
-//! envelopes are subtracted from the stored bytes of their senders. Both are done in portions.
+//! To release an envelope means two things, which are done in portions before the drop:
+//!
+//! - If the envelope is unopened, and still waits for a webhook or has deliveries, it bounces: its sender gets an
+//!   event.
+//! - The bytes of the envelope are subtracted from the stored bytes of its sender.
 
 use diesel::{
     PgConnection,
@@ -21,7 +24,8 @@ use crate::{
     send::stored_bytes,
 };
 
-/// Releases the next portion of the envelopes before `upper`, at most `limit`. Returns `false` if none is left.
+/// Releases the next portion of the envelopes before `upper`, at most `limit` envelopes. Returns `false` if none is
+/// left.
 pub(crate) fn release(
     conn: &mut AnyConnection,
     upper: Timestamp,
@@ -48,8 +52,8 @@ pub(crate) fn release(
     Ok(true)
 }
 
-/// Drops the partitions before `upper`, if all their envelopes are released and counted. Returns whether they were
-/// dropped.
+/// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns whether
+/// they were dropped.
 pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
@@ -64,8 +68,8 @@ pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
     })
 }
 
-/// Deletes up to `limit` deliveries of envelopes that no longer exist. A request to deliver an envelope again can store
-/// such a delivery while the envelope is dropped.
+/// Deletes up to `limit` deliveries of envelopes that no longer exist. Such a delivery can be stored if a client
+/// requests another delivery of an envelope while the envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
         "DELETE FROM deliveries WHERE (envelope_id, webhook_id) IN (
@@ -80,7 +84,8 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
     .execute(conn)?)
 }
 
-/// Sums up the bytes of the next `limit` envelopes for each sender. Returns the last id of each sender too.
+/// Reads the next `limit` envelopes. Returns each sender with the total sealed bytes and the highest id of its
+/// envelopes.
 fn bytes_of_portion(
     conn: &mut PgConnection,
     after: &str,
@@ -100,7 +105,11 @@ fn bytes_of_portion(
     .load(conn)?)
 }
 
-/// Whether all envelopes below an id have no deliveries, do not wait, and are counted, and their bytes are subtracted.
+/// Returns true if these conditions hold for all envelopes below an id:
+///
+/// - They have no deliveries, and do not wait for a webhook.
+/// - Their bytes are subtracted from the stored bytes of their senders.
+/// - They are in the daily counts.
 const IS_RELEASED: &str = "
     SELECT NOT EXISTS (
         SELECT FROM deliveries AS d JOIN envelopes AS e ON e.id = d.envelope_id
@@ -115,5 +124,5 @@ const IS_RELEASED: &str = "
         )
     )";
 
-/// Maximum number of envelopes that bounce in one transaction. Each stores an event and its deliveries.
+/// Maximum number of envelopes that bounce in one transaction. Each bounce stores an event and its deliveries.
 const BOUNCED_MAX: i64 = 500;

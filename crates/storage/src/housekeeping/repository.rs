@@ -87,8 +87,8 @@ impl HousekeepingRepo for Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // Envelopes are deleted oldest first. So if a channel (one key encapsulation for many envelopes) ended
-            // before the oldest stored envelope, no envelope of the channel is left.
+            // Envelopes are deleted oldest first. A channel is one key encapsulation for many envelopes. If a channel
+            // ended before the oldest stored envelope, none of its envelopes is left.
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
             let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
             let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();

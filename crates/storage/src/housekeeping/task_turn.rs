@@ -14,10 +14,12 @@ use crate::{
     rows::columns,
 };
 
-/// Takes the turn and returns the time by which rows expire. Returns `None` if another node has the turn.
+/// Takes the turn, and returns the current time for the task, by which rows expire. Returns `None` if another node has
+/// the turn.
 ///
-/// The time is stored for each task, because deletion by a wrong clock would lose data permanently. In each turn, the
-/// stored time moves by at most `pace` towards the earlier of two clocks, those of the node and of the server.
+/// The database stores a time for each task, because deletion by a clock that is far ahead would lose data permanently.
+/// Each turn moves the stored time by at most `pace` towards the earlier of two clocks: of the node and of the database
+/// server. The returned time is the earliest of the stored time and these clocks.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     turn: &HousekeepingTurn<'_>,
@@ -38,7 +40,7 @@ pub(crate) fn take(
     Ok(taken.map(|taken| time(taken).min(earlier)))
 }
 
-/// Returns the time of the server's clock; `None` for SQLite, which has no server.
+/// Returns the time of the database server's clock; `None` for SQLite, which has no server.
 pub(crate) fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
@@ -56,7 +58,8 @@ struct Taken {
 }
 
 /// Takes the turn. The column `until` is the end of the turn: the stored time of the task plus the length of a turn. If
-/// `until` is more than two lengths ahead of both clocks, a wrong clock wrote the row, and any node may take the turn.
+/// `until` is more than two lengths of a turn ahead of both clocks, it comes from a wrong clock, and any node may take
+/// the turn.
 const TAKE: &str = "
     INSERT INTO housekeeping_tasks AS t (name, node, until) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE

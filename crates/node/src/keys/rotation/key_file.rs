@@ -61,7 +61,7 @@ impl KeyFile {
         let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
         let text = Zeroizing::new(format!("{}{gap}{line}\n", old.as_str()));
         let fresh = beside(&self.path, "new");
-        // Removes a file that an interrupted rotation left.
+        // Removes the new file of an interrupted rotation.
         if fresh.exists() {
             fs::remove_file(&fresh)?;
         }
