@@ -283,6 +283,10 @@ impl Store for Database {
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
     }
 
+    fn has_single_writer(&self) -> bool {
+        self.write_lock.is_some()
+    }
+
     fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
         let Some(file) = &self.file else { return Ok(false) };
         let free = disk_space::free_bytes(file).map_err(unavailable)?;

@@ -106,7 +106,8 @@ fn rows_ratio(intervals: &[Interval], oldest: OldestRows, retention: Duration) -
             None => (Duration::ZERO, 0.0),
         };
         let Some(next) = intervals.get(after) else { return sent };
-        let part = (at - from).as_secs_f64() / (next.until - from).as_secs_f64();
+        let part =
+            at.saturating_sub(from).as_secs_f64() / next.until.saturating_sub(from).as_secs_f64();
         sent + (next.sent - sent) * part
     };
     let allowed = now.sent - sent_at(retention);
@@ -120,7 +121,8 @@ fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
     let first = warm.partition_point(|it| it.until <= lengths.retention);
     let (before, deleting) = warm.split_at(first);
     let rate = |of: &[Interval]| {
-        of.iter().map(|it| it.run.answered_per_s).sum::<f64>() / number(of.len() as u64)
+        let count = number(u64::try_from(of.len()).unwrap_or(u64::MAX));
+        of.iter().map(|it| it.run.answered_per_s).sum::<f64>() / count
     };
     let most =
         |of: fn(&Interval) -> f64, among: &[Interval]| among.iter().map(of).fold(0.0, f64::max);

@@ -137,14 +137,12 @@ impl Place {
 
     /// Returns the size of the database on disk.
     pub(crate) fn bytes(&self) -> u64 {
-        match &self.made {
-            Some(made) => made.number("pg_database_size(current_database())"),
-            None => {
-                let names = ["sealpost.db", "sealpost.db-wal"].into_iter();
-                let sizes = names.map(|name| fs::metadata(self.folder.path().join(name)));
-                sizes.map(|found| found.map_or(0, |file| file.len())).sum()
-            }
+        if let Some(made) = &self.made {
+            return made.number("pg_database_size(current_database())");
         }
+        let names = ["sealpost.db", "sealpost.db-wal"].into_iter();
+        let sizes = names.map(|name| fs::metadata(self.folder.path().join(name)));
+        sizes.map(|found| found.map_or(0, |file| file.len())).sum()
     }
 
     /// Returns the position in the write-ahead log of PostgreSQL, in bytes.

@@ -59,6 +59,11 @@ pub trait Store: Send + Sync {
     /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the
     /// disk and the unused space inside the database. Always false for a database server.
     fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError>;
+
+    /// Returns true if all other writes wait for a running write transaction, as in SQLite.
+    fn has_single_writer(&self) -> bool {
+        false
+    }
 }
 
 impl dyn Store + '_ {

@@ -34,7 +34,7 @@ pub(super) struct Times {
     pub(super) before: Timestamp,
 }
 
-/// Runs a task until no expired row is left. Returns the stored time of the task. Returns `None` if another node is
+/// Runs a task until no expired row is left, for at most [`TASK_MAX`]. Returns the stored time of the task. Returns `None` if another node is
 /// running the task, or after an error.
 pub(super) fn run_task(
     core: &Core,
@@ -49,7 +49,8 @@ pub(super) fn run_task(
     })
 }
 
-/// Deletes expired rows in batches until none is left. A pause between batches lets other writers proceed.
+/// Deletes expired rows in batches until none is left, for at most [`TASK_MAX`]: the other tasks must run too. A pause
+/// between batches lets other writers proceed.
 ///
 /// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore each task stores
 /// its own time in the database, which one run advances by at most ten times the interval between runs.
@@ -63,6 +64,9 @@ fn purge(
     node: LeaseToken,
     stop: &StopSignal,
 ) -> Result<Option<Timestamp>, StoreError> {
+    let first_began = Instant::now();
+    let batch_long =
+        if core.store.has_single_writer() { BATCH_LONG_ALONE } else { BATCH_LONG_BESIDE_OTHERS };
     let mut limit = core.settings.housekeeping_batch;
     let mut pace = core.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
     loop {
@@ -78,19 +82,21 @@ fn purge(
             Ok(Some((time, purged)))
         })?;
         let Some((time, purged)) = done else { return Ok(None) };
-        if purged < u64::from(limit) || stop.wait(PAUSE) {
+        let is_over = purged < u64::from(limit) || first_began.elapsed() > TASK_MAX;
+        if is_over || stop.wait(PAUSE) {
             return Ok(Some(time));
         }
         pace = Duration::ZERO;
-        limit = next_limit(limit, began.get().elapsed());
+        limit = next_limit(limit, began.get().elapsed(), batch_long);
     }
 }
 
-/// Returns the size of the next batch, so that a batch neither blocks other writers for long nor falls behind.
-fn next_limit(limit: u32, took: Duration) -> u32 {
-    let next = if took < BATCH_SHORT {
+/// Returns the size of the next batch, so that a batch neither blocks other writers for long nor falls behind. A batch
+/// of `batch_long` or more makes the next one smaller, one of less than two fifths of that time larger.
+fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
+    let next = if took < batch_long * 2 / 5 {
         limit.saturating_mul(2)
-    } else if took > BATCH_LONG {
+    } else if took > batch_long {
         limit / 2
     } else {
         limit
@@ -98,10 +104,13 @@ fn next_limit(limit: u32, took: Duration) -> u32 {
     next.clamp(LIMIT_MIN.min(limit), LIMIT_MAX.max(limit))
 }
 
-/// A batch that takes less time makes the next one larger.
-const BATCH_SHORT: Duration = Duration::from_millis(10);
-/// A batch that takes more time makes the next one smaller. On SQLite, all other writers wait for a batch.
-const BATCH_LONG: Duration = Duration::from_millis(25);
+/// Longest intended batch if all other writers wait for it (SQLite).
+const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
+/// Longest intended batch beside other writers (PostgreSQL). On a busy server even a small batch may take long, because
+/// it waits for the processor; smaller batches would then only do less.
+const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
+/// Longest duration of a task in one run of housekeeping.
+const TASK_MAX: Duration = Duration::from_secs(30);
 /// Batches do not become smaller.
 const LIMIT_MIN: u32 = 50;
 /// Batches do not become larger.
@@ -129,7 +138,8 @@ mod tests {
             (60, 90, 50),
             (3, 90, 3),
         ] {
-            assert_eq!(next_limit(limit, Duration::from_millis(took_ms)), next);
+            let took = Duration::from_millis(took_ms);
+            assert_eq!(next_limit(limit, took, BATCH_LONG_ALONE), next);
         }
     }
 }
