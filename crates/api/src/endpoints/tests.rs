@@ -92,5 +92,5 @@ const VERBS: &[&str] = &[
     "validate",
     "verify",
 ];
-/// The only files that may create routes: the routers, and this test, which contains the patterns it searches for.
-const MAY_HAVE_ROUTES: &[&str] = &["admin/mount.rs", "mount.rs", "endpoints/tests.rs"];
+/// The only files that may create routes: the router, and this test, which contains the patterns it searches for.
+const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "admin/mount.rs", "endpoints/tests.rs"];
