@@ -154,10 +154,10 @@ const EXAMPLES: [(&str, &str); 53] = [
     ("admin stats", "sealpost admin stats --json"),
     ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("kek", "sealpost kek new"),
-    ("console", "sealpost console hash alice --role operator >> operators"),
+    ("console", "sealpost console hash alice --role operator"),
     (
         "console hash",
-        "sealpost console hash alice --role operator >> operators\n\
+        "sealpost console hash alice --role operator\n\
          sealpost console hash dashboard < password.txt",
     ),
 ];
