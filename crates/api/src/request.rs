@@ -18,3 +18,4 @@ pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;
 pub(crate) use nearest::{edit_distance, nearest};
 pub use source::request_source;
+pub(crate) use source::source_behind;

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use actix_web::HttpRequest;
 use ipnet::IpNet;
 use sealpost_domain::AccountId;
-use sealpost_service::Credentials;
+use sealpost_service::{Access, Credentials};
 
 use crate::{
     request::{SessionRequest, client_address},
@@ -29,10 +29,10 @@ pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem>
 /// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins.
 pub(crate) fn admit_sign_in(
     app: &ApiState,
-    request: &HttpRequest,
+    client: Option<IpAddr>,
     sign_ins: &Throttle,
 ) -> Result<(), Problem> {
-    admit(app, request, sign_ins)
+    admit_address(app, client.ok_or(Problem::Lost)?, sign_ins)
 }
 
 /// Counts an activation through the API or a page. Fails if the client address has reached its limit of activations.
@@ -57,10 +57,14 @@ pub(crate) async fn admit_account<B>(
 }
 
 /// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
-/// service call an address that the account chose.
-pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
-    let account = app.sealpost.account_of(credentials.token.as_deref()).await?;
-    limit_account(app, account, &app.webhook_tests)
+/// service call an address that the account chose. Only a request that may send test events counts.
+pub(crate) async fn admit_test(
+    app: &ApiState,
+    credentials: &Credentials,
+    access: Access,
+) -> Result<(), Problem> {
+    let caller = app.sealpost.authenticate(credentials, access).await?;
+    limit_account(app, caller.account_id(), &app.webhook_tests)
 }
 
 /// Counts a test event that the owner of an account sends from a page. Fails if the account has reached its limit.
@@ -83,6 +87,10 @@ fn limit_account(
 fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
     let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
     let address = client_address(peer, request.headers(), &app.trusted_proxies);
+    admit_address(app, address, throttle)
+}
+
+fn admit_address(app: &ApiState, address: IpAddr, throttle: &Throttle) -> Result<(), Problem> {
     let admitted = throttle.admit_all(networks(address), app.clock.now());
     admitted.map_err(|retry_after| Problem::AddressThrottled {
         per_minute: throttle.per_minute(),

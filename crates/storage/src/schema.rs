@@ -46,6 +46,7 @@ diesel::table! {
     #[sql_name = "sessions"]
     session_confirmations (token) {
         token -> Binary,
+        account_id -> Text,
         confirmed_at -> Nullable<BigInt>,
     }
 }

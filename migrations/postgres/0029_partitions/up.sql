@@ -60,6 +60,11 @@ DO $$
 DECLARE
     bound BIGINT := (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT;
 BEGIN
+    -- Nodes of the previous version create no partitions. They may serve for a day until the first node of this version
+    -- runs. The newest partition must be empty then: limiting it would otherwise read all its rows under a lock.
+    IF EXISTS (SELECT FROM envelopes_first) THEN
+        bound := bound + 86400000;
+    END IF;
     -- The clock of a node may be ahead.
     WITH moved AS (DELETE FROM envelopes_first WHERE id >= envelope_bound(bound) RETURNING *)
     INSERT INTO envelopes_newest SELECT * FROM moved;

@@ -158,7 +158,7 @@ const EXAMPLES: [(&str, &str); 53] = [
     (
         "console hash",
         "sealpost console hash alice --role operator\n\
-         sealpost console hash dashboard < password.txt",
+         sealpost console hash dashboard",
     ),
 ];
 

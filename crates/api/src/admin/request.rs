@@ -12,7 +12,7 @@ use sealpost_service::{
 
 use super::state::AdminState;
 use crate::{
-    request::{Fields, RequestBody, bearer_token, invalid, read_small_body, request_source},
+    request::{Fields, RequestBody, bearer_token, invalid, read_small_body},
     response::{JsonResponse, Problem},
 };
 
@@ -39,7 +39,10 @@ pub(super) struct Reason(#[schemars(length(min = 1, max = 1000))] pub(super) Str
 impl Reason {
     /// Reads the member `reason`.
     pub(super) fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let text = fields.text("reason")?;
+        let text = fields.text("reason")?.trim().to_owned();
+        if text.is_empty() {
+            return Err(Refusal::MissingField { field: "reason" });
+        }
         if text.chars().count() > REASON_LEN_MAX {
             return Err(invalid(
                 "reason",
@@ -109,7 +112,7 @@ impl<B: RequestBody> FromRequest for ActRequest<B> {
                 return Err(Refusal::RoleInsufficient.into());
             }
             let body = read_body(&admin, &request, payload).await?;
-            let client_address = request_source(&admin.api, &request).address;
+            let client_address = admin.source(&request).address;
             Ok(Self { admin, operator, client_address, body })
         })
     }

@@ -3,13 +3,15 @@
 use std::sync::OnceLock;
 
 use actix_web::{HttpRequest, web};
+use ipnet::IpNet;
+use sealpost_domain::RequestSource;
 use sealpost_service::{
     AccessSettings, Error, OperatorAccess, OperatorCredentials, OperatorSession, PasswordFile,
     SignedInOperator,
 };
 
 use crate::{
-    request::request_source,
+    request::source_behind,
     response::{Problem, StaticContent},
     state::ApiState,
     throttle::{Throttle, admit_sign_in},
@@ -40,6 +42,9 @@ pub struct AdminState {
     /// Verifies the credentials of operators, and has their sessions.
     pub access: OperatorAccess,
     sign_ins: Throttle,
+    /// The proxies whose statement of the client address is believed. Empty if the URL is not https: then no proxy is
+    /// expected before the operations address, and any program on the machine could state an address.
+    trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
 }
@@ -55,7 +60,9 @@ impl AdminState {
         let AdminSettings { access, sign_ins_per_minute } = settings;
         let access = api.sealpost.operator_access(file, access)?;
         let sign_ins = Throttle::new(sign_ins_per_minute);
-        Ok(Self { api, url, access, sign_ins, document: OnceLock::new() })
+        let trusted_proxies =
+            if url.starts_with("https:") { api.trusted_proxies.clone() } else { Vec::new() };
+        Ok(Self { api, url, access, sign_ins, trusted_proxies, document: OnceLock::new() })
     }
 
     /// Creates a session for the console. Counts as a sign-in of the client address.
@@ -65,15 +72,16 @@ impl AdminState {
         name: &str,
         password: &str,
     ) -> Result<OperatorSession, Problem> {
-        admit_sign_in(&self.api, request, &self.sign_ins)?;
+        let client = self.source(request).address;
+        admit_sign_in(&self.api, client, &self.sign_ins)?;
         let credentials = OperatorCredentials::new(name, password).ok_or(WRONG)?;
         let signed_in = self.access.sign_in(credentials).await;
-        let name = printable(name);
         match &signed_in {
             Ok(_) => tracing::info!(operator.name = name, "an operator signed in to the console"),
+            // The name is not logged: somebody may have typed the password there.
             Err(error) if error.refusal().is_some() => {
-                let client = self.client(request);
-                tracing::warn!(operator.name = name, client, "a sign-in of an operator failed");
+                let client = client.map(|address| address.to_string());
+                tracing::warn!(client, "a sign-in of an operator failed");
             }
             Err(_) => {}
         }
@@ -92,24 +100,20 @@ impl AdminState {
         if let Some(operator) = credentials.as_ref().and_then(|known| self.access.recall(known)) {
             return Ok(operator);
         }
-        admit_sign_in(&self.api, request, &self.sign_ins)?;
+        let client = self.source(request).address;
+        admit_sign_in(&self.api, client, &self.sign_ins)?;
         let verified = self.access.verify(credentials.ok_or(WRONG)?).await;
         if verified.as_ref().is_err_and(|error| error.refusal().is_some()) {
-            let client = self.client(request);
+            let client = client.map(|address| address.to_string());
             tracing::warn!(client, "the credentials of a request to the operator API are wrong");
         }
         Ok(verified?)
     }
 
-    fn client(&self, request: &HttpRequest) -> Option<String> {
-        request_source(&self.api, request).address.map(|address| address.to_string())
+    /// Returns client address and user agent of a request to the operations address.
+    pub fn source(&self, request: &HttpRequest) -> RequestSource {
+        source_behind(&self.trusted_proxies, request)
     }
-}
-
-/// Returns a name for the log. Replaces a text that cannot be the name of an operator, because it may be a password.
-fn printable(name: &str) -> &str {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
-    if name.bytes().all(allowed) { name } else { "(no name)" }
 }
 
 const WRONG: sealpost_domain::Refusal = sealpost_domain::Refusal::Unauthorized(

@@ -45,6 +45,13 @@ pub trait AccountRepo {
     /// Records that the login secret was given again in this session.
     fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
+    /// Forgets that the login secret was given again, in all sessions of the account except `kept`.
+    fn unconfirm_sessions(
+        &mut self,
+        account: &AccountId,
+        kept: &TokenHash,
+    ) -> Result<(), StoreError>;
+
     /// Assigns the account to a partner. `None` removes the account from its partner. Returns `false` if the account
     /// does not exist.
     fn set_partner(

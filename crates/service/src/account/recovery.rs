@@ -83,6 +83,8 @@ pub(crate) fn replace_secrets(
             return Ok(Err(refusal));
         }
         tx.set_account_secrets(&session.account_id, &secrets.hashes())?;
+        // A session that was confirmed with the replaced secret must not replace the new one.
+        tx.unconfirm_sessions(&session.account_id, &session.token)?;
         let detail = Some("login secret and recovery code".to_owned());
         core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail).map(Ok)
     })?;

@@ -194,13 +194,16 @@ const COUNT_ENVELOPES: &str = "
     ON CONFLICT (api_key_id, day) DO UPDATE
     SET sent = c.sent + excluded.sent, received = c.received + excluded.received";
 
+/// Stops before a recent attempt. An attempt of more than an hour ahead has the time of a wrong clock, and is counted:
+/// otherwise counting would wait until that time.
 const ATTEMPT_PORTION: &str = "
     WITH portion AS (
         SELECT number, at FROM attempts WHERE number > $1 ORDER BY number LIMIT $2
     )
     SELECT CAST(max(number) AS TEXT) AS last, count(*) AS size FROM portion
     WHERE number < coalesce(
-        (SELECT min(number) FROM portion WHERE at >= $3), 9223372036854775807
+        (SELECT min(number) FROM portion WHERE at >= $3 AND at < $3 + 3600000),
+        9223372036854775807
     )";
 
 /// Counts the successes with `CASE` instead of a condition on the outcome. With such a condition, PostgreSQL would read

@@ -134,6 +134,9 @@ pub(crate) fn extend(
              CREATE TABLE {added} (LIKE {parent} INCLUDING ALL) WITH ({OPTIONS});
              ALTER TABLE {parent} ATTACH PARTITION {added} FOR VALUES FROM ({to}) TO (MAXVALUE)"
         ))?;
+        if !is_dropped_whole {
+            conn.batch_execute(&format!("ALTER TABLE {newest} RESET (autovacuum_enabled)"))?;
+        }
         let bounded =
             (p::upper_bound.eq(upper.as_millis()), p::is_dropped_whole.eq(is_dropped_whole));
         diesel::update(p::table.find(newest)).set(bounded).execute(conn)?;
@@ -186,9 +189,11 @@ fn while_locked(
 ) -> Result<bool, Fault> {
     let lock = format!(
         "SET LOCAL lock_timeout = {};
+         SET LOCAL statement_timeout = {};
          LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE;
          LOCK TABLE {} IN ACCESS EXCLUSIVE MODE NOWAIT",
         LOCK_TIMEOUT.as_millis(),
+        LOCKED_MAX.as_millis(),
         table.name,
         partitions.join(", ")
     );
@@ -263,6 +268,8 @@ struct Number {
 const TIME_LEN: usize = 10;
 /// Maximum wait for the lock of a whole table. During this wait, all other transactions on the table wait too.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
+/// Maximum duration of one statement while all other transactions wait for the locked table.
+const LOCKED_MAX: Duration = Duration::from_secs(1);
 /// Options of a partition: no autovacuum. The rows of a partition are inserted, opened at most once, and dropped, so an
 /// autovacuum would be wasted work. The lock of an autovacuum would also delay the drop. PostgreSQL still vacuums a
 /// partition in time to prevent the wraparound of transaction ids.

@@ -69,7 +69,7 @@ fn purge_rows(
 /// table.
 const DELETE: &str = "
     DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number IN (
-        SELECT number FROM attempts WHERE at >= $1 ORDER BY number LIMIT $3
+        SELECT number FROM attempts WHERE at >= $1 AND at < $2 ORDER BY number LIMIT $3
     )";
 
 const IS_COUNTED: &str = "

@@ -34,11 +34,11 @@ pub(crate) fn purge_envelopes(
     let ranges = match conn {
         AnyConnection::Postgres(pg) => {
             let partitions = partitions::list(pg, &ENVELOPES)?;
-            if let Some(upper) = partitions::first_ended(&partitions, before)
-                && (release_envelopes::release(conn, upper, now, limit)?
-                    || release_envelopes::drop_released(conn, upper)?)
-            {
-                return Ok(limit_reached);
+            if let Some(upper) = partitions::first_ended(&partitions, before) {
+                let has_more = release_envelopes::release(conn, upper, now, limit)?
+                    || release_envelopes::drop_released(conn, upper)?;
+                // Until the drop, no older row is deleted: its bytes are subtracted already.
+                return Ok(if has_more { limit_reached } else { 0 });
             }
             partitions::ranges_of_rows(&partitions, before)
         }

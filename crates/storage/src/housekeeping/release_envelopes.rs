@@ -34,22 +34,34 @@ pub(crate) fn release(
 ) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
+    // The bytes come first, in transactions of their own. A revocation locks usage rows before deliveries, so the other
+    // order could cause a deadlock.
+    if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
+        stored_bytes::subtract(conn, &bytes)?;
+        return Ok(true);
+    }
     let ended = end_deliveries(pg, &below, limit.min(BOUNCED_MAX))?;
     if ended.count > 0 {
         bounce_expired(conn, &ended, now)?;
         return Ok(true);
     }
-    if delete_orphans(pg, &below, limit)? > 0 {
-        return Ok(true);
-    }
+    Ok(delete_orphans(pg, &below, limit)? > 0)
+}
+
+/// Returns the bytes of each sender in the next portion, and records that the portion is released. Returns `None` if
+/// all envelopes before `upper` are released.
+fn next_bytes(
+    conn: &mut PgConnection,
+    upper: Timestamp,
+    below: &str,
+    limit: i64,
+) -> Result<Option<Vec<(String, i64)>>, Fault> {
     let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
-    let after = p::table.filter(of_upper).select(p::released_to).first::<String>(pg)?;
-    let portion = bytes_of_portion(pg, &after, &below, limit)?;
-    let Some(last) = portion.iter().map(|(_, _, last)| last).max() else { return Ok(false) };
-    diesel::update(p::table.filter(of_upper)).set(p::released_to.eq(last)).execute(pg)?;
-    let bytes: Vec<_> = portion.iter().map(|(sender, bytes, _)| (sender.clone(), *bytes)).collect();
-    stored_bytes::subtract(conn, &bytes)?;
-    Ok(true)
+    let after = p::table.filter(of_upper).select(p::released_to).first::<String>(conn)?;
+    let portion = bytes_of_portion(conn, &after, below, limit)?;
+    let Some(last) = portion.iter().map(|(_, _, last)| last).max() else { return Ok(None) };
+    diesel::update(p::table.filter(of_upper)).set(p::released_to.eq(last)).execute(conn)?;
+    Ok(Some(portion.into_iter().map(|(sender, bytes, _)| (sender, bytes)).collect()))
 }
 
 /// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns whether

@@ -156,6 +156,22 @@ impl AccountRepo for Transaction {
         })
     }
 
+    fn unconfirm_sessions(
+        &mut self,
+        account: &AccountId,
+        kept: &TokenHash,
+    ) -> Result<(), StoreError> {
+        let others = c::table
+            .filter(c::account_id.eq(account.to_string()))
+            .filter(c::token.ne(&kept.0[..]))
+            .filter(c::confirmed_at.is_not_null());
+        self.run(|conn| {
+            let update = diesel::update(others).set(c::confirmed_at.eq(None::<i64>));
+            on_backend!(conn, c => update.execute(c))?;
+            Ok(())
+        })
+    }
+
     fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
         let session = c::table.find(&token.0[..]);
         self.run(|conn| {

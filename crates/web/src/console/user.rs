@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, web};
 use askama::Template;
-use sealpost_api::request_source;
 use sealpost_service::{Error, Operator, OperatorCall, OperatorError, SignedInOperator};
 
 use super::{
@@ -77,14 +76,14 @@ impl ConsoleUser {
     pub(super) fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let state = console_state(request)?;
         let access = &state.admin.access;
-        let session = cookie::session_token(&state, request).and_then(|token| {
-            let operator = access.operator_of(&token)?;
-            Some((access.form_token(&token)?, operator, token))
-        });
-        let Some((form_token, operator, token)) = session else {
+        // Without a cookie, nothing is deleted: a browser sends no strict cookie with a link from another site.
+        let token = cookie::session_token(&state, request)
+            .ok_or_else(|| PageResponse::redirect(&state.site, "/console/sign-in"))?;
+        let session = access.operator_of(&token).zip(access.form_token(&token));
+        let Some((operator, form_token)) = session else {
             return Err(redirect_to_sign_in(&state));
         };
-        let client_address = request_source(&state.admin.api, request).address;
+        let client_address = state.admin.source(request).address;
         Ok(Self { state, operator, token, form_token, client_address })
     }
 }

@@ -87,7 +87,7 @@ pub(super) async fn respond(
     access: Access,
 ) -> LimitedResponse<ActionResult> {
     if let Ok(ActionInput::Test { .. }) = &request.body {
-        throttle::admit_test(app, &request.credentials).await?;
+        throttle::admit_test(app, &request.credentials, access).await?;
     }
     ask_as_key(app, request, access, Purpose::Manage, async |sealpost, caller, input| match input {
         ActionInput::Manage(input) => {
