@@ -53,8 +53,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets a token: an API token, or the session token of an earlier client. With a [`Login`] too, the client replaces
-    /// a rejected token.
+    /// Sets a token: an API token, or the session token of an earlier client. If a [`Login`] is also set and the
+    /// service rejects the token, the client logs in and continues with a new session token.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(Token::new(token.into()));
         self

@@ -50,8 +50,8 @@ impl Client {
         self.send_as(to, message, random_idempotency_key()?).await
     }
 
-    /// Sends a message with an `Idempotency-Key` of the caller. Store the key with the message to retry after a restart
-    /// of the program too.
+    /// Sends a message with an `Idempotency-Key` of the caller. To retry safely after a restart of the program, store
+    /// the `Idempotency-Key` together with the message.
     pub async fn send_once(
         &self,
         to: &str,
@@ -101,8 +101,8 @@ impl Client {
         self.transport.call(&ApiRequest::post("/v1/did/policy", change)?).await
     }
 
-    /// Activates an identity. Without credentials, also opens an account: the response has its login secret. Some
-    /// services require an `invite` for this.
+    /// Activates an identity. If the client has no credentials, the service also opens an account, and the response
+    /// contains the login secret of this account. Some services require an `invite` to open an account.
     pub async fn activate(
         &self,
         label: &str,

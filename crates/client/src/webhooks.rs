@@ -72,8 +72,8 @@ impl Webhooks {
         self.0.call(&ApiRequest::post("/v1/webhooks/redeliver", &body)?).await
     }
 
-    /// Makes up to 10,000 failed deliveries due now. Repeat while the response has `more`. If `dry_run` is true, only
-    /// counts them.
+    /// Makes up to 10,000 failed deliveries due now. Call this again while `more` is true in the response. If `dry_run`
+    /// is true, only counts the deliveries.
     pub async fn recover(
         &self,
         webhook_id: WebhookId,

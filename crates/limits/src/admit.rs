@@ -19,9 +19,9 @@ pub enum MessageAdmission {
     WithinAllowance,
 }
 
-/// Admits one request and counts it against the limits per minute and per day. Otherwise returns
-/// [`Refusal::RateLimited`] and counts nothing. If both limits are used up, the refusal contains the longer wait. A
-/// limit of 0 never admits.
+/// Admits one request and counts it against the limits per minute and per day. If a limit is used up, counts nothing
+/// and returns [`Refusal::RateLimited`]. If both limits are used up, the refusal contains the longer wait. A limit of 0
+/// never admits a request.
 pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result<(), Refusal> {
     let minute = Span::Minute.current(usage.minute, now);
     let day = Span::Day.current(usage.day, now);
@@ -38,8 +38,10 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Admits one message and counts it against the limits per second and per month. Otherwise counts nothing: returns
-/// [`Refusal::RateLimited`] if the limit per second is exceeded, else [`Refusal::MonthlyLimitExceeded`].
+/// Admits one message and counts it against the limits per second and per month. Counts nothing if the message is
+/// refused:
+/// - with [`Refusal::RateLimited`] if the limit per second is exceeded
+/// - with [`Refusal::MonthlyLimitExceeded`] if only the limit per month is exceeded
 ///
 /// Call [`admit_request`] first, which counts the request that contains the message. If this function then refuses the
 /// message, the request must not count either. Therefore call both functions with a copy of the usage, and keep the

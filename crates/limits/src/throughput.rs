@@ -6,7 +6,8 @@ use sealpost_domain::Timestamp;
 use crate::window::{CLOCK_DIFFERENCE_MAX_MS, clamp_millis};
 
 /// Admits one message at `now`, and returns the new theoretical arrival time (TAT). `tat_us` is the stored TAT. If the
-/// message is refused, returns the earliest time at which a message is admitted as the error.
+/// message is refused, the error is the earliest time at which a message can be admitted. If the limit is 0, the error
+/// is one second after `now`.
 ///
 /// The burst is the number of messages in one second. A message is admitted if the stored TAT is at most `burst - 1`
 /// intervals ahead of `now`. It then moves the TAT forward by one interval, the time between two messages at the limit.

@@ -63,8 +63,8 @@ pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
 
-/// Returns `at` in milliseconds, clamped to the years that the calendar supports, about 260,000 before and after the
-/// epoch. With such values, later arithmetic cannot overflow, not even in microseconds.
+/// Returns `at` in milliseconds, clamped to the range of the calendar: about 260,000 years before and after the epoch.
+/// Arithmetic with a clamped value cannot overflow, not even in microseconds.
 pub(crate) fn clamp_millis(at: Timestamp) -> i64 {
     at.as_millis().clamp(FIRST_MS, LAST_MS)
 }
@@ -78,7 +78,7 @@ fn midnight(date: NaiveDate) -> i64 {
 }
 
 /// Maximum difference between the clocks of nodes. Up to this difference, limits are exact. Clocks that NTP
-/// synchronises differ far less. The value also bounds the harm of a node with a wrong clock: no key is refused for
+/// synchronises differ far less. The value also bounds the effect of a node with a wrong clock: no key is refused for
 /// much longer than this time.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;

@@ -23,8 +23,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy for a database on a private server: a server that the tests have started, and not one that the
-    /// environment names.
+    /// Creates a proxy for a database on a private server, which the tests have started. The server that
+    /// `SEALPOST_TEST_POSTGRES` names is not a private server.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
@@ -50,16 +50,16 @@ impl Proxy {
         &self.url
     }
 
-    /// Sets whether the proxy drops the responses to commits. If so, the server still executes a commit, but the proxy
-    /// closes the connection before it forwards the response.
+    /// Sets whether the proxy drops the responses to commits. If responses are dropped, the server still executes each
+    /// commit, but the proxy closes the connection before it forwards the response.
     pub fn drop_commit_responses(&self, to_commits: bool) {
         self.drops_responses.store(to_commits, Ordering::SeqCst);
     }
 }
 
 impl Drop for Proxy {
-    /// Stops accepting connections. Does not delete the folder of the proxy, because it is inside the server's folder,
-    /// which the guard of the server deletes.
+    /// Stops accepting connections. Does not delete the folder of the proxy. This folder is inside the folder of the
+    /// server, which the guard of the server deletes as a whole.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }

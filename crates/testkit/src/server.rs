@@ -43,8 +43,8 @@ pub struct Server {
     _guard: Guard,
 }
 
-/// Returns the server that all tests of this process use. The first call starts a server, unless the environment names
-/// one.
+/// Returns the server that all tests of this process use. If `SEALPOST_TEST_POSTGRES` names no server, the first call
+/// starts a server.
 ///
 /// # Panics
 /// If no server is available, with the reason.
@@ -60,8 +60,8 @@ pub fn postgres() -> &'static Server {
     }
 }
 
-/// Returns the server that the environment names. Returns `None` if the variable is unset or empty, or if the server
-/// cannot be used.
+/// Returns the server that `SEALPOST_TEST_POSTGRES` names. Returns `None` if the variable is unset or empty, or if the
+/// server cannot be used.
 #[expect(
     clippy::disallowed_methods,
     reason = "test runners configure the server with this variable"

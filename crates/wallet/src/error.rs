@@ -33,7 +33,7 @@ pub enum WalletError {
     #[error("the value cannot be encoded")]
     NotEncodable,
     /// The hash, the metadata, the signature, the sender or the recipient of the envelope is wrong. The error does not
-    /// reveal which of them.
+    /// reveal which of these is wrong.
     #[error("the envelope is invalid or addressed to another key")]
     NotOpenable,
     /// Encryption failed. No plaintext remains in memory.

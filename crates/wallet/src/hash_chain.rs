@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 of a list of parts. Each part is hashed after its length (64 bits, big endian), so that two
-/// different lists never give the same input to the hash.
+/// Returns the SHA-256 of a list of parts. Hashes the length of each part (64 bits, big endian) before the part.
+/// Therefore two different lists never give the same input to the hash.
 pub fn chain_hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {

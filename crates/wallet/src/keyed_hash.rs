@@ -5,8 +5,8 @@ use sha2::Sha256;
 
 use crate::WalletError;
 
-/// Computes the HMAC-SHA256 of several parts. Each part is preceded by its length, so that no two lists of parts have
-/// the same input.
+/// Computes the HMAC-SHA256 of a list of parts, each preceded by its length. Therefore different lists never give the
+/// same input to the HMAC.
 pub fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> Result<[u8; 32], WalletError> {
     let mac = Hmac::<Sha256>::new_from_slice(key);
     let mut mac = mac.ok().ok_or(WalletError::NotDerivable)?;

@@ -1,7 +1,7 @@
 //! Length-prefixed encoding of lists of parts, for associated data and signed statements.
 
-/// Concatenates a list of parts. Each part follows its length (32 bits, big endian), so that different lists never give
-/// the same bytes.
+/// Concatenates a list of parts, each preceded by its length (32 bits, big endian). Therefore different lists never
+/// give the same bytes.
 pub(crate) fn length_prefixed(parts: &[&[u8]]) -> Vec<u8> {
     let size = parts.iter().map(|part| part.len().saturating_add(PREFIX_LEN)).sum();
     let mut bytes = Vec::with_capacity(size);

@@ -7,7 +7,7 @@
 //! - [`seal`] and [`open`]: HPKE (RFC 9180) to the recipient's sealing key, and the sender's
 //!   Ed25519 signature over the result.
 //! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
-//! - [`IssuerSecret`]: the key with which the service signs in its own name.
+//! - [`IssuerSecret`]: the key for signatures by the service itself.
 //! - [`SessionToken`], [`KeyToken`], [`LoginSecret`], [`RecoveryCode`] and [`WebhookSecret`]: secrets
 //!   that leave the service, shown once.
 //! - [`PasswordHash`]: the Argon2id hash of the password of an operator.

@@ -1,7 +1,5 @@
 //! Secrets that the service gives to clients and shows once: invites, login secrets, recovery codes, session tokens,
-//! API tokens and webhook secrets.
-//!
-//! Hashes of the passwords of operators.
+//! API tokens and webhook secrets. This module also contains the hashes of operators' passwords.
 
 mod password_hash;
 mod token;

@@ -149,6 +149,6 @@ pub struct Recovered {
     pub recovered: u64,
     /// Whether further deliveries match.
     pub more: bool,
-    /// Whether nothing was changed.
+    /// True if the request only counted the deliveries and changed none of them.
     pub dry_run: bool,
 }

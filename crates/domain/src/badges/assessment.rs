@@ -137,9 +137,10 @@ pub enum BadgeDenial {
     Thresholds(Vec<UnmetThreshold>),
 }
 
-/// Checks the metrics of a key against the badge thresholds. If drift exceeds its hard limit, the error contains only
-/// drift. Otherwise the error lists all unmet thresholds. If `found` is `None`, the key was never assessed, and meets
-/// no threshold.
+/// Checks the metrics of a key against the badge thresholds. `found` is `None` if the key was never assessed. Such a
+/// key meets no threshold.
+///
+/// If drift exceeds its hard limit, the error contains only drift. Otherwise the error lists all unmet thresholds.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)

@@ -70,8 +70,8 @@ impl Badge {
 pub struct StatusPosition(u64);
 
 impl StatusPosition {
-    /// Number of badges in one status list, the minimum of Bitstring Status List v1.0. A verifier who fetches a list
-    /// reveals interest in one of its badges, so longer lists protect privacy better.
+    /// Number of badges in one status list: the minimum that Bitstring Status List v1.0 allows. A verifier fetches a
+    /// whole list and so does not reveal which badge it checks. A long list hides this badge among many others.
     pub const LIST_LEN: u64 = 131_072;
 
     /// Creates the position of the badge with this number. All badges are numbered from 0.
@@ -94,8 +94,9 @@ impl StatusPosition {
         self.0 % Self::LIST_LEN
     }
 
-    /// Returns the first position of the status list with this number. `None` for list 0, because lists are counted
-    /// from 1, and for a list whose positions exceed 64 bits.
+    /// Returns the first position of the status list with this number. Returns `None` in two cases:
+    /// - The number is 0, because lists are counted from 1.
+    /// - The first position does not fit in 64 bits.
     pub const fn first_of(list: u64) -> Option<Self> {
         match list.checked_sub(1) {
             Some(before) => match before.checked_mul(Self::LIST_LEN) {

@@ -8,7 +8,7 @@ use crate::Timestamp;
 
 /// An API token. Only the hash of its text is stored.
 ///
-/// Nothing of a stored token changes, except the time of its last use. Revocation deletes the token.
+/// A stored token never changes, except for the time of its last use. Revocation deletes the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiToken {
     /// Public id.

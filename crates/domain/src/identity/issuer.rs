@@ -13,7 +13,7 @@ pub struct IssuerKey {
     pub secret: Wrapped,
     /// Time at which the key was created.
     pub created_at: Timestamp,
-    /// Start of signing with this key. The public key is published earlier, so verifiers already know it at the first
-    /// signature.
+    /// The time from which the service signs with this key. The public key is published earlier, so that verifiers know
+    /// the key before they receive its first signature.
     pub signs_from: Timestamp,
 }

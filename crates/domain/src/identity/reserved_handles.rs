@@ -1,5 +1,5 @@
-//! Reserved handles (readable names of API keys), such as `admin`. Only an operator can give one to a key, because
-//! people would trust such a name.
+//! Reserved handles (readable names of API keys), such as `admin`. Only an operator can assign a reserved handle to a
+//! key, because people would trust such a name.
 
 use std::collections::BTreeSet;
 
@@ -107,7 +107,7 @@ const BUILT_IN: &[&str] = &[
 ];
 
 /// Prefixes of newer kinds of secrets. A new handle must not start with such a prefix. `Handle::parse` accepts these
-/// prefixes, because it also parses stored handles, which may be older than the rule.
+/// prefixes: it also parses stored handles, and a stored handle can be older than this rule.
 const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Receipts: the state of a sent envelope, such as delivered or opened. The recipient's policy decides how much of it
-//! the sender sees.
+//! Receipts. A receipt is the state of a sent envelope, such as delivered or opened. The policy of the recipient
+//! decides how much of this state the sender sees.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -76,8 +76,8 @@ impl Default for RecipientPolicy {
 }
 
 impl RecipientPolicy {
-    /// Returns whether a message from `sender` is refused. Always looks into both lists, so that the time taken does
-    /// not reveal the reason for a refusal.
+    /// Returns whether a message from `sender` is refused. Always searches both the allowlist and the blocklist, so
+    /// that the time taken does not reveal the reason for a refusal.
     pub fn refuses(&self, sender: &ApiKeyId, is_contact: bool) -> bool {
         let (is_blocked, is_allowed) =
             (self.blocked.contains(sender), self.allowed.contains(sender));

@@ -21,8 +21,8 @@ pub trait AccountRepo {
         source: &RequestSource,
     ) -> Result<(), StoreError>;
 
-    /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist, and
-    /// sessions whose stored time of last use is `hour` or later.
+    /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist. Also
+    /// skips sessions with a stored time of last use that is equal to `hour` or later.
     fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError>;
 
     /// Deletes the session with this token. Does nothing if there is none.

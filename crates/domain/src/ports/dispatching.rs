@@ -11,8 +11,8 @@ use crate::{
 
 /// The queue of deliveries in the database, as the dispatcher uses it.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `claim.limit` deliveries that are due at `claim.now`, including those whose lease has expired.
-    /// Deletes due deliveries whose webhook or event no longer exists.
+    /// Leases up to `claim.limit` deliveries that are due at `claim.now`. A delivery can be leased again if its earlier
+    /// lease has expired. Deletes due deliveries whose webhook or event no longer exists.
     ///
     /// If the event of a deleted delivery is an unopened envelope, the envelope may bounce (its sender gets an event).
     /// The envelope bounces in two cases:
@@ -24,8 +24,10 @@ pub trait Outbox: Send + Sync {
     /// overwrite the outcome of the next lease holder. Disables webhooks whose attempts have all failed for
     /// `failing_max`.
     ///
-    /// An unopened envelope bounces (its sender gets an event) if none of its deliveries has succeeded or can still be
-    /// attempted, and at least one is exhausted (its last attempt failed).
+    /// An unopened envelope bounces (its sender gets an event) if all of these hold:
+    /// - No delivery of the envelope has succeeded.
+    /// - No delivery of the envelope can still be attempted.
+    /// - At least one delivery of the envelope is exhausted (its last attempt failed).
     fn record_outcomes(
         &self,
         results: &[AttemptResult],
@@ -107,7 +109,7 @@ pub trait EventSigner: Send + Sync {
 
 /// Decides whether a URL is allowed for webhooks. Can block for a bounded time, because it may resolve a host name.
 pub trait TargetGuard: Send + Sync {
-    /// Returns the canonical form of an allowed URL. The error names the broken rule, as a clause that follows the word
-    /// "url" in the error text.
+    /// Returns the canonical form of a URL if the URL is allowed. Otherwise the error names the broken rule, as a
+    /// clause that follows the word "url" in the error text.
     fn vet(&self, url: &str) -> Result<String, String>;
 }

@@ -20,8 +20,9 @@ pub trait ErasureRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes the next rows of a closed account, at most about `limit`. Run each call in a transaction of its own: a
-    /// call locks at most one key, and a transaction that locks several keys in any order could cause a deadlock.
+    /// Deletes the next rows of a closed account, about `limit` rows at most. Run each call in a separate transaction.
+    /// A call locks at most one key. A transaction with several calls would lock several keys in no fixed order, which
+    /// could cause a deadlock.
     fn close_portion(
         &mut self,
         account: &AccountId,

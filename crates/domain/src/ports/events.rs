@@ -5,9 +5,10 @@ use crate::{IdentityRotation, NewEvent};
 
 /// Stores events and their deliveries to webhooks.
 pub trait EventRepo {
-    /// Stores each event, and one delivery of the event to each webhook of the event's key that subscribes to the kind
-    /// of the event. The deliveries are due at once. Skips events without such a webhook, and events that are already
-    /// stored.
+    /// Stores events and their deliveries. An event gets one delivery to each webhook that belongs to the key of the
+    /// event and subscribes to the kind of the event. The deliveries are due at once. Skips an event in two cases:
+    /// - The key of the event has no such webhook.
+    /// - The event is already stored.
     fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 
     /// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping later

@@ -27,9 +27,9 @@ pub struct HousekeepingTurn<'a> {
 pub trait HousekeepingRepo {
     /// Takes or renews a turn: the exclusive right of this node to run a task. `None` if another node has the turn.
     ///
-    /// Returns the current time for the task, by which rows expire. If this time came from a clock that is far ahead,
-    /// the task would delete too much. Therefore the database stores a time for each task, and the returned time is the
-    /// earliest of:
+    /// Returns the time at which the task runs. The task deletes rows that have expired at this time. With the time of
+    /// a clock that is far ahead, the task would delete too much. Therefore the database stores a time for each task,
+    /// and the returned time is the earliest of:
     /// - `now`, the clock of the node
     /// - the clock of the database server
     /// - the time stored for the task
@@ -41,10 +41,11 @@ pub trait HousekeepingRepo {
         turn: &HousekeepingTurn<'_>,
     ) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Creates partitions for the rows of the next `span`, if the database has partitions. Returns whether any was
-    /// created. Uses the earlier of `now` and the clock of the database server.
+    /// Creates partitions for the rows of the next `span`, if the database has partitions. Returns true if any
+    /// partition was created. Uses the earlier of `now` and the clock of the database server.
     ///
-    /// Retention drops a partition once all its rows have expired, at most about `span` after the first.
+    /// A partition contains the rows of about `span`, and retention drops a partition once all its rows have expired.
+    /// Therefore a row can stay stored for about `span` after it has expired.
     fn extend_partitions(&mut self, now: Timestamp, span: Duration) -> Result<bool, StoreError>;
 
     /// Deletes sessions that expired before `before`.
@@ -56,15 +57,15 @@ pub trait HousekeepingRepo {
     /// Deletes activity of accounts from before `before`.
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes envelopes that were sealed before `before`, and their remaining deliveries. Subtracts the size of the
-    /// deleted envelopes from the stored bytes of their senders.
+    /// Deletes envelopes that were sealed before `before`, and the deliveries that these envelopes still have.
+    /// Subtracts the size of the deleted envelopes from the stored bytes of their senders.
     ///
     /// A deleted envelope bounces at `now` (its sender gets an event) if all of these hold:
     /// - It was not opened.
     /// - None of its deliveries succeeded.
-    /// - It was waiting for a webhook, or it had remaining deliveries.
+    /// - It was waiting for a webhook, or at least one of its deliveries was still stored.
     ///
-    /// Returns `limit` while more work may be left.
+    /// Returns `limit` if more work may be left, even if the call deleted fewer envelopes.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -72,13 +73,13 @@ pub trait HousekeepingRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Deletes events that were created before `before`, and their remaining deliveries. Also deletes the recorded
-    /// outcomes (delivered or bounced) of envelopes that are already deleted. The returned number includes both events
-    /// and outcomes.
+    /// Deletes events that were created before `before`, and the deliveries that these events still have. Also deletes
+    /// the recorded outcomes (delivered or bounced) of envelopes that are already deleted. The returned number is the
+    /// sum of deleted events and deleted outcomes.
     fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Stores events that inform the correspondents of changed keys. The correspondents of a key are the keys that sent
-    /// to this key or received from it. They are found by reading the stored envelopes, newest first.
+    /// to this key or received from it. Finds the correspondents in the stored envelopes, which are read newest first.
     ///
     /// Each call reads up to `limit` envelopes, and returns `true` if envelopes are left to read. At most
     /// `informed_max` correspondents of a changed key get an event, and each of them gets one event.

@@ -13,14 +13,14 @@ use crate::{
     ReachedThreshold, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
 
-/// Reads and writes the rows of a batch of sends at once. Authenticated requests other than sends also use this port,
-/// as a batch of one request without envelopes.
+/// Reads and writes all rows for a whole batch of sends. Authenticated requests other than sends also use this port, as
+/// a batch of one request without envelopes.
 pub trait SendLedger {
     /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
     /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
     ///
-    /// [`KeyRepo::lock_key`] locks the same row, so changes of a caller's key wait for this transaction. Changes of a
-    /// recipient's key do not wait.
+    /// [`KeyRepo::lock_key`] locks the usage row of its key too, so changes of a caller's key wait for this
+    /// transaction. Changes of a recipient's key do not wait.
     ///
     /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
@@ -32,8 +32,8 @@ pub trait SendLedger {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError>;
 
-    /// Selects those of `pairs` (an API key and a possible contact) in which the key has sent to the contact at `since`
-    /// or later.
+    /// Returns the pairs in which the key has sent to the contact at `since` or later. Each of `pairs` is an API key
+    /// and a possible contact of this key.
     fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],
@@ -79,8 +79,8 @@ pub struct AdmissionFacts {
     pub usage: HashMap<ApiKeyId, Usage>,
     /// Webhooks of each recipient.
     pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
-    /// Earlier sends with the same idempotency keys, whether expired or not. Leaves out sends whose envelopes are
-    /// deleted.
+    /// Records of earlier sends with the same idempotency keys, including expired records. Leaves out sends whose
+    /// envelopes are deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
     /// Pairs of a recipient and a sender that is a contact of the recipient. [`SendLedger::lock_facts`] leaves this set
     /// empty, because only some recipients' policies need contacts. See [`SendLedger::find_contacts`].
@@ -96,8 +96,8 @@ pub struct KeyFacts {
     pub status: KeyStatus,
     /// The plan, which sets the limits of the key.
     pub plan: Plan,
-    /// The handle (readable name) by which senders can address the key. `None` if the key has none, or if another key
-    /// took it over.
+    /// The handle (readable name) by which senders can address the key. `None` if the key has no handle, for example
+    /// because another key took it over.
     pub handle: Option<Handle>,
     /// Version of the newest sealing key (the key pair to which messages are encrypted).
     pub sealing_version: u32,

@@ -19,7 +19,7 @@ pub trait PolicyLookup {
     ) -> Result<Option<ApiKeyId>, StoreError>;
 
     /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.
-    /// Returns the recipients of those that `sender` sent. `None` if no envelope has an id above `after`.
+    /// Returns the recipients of the envelopes that `sender` sent. `None` if no envelope has an id above `after`.
     fn sent_page(
         &mut self,
         sender: &ApiKeyId,
@@ -49,7 +49,8 @@ pub struct Contact {
     pub sent_at: Timestamp,
 }
 
-/// The recipients to which one sender has sent, found on one page of all stored envelopes.
+/// The recipients of one sender's envelopes on one page. The page is a range of all stored envelopes, ordered by id,
+/// and also contains envelopes of other senders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentPage {
     /// Id of the last envelope on the page, of any sender. The next page begins after this id.

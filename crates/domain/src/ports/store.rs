@@ -47,8 +47,8 @@ pub trait Store: Send + Sync {
     /// Opens the lookups for operators, outside a transaction.
     fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError>;
 
-    /// Returns a separate store for the thread that commits sends, so no other caller can take its connection. `None`
-    /// if the thread should use this store.
+    /// Returns a separate store for the thread that commits sends. The connection of this store is reserved, so the
+    /// thread does not wait for connections that other threads use. `None` if the thread should use this store.
     fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
     }
@@ -70,9 +70,10 @@ impl dyn Store + '_ {
     /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
     /// conflicts, up to three attempts in total.
     ///
-    /// If `work` returns an error, the transaction is rolled back. But a refused request must still count against its
-    /// limits. Therefore return a refusal as part of `T`, not as an error, and decide on it before any write other than
-    /// the usage counters.
+    /// If `work` returns an error, the transaction is rolled back, including the usage counters. But a refused request
+    /// must count against its limits. Therefore `work` must handle a refusal as follows:
+    /// - Return the refusal as part of `T`, not as an error.
+    /// - Decide on the refusal before any write, except for the usage counters.
     pub fn write<T>(
         &self,
         durability: Durability,

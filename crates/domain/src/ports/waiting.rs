@@ -12,7 +12,8 @@ pub trait WaitingLookup {
     fn has_waiting_transfers(&mut self) -> Result<bool, StoreError>;
 }
 
-/// Ends the waiting of envelopes: transfers them to a webhook, bounces them, or skips them.
+/// Ends the waiting of envelopes. A waiting envelope is transferred to a webhook of its recipient, bounces, or is
+/// skipped. A later webhook does not receive skipped envelopes.
 ///
 /// Inserting a webhook or revoking a key requests a transfer of the key's waiting envelopes, in the same transaction.
 /// The transfer itself is done in portions, one transaction each, and any node can do the next portion.

@@ -67,10 +67,13 @@ pub trait WebhookRepo {
     ) -> Result<(), StoreError>;
 
     /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
-    /// webhook. The remaining deliveries and the attempts become invisible at once; housekeeping deletes them.
+    /// webhook. The other deliveries and all attempts of the webhook become invisible at once, and housekeeping deletes
+    /// them later.
     ///
-    /// An unopened envelope of a deleted delivery waits for a later webhook if it has no other deliveries. It bounces
-    /// at `now` (its sender gets an event) if all its other deliveries are exhausted (their last attempt failed).
+    /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
+    /// - If the envelope has no other deliveries, it waits for a later webhook.
+    /// - If all other deliveries are exhausted (their last attempt failed), the envelope bounces at `now` (its sender
+    ///   gets an event).
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,

@@ -41,8 +41,8 @@ impl UnopenedEnvelope {
         !self.is_recipient_revoked && !self.is_pending && !self.is_exhausted
     }
 
-    /// Creates the event for the sender. The id of the event contains the random bits of the envelope id. The id is
-    /// unique, because an envelope bounces at most once.
+    /// Creates the event for the sender. The id of the event contains the random bits of the envelope id. This makes
+    /// the event id unique, because an envelope bounces at most once.
     pub fn bounced(&self, reason: BounceReason, now: Timestamp) -> NewEvent {
         let [_, _, _, _, _, _, random @ ..] = *self.id.as_bytes();
         NewEvent {

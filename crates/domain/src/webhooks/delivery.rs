@@ -1,5 +1,5 @@
-//! Deliveries. A delivery brings one event to one webhook, and is a database row until it succeeds. Only the node with
-//! the lease attempts the delivery. After the end of the lease, any node may lease it.
+//! Deliveries. A delivery brings one event to one webhook, and is a database row until it succeeds. A node must lease a
+//! delivery before an attempt. After the end of the lease, any node may lease the delivery again.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Ids of events. The id is the value of the header `webhook-id`, and identifies a delivery together with the id of the
-//! webhook.
+//! Ids of events. The id of an event is the value of the header `webhook-id`. The id of an event and the id of a
+//! webhook together identify a delivery.
 
 use std::{fmt, str::FromStr};
 

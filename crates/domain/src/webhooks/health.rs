@@ -62,8 +62,8 @@ impl HealthReport {
 }
 
 impl WebhookHealth {
-    /// Applies a summary of attempts to the health. Summaries may arrive in any order: a newer success or failure that
-    /// is already recorded stays. Returns `true` if these attempts disable the webhook.
+    /// Applies a summary of attempts to the health. Summaries may arrive in any order, so a recorded success or failure
+    /// stays if it is newer than the summary. Returns `true` if these attempts disable the webhook.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {

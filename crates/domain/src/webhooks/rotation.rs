@@ -6,8 +6,8 @@ use crate::{
     Timestamp,
 };
 
-/// A change of a key of which the key's correspondents are informed: the key was revoked, lost its handle to another
-/// key, or got a new sealing key.
+/// A change of a key. The key was revoked, lost its handle to another key, or got a new sealing key. The key's
+/// correspondents are informed of such a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityRotation {
     /// The changed key.
@@ -24,7 +24,7 @@ pub struct IdentityRotation {
 
 impl IdentityRotation {
     /// Creates the event for the webhooks of a correspondent. The id of the event depends only on the change and the
-    /// correspondent, so the store recognises an event that is already stored.
+    /// correspondent. Therefore the store recognises an event that is already stored.
     pub fn event_for(&self, correspondent: &ApiKeyId) -> NewEvent {
         let [_, _, _, _, _, _, mut random @ ..] = *correspondent.as_bytes();
         let [_, _, _, _, _, _, of_key @ ..] = *self.api_key_id.as_bytes();

@@ -101,8 +101,8 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads the response of the application, and at most 16 KiB of its body. The service reads no more of a response
-/// either.
+/// Reads the response of the application. Reads at most 16 KiB of the body, because the service ignores the rest of a
+/// longer body.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,

@@ -40,8 +40,8 @@ impl Root {
         Ok(Self(RootBytes::New(root)))
     }
 
-    /// Encrypts the root under the newest key-encryption key. The result is bound to `id`: it decrypts only with the
-    /// same id.
+    /// Encrypts this root secret under the newest key-encryption key. The result is bound to `id`: it can be decrypted
+    /// only with the same id.
     pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), self.copy().as_slice())
     }
@@ -94,8 +94,8 @@ impl Identity {
         self.did.clone()
     }
 
-    /// Derives the public key to which envelopes for this identity are sealed. The caller should cache the key, because
-    /// its derivation takes a third of the time of sealing an envelope.
+    /// Derives the public key to which envelopes for this identity are sealed. Cache this key: the derivation takes a
+    /// third of the time that it takes to seal an envelope.
     pub fn sealing_public_key(
         &self,
         suite: Suite,

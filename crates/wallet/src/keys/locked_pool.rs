@@ -1,5 +1,5 @@
-//! Stores secrets of 32 bytes in locked memory, which is not swapped to disk, up to the limit of the operating system
-//! for such memory.
+//! Stores secrets of 32 bytes in locked memory, which is not swapped to disk. The operating system limits the amount of
+//! locked memory. If the limit is reached, further secrets are stored in memory that is not locked.
 
 use std::{
     fmt,

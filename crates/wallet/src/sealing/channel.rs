@@ -1,5 +1,5 @@
-//! Channels: one key encapsulation to the recipient's X-Wing key, signed by the sender, from which the keys of many
-//! envelopes derive. `docs/sealing.md` explains the design.
+//! Channels. A channel is one key encapsulation to the recipient's X-Wing key, signed by the sender. The keys of many
+//! envelopes derive from this encapsulation. `docs/sealing.md` explains the design.
 //!
 //! Sealed bytes, in order:
 //! - version 1 and suite 3, one byte each

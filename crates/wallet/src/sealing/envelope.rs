@@ -5,10 +5,12 @@
 //! - version of the sealing key, 32 bits, big endian
 //! - HPKE encapsulation, ciphertext and tag
 //!
-//! These first six bytes are part of `info` in HPKE's key schedule. The associated data names
-//! envelope, sender, recipient and time. The sender's signature covers the hash of the sealed bytes
-//! and the associated data. HPKE's auth mode is not used: under it, the recipient's key could forge
-//! any sender (RFC 9180, section 9.1.1, advises a signature for that).
+//! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
+//! associated data names envelope, sender, recipient and time. The sender's signature covers the hash of the sealed
+//! bytes and the associated data.
+//!
+//! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
+//! section 9.1.1, advises a signature instead.
 
 use ed25519_dalek::VerifyingKey;
 use sealpost_domain::{

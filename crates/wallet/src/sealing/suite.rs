@@ -1,11 +1,11 @@
-//! HPKE (RFC 9180) in base mode. The KEM is X25519 (section 7.1) or X-Wing
-//! (draft-connolly-cfrg-xwing-kem, KEM id 0x647a), the KDF is HKDF-SHA256. This module has
-//! single-shot encryption with AES-256-GCM, `exporter` has the secrets of channels, and `x_wing` the
-//! X-Wing implementations. No other module uses types of the crate `hpke`.
+//! HPKE (RFC 9180) in base mode. The KEM is X25519 (section 7.1) or X-Wing (draft-connolly-cfrg-xwing-kem, KEM id
+//! 0x647a), the KDF is HKDF-SHA256. This module encrypts single messages with AES-256-GCM. The module `exporter`
+//! derives the secrets of channels, and `x_wing` contains the X-Wing implementations. No other module uses types of the
+//! crate `hpke`.
 //!
-//! A private key is its 32 derived bytes: X25519's scalar, or X-Wing's seed. HPKE's `DeriveKeyPair`
-//! is not used, because its X-Wing variant is a draft that has changed before, and stored keys must
-//! stay the same.
+//! A private key consists of 32 derived bytes: the scalar of X25519, or the seed of X-Wing. HPKE's `DeriveKeyPair` is
+//! not used, because its X-Wing variant is a draft that has changed before. Another change would give existing
+//! identities other keys.
 
 pub(super) mod exporter;
 mod x_wing;

@@ -22,8 +22,8 @@ fn entropy(text: &str) -> Entropy {
     Entropy::of(bytes.try_into().unwrap())
 }
 
-/// `test-vectors.json`: mode 0, KEM 0x0020, KDF 0x0001, AEAD 0x0002, first encryption; `ikmE` is
-/// the randomness.
+/// The vector of `test-vectors.json` with mode 0, KEM 0x0020, KDF 0x0001 and AEAD 0x0002: its first encryption. The
+/// member `ikmE` of the vector is the randomness of the encapsulation.
 #[test]
 fn sealing_and_opening_match_rfc_9180() {
     let sk = unhex("497b4502664cfea5d5af0b39934dac72242a74f8480451e1aee7d6a53320333d");
@@ -87,8 +87,8 @@ fn x_wing_matches_its_draft() {
     }
 }
 
-/// The vectors of draft-ietf-hpke-pq with this KEM and KDF use AEAD 0x0003. Exported secrets depend
-/// on the AEAD id alone, so the id suffices to test KEM and key schedule.
+/// The vectors of draft-ietf-hpke-pq with this KEM and KDF use AEAD 0x0003. Exported secrets depend on the id of the
+/// AEAD, but not on its cipher. Therefore a type with this id suffices to test KEM and key schedule.
 #[test]
 fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     let sk = unhex("3ec47fa82dd5689d27c6190e724c74ec8f608df3331ce331929e37b829676630");

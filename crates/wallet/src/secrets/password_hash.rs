@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 use crate::{WalletError, entropy};
 
-/// The Argon2id hash of a password. It is not the password, but an attacker can try passwords against it, so `Debug`
-/// omits it.
+/// The Argon2id hash of a password. With the hash, an attacker can check guesses of the password. Therefore `Debug`
+/// omits the hash.
 #[derive(Clone)]
 pub struct PasswordHash {
     text: Zeroizing<String>,

@@ -49,8 +49,8 @@ impl WebhookSecret {
         &self.0
     }
 
-    /// Encrypts the secret under the newest key-encryption key. The result is bound to `id`: it decrypts only with the
-    /// same id.
+    /// Encrypts the secret under the newest key-encryption key. The result is bound to `id`: it can be decrypted only
+    /// with the same id.
     pub fn wrap(&self, keyring: &Keyring, id: &WebhookId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), &self.0)
     }

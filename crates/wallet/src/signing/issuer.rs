@@ -1,5 +1,5 @@
-//! Issuer keys: the Ed25519 keys with which the service signs in its own name, and their public forms for verifiers
-//! (RFC 8037, Standard Webhooks).
+//! Issuer keys: the Ed25519 keys for signatures by the service itself, and their public forms for verifiers (RFC 8037,
+//! Standard Webhooks).
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ impl IssuerSecret {
         Ok(Self(SigningKey::from_bytes(&seed)))
     }
 
-    /// Encrypts the private key under the newest key-encryption key. The result is bound to `id`: it decrypts only with
-    /// the same id.
+    /// Encrypts the private key under the newest key-encryption key. The result is bound to `id`: it can be decrypted
+    /// only with the same id.
     pub fn wrap(&self, keyring: &Keyring, id: &IssuerKeyId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), self.0.to_bytes().as_slice())
     }
