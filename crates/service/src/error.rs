@@ -39,8 +39,9 @@ impl Error {
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
-            // These errors are temporary. A retry uses a new channel (shared key encapsulation), and a new
-            // key-encryption key is loaded within seconds.
+            // These errors are temporary, so a retry can succeed. After `ChannelExhausted`, the retry uses a new
+            // channel (shared key encapsulation). After `UnknownKekVersion`, the node loads the new key-encryption key
+            // within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)

@@ -29,8 +29,8 @@ pub struct Settings {
     pub activation: Activation,
     /// Handles (readable names of keys) that only an operator can assign.
     pub reserved_handles: ReservedHandles,
-    /// Maximum number of handles that revoked keys of an account reserve. From this number on, the account can take no
-    /// new handle.
+    /// Maximum number of handles that revoked keys of an account reserve. An account that has reached this number can
+    /// take no new handle.
     pub revoked_handles_max: u32,
     /// Maximum bytes of the stored envelopes that an account has sent, measured after sealing. `None` means no quota.
     pub account_bytes_max: Option<u64>,
@@ -44,8 +44,8 @@ pub struct Settings {
     pub retiring_secrets_max: usize,
     /// Maximum number of deliveries that one request makes due, for example when it sends failed deliveries again.
     pub recovered_max: u32,
-    /// Maximum number of rows that one transaction changes if a request or a transfer of waiting envelopes changes many
-    /// rows. It is bounded, because sends may wait for such a transaction.
+    /// Maximum number of rows that one transaction changes, for requests and transfers that change many rows. The
+    /// number is bounded, because sends may wait for such a transaction.
     pub rows_per_write: u32,
     /// Maximum number up to which a response counts the waiting envelopes of a key (envelopes that wait for a webhook).
     pub waiting_counted_max: u32,
@@ -83,13 +83,13 @@ pub struct Settings {
     pub channels_cached_max: usize,
     /// Maximum number of sends that wait for a commit. Further sends are refused as unavailable.
     pub queue_max: usize,
-    /// Maximum bytes of envelopes that wait for a commit, at most 4 GiB. Further sends are refused as unavailable, but
-    /// one envelope can always wait.
+    /// Maximum bytes of envelopes that wait for a commit, at most 4 GiB. Further sends are refused as unavailable. If
+    /// no envelope waits, an envelope of any size is accepted.
     pub queue_bytes_max: usize,
     /// Maximum number of sends in one commit.
     pub batch_max: usize,
-    /// Maximum bytes of envelopes in one commit, except that a larger envelope is committed alone. This bounds the
-    /// memory for the copies that the database driver makes.
+    /// Maximum bytes of envelopes in one commit. A larger envelope is committed alone. The maximum bounds the memory
+    /// for the copies that the database driver makes.
     pub batch_bytes_max: usize,
     /// Maximum number of session look-ups that wait. Further look-ups are refused as unavailable.
     pub session_lookups_waiting_max: usize,
@@ -109,8 +109,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping keeps channels longer
-    /// than envelopes by this time, because the last envelope of a channel can be this much newer than the channel.
+    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. The last envelope of a channel can
+    /// be newer than the channel by up to this time. Therefore housekeeping keeps channels for this time longer than
+    /// envelopes.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
     /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.

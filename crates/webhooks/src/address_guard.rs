@@ -47,11 +47,12 @@ impl AddressGuard {
         Self { policy, new_resolver, lookups: Arc::default() }
     }
 
-    /// Returns whether the host name resolves to a forbidden address now.
+    /// Whether the host name is known to resolve to a forbidden address.
     ///
-    /// Also returns `false`, which admits the URL, if the name does not resolve in time or if too many lookups are in
-    /// progress. Otherwise slow name servers could block registration for all accounts. A longer wait would block the
-    /// threads of other requests. Admitting the URL is safe, because the address is checked again for every connection.
+    /// Returns `false` if the name does not resolve in time, or if too many lookups are in progress. The URL is then
+    /// admitted. This is safe, because the address is checked again for every connection. To refuse the URL instead
+    /// would let slow name servers block registration for all accounts. To wait longer would block the threads of other
+    /// requests.
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();

@@ -108,11 +108,13 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the range of due times of a delivery that returns to the database without an attempt.
+    /// Defers a delivery, which returns to the database without an attempt. Returns the range of its next due time:
     ///
-    /// While the breaker is open, the first such delivery becomes the next probe and is due at the time of the probe.
-    /// The other deliveries are due later: after the probe, and not before `deferral_min` has passed. If the breaker is
-    /// closed, a delivery is due after `deferral_min`. A response of the target makes the deliveries due earlier.
+    /// - Open breaker, first deferred delivery: due at the time of the next probe. The delivery becomes this probe.
+    /// - Open breaker, other deliveries: due after the next probe, and not before `deferral_min` has passed.
+    /// - Closed breaker: due after `deferral_min`.
+    ///
+    /// If the target responds earlier, its deferred deliveries become due earlier.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
         let deferral_min = settings.deferral_min;
         let Some(open) = &mut self.open else {

@@ -110,7 +110,8 @@ impl Dispatcher {
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
     ///
     /// After this call, the dispatcher claims no delivery and starts no attempt. It waits up to `Settings::drain` for
-    /// requests in flight, records their outcomes, and returns the remaining deliveries to the database.
+    /// requests in flight, and records their outcomes. Then it releases the leases of all deliveries that have no
+    /// outcome.
     pub fn stop(&self) {
         let mut guard = lock(&self.threads);
         let Some(threads) = guard.take() else { return };
@@ -145,8 +146,8 @@ impl Dispatcher {
         self.shared.is_complete() && !self.shared.shutdown.is_raised()
     }
 
-    /// Whether a thread has ended unexpectedly, which is permanent. The dispatcher then accepts no more deliveries.
-    /// Other nodes send its deliveries after the leases have ended.
+    /// Whether a thread has ended unexpectedly. The dispatcher cannot recover, and accepts no more deliveries. Other
+    /// nodes send its deliveries after the leases have ended.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

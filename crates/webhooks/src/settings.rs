@@ -19,8 +19,8 @@ pub struct Settings {
     pub lease: Duration,
     /// Number of delivery workers: threads that send the requests.
     pub worker_threads: usize,
-    /// Maximum number of requests in flight to one target. A target gets only one request at a time until it responds,
-    /// and again after an attempt without a response.
+    /// Maximum number of requests in flight to one target. Until the first response of a target, and after an attempt
+    /// without a response, the maximum is one.
     pub in_flight_per_target: usize,
     /// Maximum number of requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`.
     /// Each worker thread has an equal part, at least `in_flight_per_target`.
@@ -83,8 +83,8 @@ pub struct Bounds {
     /// Number of targets whose queue and circuit breaker a worker thread keeps. Above this number, targets are removed
     /// after an idle time of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
-    /// Time for which the circuit breaker of an idle target is kept. If twice the longest probe pause is longer, that
-    /// time applies instead.
+    /// Time for which the circuit breaker of an idle target is kept. The time used is at least twice the longest probe
+    /// pause.
     pub known_target_ttl: Duration,
     /// Limits the requests in flight to all untried targets together: `in_flight_max` divided by this number. A target
     /// is untried until its first attempt has ended.

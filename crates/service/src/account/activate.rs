@@ -137,8 +137,8 @@ fn create_identity(
     })
 }
 
-/// Returns the hash of the invite's secret, or `None` if sign-up needs no invite. The transaction decides later if the
-/// invite is active.
+/// Returns the hash of the invite's secret, or `None` if sign-up needs no invite. Does not check if the invite is
+/// active: the transaction checks this later.
 fn check_sign_up(
     activation: Activation,
     invite: Option<&str>,

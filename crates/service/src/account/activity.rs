@@ -1,5 +1,5 @@
-//! The activity log of an account. Each entry describes one act: an action on the account, such as a login. The entry
-//! is stored in the transaction of the act. The owner of the account can list the entries.
+//! The activity log of an account. Each entry describes one act: an action on the account, such as a login. The
+//! transaction that performs the act also stores the entry. The owner of the account can list the entries.
 
 use std::{
     net::IpAddr,
@@ -21,8 +21,8 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The origin of an act (an action on an account, such as a login or the revocation of a key): the account, the author
-/// and the address of the client.
+/// The origin of an act: the account, the author and the address of the client. An act is an action on an account, such
+/// as a login or the revocation of a key.
 #[derive(Debug, Clone)]
 pub(crate) struct ActOrigin {
     pub(crate) account_id: AccountId,
@@ -77,8 +77,8 @@ pub(crate) fn record(
     detail: Option<String>,
 ) -> Result<(), StoreError> {
     let mut random: [u8; 10] = random().map_err(|error| StoreError::Unavailable(error.into()))?;
-    // Lists sort entries by id, and an id begins with the time in milliseconds. The number keeps the order of entries
-    // that have the same time.
+    // Lists sort entries by id, and an id begins with the time in milliseconds. `number` follows the time, and keeps
+    // the order of entries that have the same time.
     let number = RECORDED.fetch_add(1, Ordering::Relaxed);
     let [high, low, ..] = &mut random;
     [*high, *low] = number.to_be_bytes();
@@ -165,7 +165,7 @@ impl Core {
         record(tx, self.clock.now(), origin, kind, detail)
     }
 
-    /// Stores an activity entry about a login secret that was wrong, at most [`FAILED_PER_HOUR_MAX`] entries of an
+    /// Stores an activity entry about a wrong login secret. Stores at most [`FAILED_PER_HOUR_MAX`] such entries for one
     /// account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
     pub(crate) fn record_failed_login(
         &self,
@@ -175,8 +175,8 @@ impl Core {
     ) -> Result<(), StoreError> {
         let since = self.clock.now().minus(HOUR);
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
-        // Counts without a write transaction first. Otherwise a flood of wrong secrets would cause a flood of write
-        // transactions.
+        // Counts the stored entries before a write transaction begins. Otherwise a flood of wrong secrets would cause a
+        // flood of write transactions.
         if self.store.owner_lookup()?.count_activity(account, kind, since, max)? >= u64::from(max) {
             return Ok(());
         }
@@ -202,9 +202,9 @@ impl From<Activity> for ActivityView {
     }
 }
 
-/// Maximum number of activity entries of each kind for one account. Above it, the oldest entries of the kind are
-/// deleted. Each kind has its own limit. Otherwise the thief of a session could perform many other acts until the entry
-/// about the login is deleted.
+/// Maximum number of activity entries of each kind for one account. If there are more, the oldest entries of the kind
+/// are deleted. Each kind has its own limit, so that acts of other kinds cannot displace an entry. Otherwise the thief
+/// of a session could perform many acts to displace the entry about the login.
 const KEPT_MAX: u32 = 1000;
 /// Maximum number of activity entries about wrong login secrets for one account in an hour. Any client that knows the
 /// id of the account can cause such entries.

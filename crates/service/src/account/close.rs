@@ -1,8 +1,8 @@
 //! Closing of an account, by its owner or by an operator.
 //!
 //! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions,
-//! because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the remaining
-//! rows.
+//! because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the rows that are
+//! left.
 
 use std::sync::Arc;
 

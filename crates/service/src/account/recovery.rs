@@ -60,8 +60,8 @@ impl Sealpost {
         self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
     }
 
-    /// Replaces the login secret and the recovery code. Needs the present recovery code. Ends all sessions and API tokens
-    /// of the account.
+    /// Replaces the login secret and the recovery code. Needs the present recovery code. Ends all sessions and API
+    /// tokens of the account.
     pub async fn recover(
         &self,
         recovery: Recovery,
@@ -110,7 +110,7 @@ fn recover(
     let secrets = NewSecrets::generate()?;
     let origin = ActOrigin::client(account_id, source);
     core.store.write(Durability::Durable, |tx| {
-        // Checks the code again on the locked account. A closed account has none. So each code works once.
+        // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
         tx.lock_account(&account_id)?;
         if !is_right(tx.find_recovery_code(&account_id)?) {
             return Ok(Err(NO_RECOVERY));

@@ -96,8 +96,8 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
         client_address: source.address,
     };
     core.store.write(Durability::Durable, |tx| {
-        // The secret is checked again on the locked account, because it may have been replaced since the first check. A
-        // later replacement waits for this transaction.
+        // Checks the secret again on the locked account, because a concurrent request may have replaced the secret
+        // since the first check. The lock prevents a replacement until the end of this transaction.
         tx.lock_account(&account_id)?;
         let stored = tx.find_login_secret(&account_id)?;
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {

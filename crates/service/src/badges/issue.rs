@@ -168,8 +168,7 @@ struct Draft {
     id: [u8; 10],
     /// Random numbers, each of which selects a position in a status list. The badge gets the first free position.
     draws: Vec<u32>,
-    /// The subject of the credential: a URN of the key, or the DID that is derived from the secret root of its
-    /// identity.
+    /// The subject of the credential: a URN of the key, or the DID of the key if the request asks for the DID.
     subject: String,
 }
 
@@ -228,6 +227,6 @@ fn too_many(limit: u32) -> Refusal {
     }
 }
 
-/// Number of random positions to try in a status list. Usually the first position is free. The badge goes to the next
-/// list if all tried positions are taken, which first happens when a list is about half full.
+/// Number of random positions to try in a status list. Usually the first position is free. If all tried positions are
+/// taken, the badge goes to the next list. This is unlikely until a list is about half full.
 const DRAWS: usize = 16;

@@ -130,9 +130,10 @@ impl ChannelCache {
         self.accepted.remove_party(key);
     }
 
-    /// Wipes the cached channels that are outdated, given the current state of a key. If the key is not active, wipes
-    /// all channels of the key. Otherwise, wipes the channels for sending that were begun with another version of the
-    /// key's sealing key.
+    /// Wipes the cached channels that do not fit `snapshot`, the current state of a key:
+    ///
+    /// - The key is not active: wipes all channels of the key.
+    /// - The key is active: wipes the channels for sending that were begun with another version of its sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
             self.open.remove_party_where(&snapshot.id, |pair, channel| {

@@ -19,8 +19,8 @@ pub(crate) enum CacheEvent<'a> {
     KeyReviewed(&'a KeySnapshot),
     /// The stored DID of a key differs from the DID that its secrets give.
     KeyUnusable(&'a ApiKeyId),
-    /// A transaction found that the cached key of a recipient, or the cached owner of its handle (readable name), is
-    /// out of date.
+    /// A transaction found that cached data is out of date: the key of the recipient, or the owner of the handle
+    /// (readable name) that the sender used.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
     /// The clock has reached this time. Channel secrets whose lifetime has ended must be wiped.
     SecretsExpired(Timestamp),

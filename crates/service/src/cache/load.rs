@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Core {
-    /// Loads sessions and API tokens, in one statement for each kind, and caches them. Unknown tokens are not cached: an
-    /// attacker sends a different one each time.
+    /// Loads sessions and API tokens, in one statement for each kind, and caches them. Unknown tokens are not cached:
+    /// an attacker sends a different one each time.
     pub(crate) fn load_bearers(
         &self,
         tokens: impl Iterator<Item = BearerHash>,
@@ -63,8 +63,8 @@ impl Core {
         Ok(owner.map(|owner| owner.api_key_id))
     }
 
-    /// Returns the decrypted secrets of a key, or `None` for a revoked key. They are decrypted once and stay in the
-    /// cache entry.
+    /// Returns the decrypted secrets of a key, or `None` for a revoked key. Decrypts the secrets at the first call and
+    /// keeps them in the cache entry.
     pub(crate) fn material<'a>(
         &self,
         key: &'a CachedKey,

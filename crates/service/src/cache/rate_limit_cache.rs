@@ -1,8 +1,8 @@
 //! Caches refusals because of a rate limit.
 //!
 //! Without this cache, each request of a client over its limit would need a transaction and lock the usage row. Only
-//! refusals by the limits per minute and per day are cached. An entry applies to one pair of session and key, which the
-//! transaction authenticated before it refused the request.
+//! refusals by the limits per minute and per day are cached. An entry applies to one pair of session and key. The
+//! transaction authenticates this pair before it refuses the request.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Compares cached keys with the database, to find changes by other nodes and by operators. Also stores the last use of
 //! sessions.
 //!
-//! Requests of this node find such changes only for the keys that they use. Without the comparison, an unused key would
+//! A request detects such a change only for the keys that the request uses. Without the comparison, an unused key would
 //! keep its secrets in memory until they expire.
 
 use sealpost_domain::ports::{Durability, StoreError};

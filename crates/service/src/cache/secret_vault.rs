@@ -64,8 +64,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Inserts `value` under `key` and returns it. If this key already has a value that has not expired and for which
-    /// `fits` is true, returns that value instead. A closed vault returns `value` without storing it.
+    /// Returns the value that is stored under `key`, if the value has not expired and `fits` returns true for it.
+    /// Otherwise stores `value` under `key` and returns `value`. A closed vault stores nothing, and returns `value`.
     pub(super) fn share(
         &self,
         key: K,
@@ -137,9 +137,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns true if a value has expired. `since` is the time of its insertion. Compares the absolute difference of
-    /// the times, so a value with a time of insertion far in the future has also expired. Such a value exists if the
-    /// clock was set back.
+    /// Returns true if a value has expired. `since` is the time of its insertion. If the clock was set back, `since`
+    /// can be in the future. A value also counts as expired if `since` is at least one lifetime in the future.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

@@ -29,8 +29,8 @@ impl SessionUses {
         self.lock().noted.insert(*session);
     }
 
-    /// Returns the start of the current hour, and the noted sessions that were not yet taken within this hour. The
-    /// caller must store the hour as the last use of these sessions.
+    /// Returns the start of the current hour, and the noted sessions. Returns each session at most once in an hour. The
+    /// caller must store the start of the hour as the last use of these sessions.
     pub(super) fn take(&self, now: Timestamp) -> (Timestamp, Vec<TokenHash>) {
         let hour = now.as_millis().saturating_sub(now.as_millis().rem_euclid(HOUR_MS));
         let mut uses = self.lock();

@@ -1,8 +1,14 @@
 //! Authentication of requests. No other code resolves credentials.
 //!
-//! Checks the bearer token, the key, that the token's account owns the key, and the scope of an API token, in the order
-//! of the API contract. [`admit`](super::admission::admit) repeats the checks of token and key on locked rows and
-//! continues with key state, governance and limits.
+//! Checks in the order of the API contract:
+//!
+//! - The bearer token is valid.
+//! - The key exists.
+//! - The account of the token owns the key.
+//! - The scope of an API token allows the request.
+//!
+//! [`admit`](super::admission::admit) repeats the checks of token and key on locked rows. Then it checks key state,
+//! governance and limits.
 
 use std::sync::Arc;
 
@@ -24,9 +30,10 @@ impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.
     ///
     /// Accepts cached data, because the transaction of each request checks again. Refuses unknown tokens and keys of
-    /// other accounts without a transaction, so callers of other accounts never lock rows of a key. A refusal that is
-    /// about the key or the scope is returned only after the token is read from the database. Otherwise, the holder of
-    /// an ended token could find out which keys exist.
+    /// other accounts without a transaction, so callers of other accounts never lock rows of a key.
+    ///
+    /// Before a refusal because of an unknown key or a missing scope, reads a cached token from the database again. If
+    /// the token has ended, refuses the token instead.
     pub async fn authenticate(
         &self,
         credentials: &Credentials,
@@ -93,8 +100,8 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the token is valid, and otherwise the refusal for an invalid token. So a caller without a
-    /// valid token cannot find out if a key exists. Only a cached token is read again.
+    /// Returns `refusal` if the token is valid. Otherwise returns the refusal for an invalid token, so that the caller
+    /// cannot find out if a key exists. Reads the token from the database again only if it was cached.
     async fn refuse_bearer(
         &self,
         token: BearerHash,

@@ -14,8 +14,8 @@ pub struct Credentials {
     pub key: KeyNamed,
 }
 
-/// The API key that a request names in its header or body. `None` if it names none. `Err` if the header names none and
-/// the body is invalid.
+/// The API key that a request names in its header or body. `None` if neither names a key. `Err` if the header names no
+/// key and the body is invalid.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
 /// A bearer token and a key, both well-formed but not verified.
@@ -27,8 +27,8 @@ pub(crate) struct CallerId {
 }
 
 impl Credentials {
-    /// Returns the key that the request acts as. A session must name it. An API token has one key, so naming it is
-    /// optional.
+    /// Returns the key that the request acts as. A request with a session must name the key. A request with an API
+    /// token need not name the key, because an API token has only one.
     pub(super) fn key_id(&self, bearer: &Bearer) -> Result<ApiKeyId, Refusal> {
         let named = self.key.as_ref().map_err(Refusal::clone)?.as_deref();
         match (&bearer.grant, named) {

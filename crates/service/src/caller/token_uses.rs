@@ -1,7 +1,8 @@
 //! Writes the hours of the last use of API tokens.
 //!
-//! A request only compares the hour in memory. The first use in an hour queues one write. Queued writes share a relaxed
-//! transaction, so a lost write costs only the time of a last use.
+//! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour queues a
+//! write. Queued writes share one transaction, whose commit does not wait for the disk. A crash can lose the time of a
+//! last use, but nothing else.
 
 use std::sync::Arc;
 

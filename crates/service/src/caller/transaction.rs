@@ -43,8 +43,8 @@ impl Core {
     /// rate limits.
     ///
     /// The usage row of the key stays locked until the end of the commit. With [`Durability::Relaxed`], the commit does
-    /// not wait for the disk, so the row is locked only briefly. Use it only if `work` writes nothing: a crash may lose
-    /// the commit, and with it the count of this request.
+    /// not wait for the disk, so the row is locked only briefly. However, a crash may lose the commit, including the
+    /// count of this request. Use `Relaxed` only if `work` writes nothing.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

@@ -45,8 +45,8 @@ pub struct Tried {
 }
 
 impl Sealpost {
-    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. If a required check has
-    /// not passed, refuses the request, or only reports the result in a dry run.
+    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. Refuses the request if
+    /// a required check has not passed. A dry run is not refused, and only reports the result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
     }

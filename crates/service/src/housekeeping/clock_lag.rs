@@ -1,8 +1,9 @@
-//! Warns when the stored time of housekeeping, by which rows expire, falls far behind the clock.
+//! Warns when the stored time of housekeeping falls far behind the clock. Rows expire by the stored time, not by the
+//! clock.
 //!
-//! A run moves this time towards the clock only by a limited step. Such a lag can therefore mean that the clock is
-//! wrong. The warning comes before housekeeping deletes rows that are still needed. Each lag is logged once, because
-//! one warning per run would flood the log.
+//! A run advances the stored time only by a limited step. If the clock is wrongly set forward, the stored time
+//! therefore lags behind. The warning lets an operator correct the clock before housekeeping deletes rows that are
+//! still needed. Each lag is logged once, because one warning per run would flood the log.
 
 use std::time::Duration;
 
@@ -15,8 +16,8 @@ pub(super) struct ClockLag {
 }
 
 impl ClockLag {
-    /// Logs a warning when the lag becomes large. `time` is the earliest current time of the housekeeping tasks, and
-    /// `now` is the time of the clock.
+    /// Logs a warning when the lag becomes large. `time` is the stored time of the housekeeping task that lags most,
+    /// and `now` is the time of the clock.
     pub(super) fn warn(&mut self, time: Timestamp, now: Timestamp) {
         if self.is_new(time, now) {
             tracing::warn!(

@@ -34,8 +34,8 @@ pub(super) struct Times {
     pub(super) before: Timestamp,
 }
 
-/// Runs a task until no expired row is left, [`TASK_MAX`] has passed, or the node stops. Returns the current time for
-/// the task, which can lag behind the clock. Returns `None` if another node is running the task, or if the task failed.
+/// Runs a task until no expired row is left, [`TASK_MAX`] has passed, or the node stops. Returns the stored time of the
+/// task, which can lag behind the clock. Returns `None` if another node is running the task, or if the task failed.
 pub(super) fn run_task(
     core: &Core,
     task: &HousekeepingTask,
@@ -92,11 +92,11 @@ fn purge(
     }
 }
 
-/// Returns the size of the next batch. `took` is the duration of the previous batch.
+/// Returns the size of the next batch. `took` is the duration of the previous batch. The next batch is:
 ///
-/// A large batch would block other writers for long, and with small batches housekeeping would fall behind. If the
-/// previous batch took more than `batch_long`, the next one is smaller. If it took less than two fifths of
-/// `batch_long`, the next one is larger.
+/// - smaller, if the previous batch took more than `batch_long`, because a long batch blocks other writers
+/// - larger, if the previous batch took less than two fifths of `batch_long`, because small batches are slow in total
+/// - of the same size otherwise
 fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
     let next = if took < batch_long * 2 / 5 {
         limit.saturating_mul(2)
@@ -111,8 +111,8 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
 /// Duration above which the next batch is smaller, if all other writers wait for a batch (SQLite).
 const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
 /// Duration above which the next batch is smaller, if other writers proceed during a batch (PostgreSQL). On a busy
-/// server, even a small batch can take long because it waits for the processor. A lower value would only make
-/// housekeeping slower.
+/// server, even a small batch can take long, because the batch waits for the processor. A lower threshold would only
+/// make housekeeping slower.
 const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
 /// Duration after which a task starts no further batch in the same run of housekeeping.
 const TASK_MAX: Duration = Duration::from_secs(30);
@@ -123,7 +123,7 @@ const LIMIT_MAX: u32 = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
 const HELD_FOR: Duration = Duration::from_mins(2);
-/// Lower bound for the step by which one run may move the stored time of a task: ten times the default interval between
+/// Minimum for the limit by which one run may advance the stored time of a task. Ten times the default interval between
 /// runs.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.

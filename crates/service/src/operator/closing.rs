@@ -14,7 +14,7 @@ use crate::account::close::AccountClosed;
 
 impl Operator {
     /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
-    /// handles and activity stay. Repeat it after an interruption.
+    /// handles and activity stay. After an interruption, call this function again.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Close, "account.close")
     }
@@ -63,5 +63,5 @@ const SESSIONS_MAX: u32 = 10_000;
 /// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
 const ROWS_PER_WRITE: u32 = 1000;
 /// Maximum number of portions that one call deletes, so that the request of an owner ends in time. Housekeeping deletes
-/// the remaining rows.
+/// the rows that are left.
 const PORTIONS_MAX: u32 = 1000;

@@ -60,8 +60,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the plan with this name and fixed limits. `None` means the plan enterprise with these agreed limits. The
-    /// error continues a sentence that starts with the plan.
+    /// Returns the plan with this name and fixed limits. Returns `None` for the plan enterprise, whose limits are those
+    /// in `self`. The error is the rest of a sentence that starts with "plan", for example "must be one of …".
     pub fn plan_named(&self, name: &str) -> Result<Option<Plan>, String> {
         let fixed = match name {
             "builder" => Plan::Builder,

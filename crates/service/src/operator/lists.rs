@@ -96,8 +96,8 @@ impl Operator {
         Ok(page(found, limit))
     }
 
-    /// Lists the webhooks of an owner that are older than the webhook `below`. Returns an empty page for an unknown
-    /// owner.
+    /// Lists the webhooks of an owner. With `below`, lists only webhooks that are older than the webhook `below`.
+    /// Returns an empty page for an unknown owner.
     pub fn webhooks(
         &self,
         owner: &WebhookOwner,

@@ -24,7 +24,7 @@ impl Operator {
     /// sessions.
     ///
     /// Each transaction ends a bounded number of sessions, and has its own entry in the audit trail. After an
-    /// interruption, a second call ends the remaining sessions.
+    /// interruption, a second call ends the sessions that are still valid.
     pub fn end_sessions(
         &self,
         account: Option<&AccountId>,

@@ -22,8 +22,8 @@ use crate::{error::Error, sealpost::Sealpost};
 pub struct AccessSettings {
     /// Lifetime of a session.
     pub session_ttl: Duration,
-    /// Maximum number of passwords that are verified at the same time. Each takes the memory that its hash names,
-    /// usually 19 MiB.
+    /// Maximum number of passwords that are verified at the same time. Each verification uses the memory that the
+    /// password hash specifies, usually 19 MiB.
     pub verifications_max: usize,
 }
 
@@ -181,8 +181,8 @@ impl OperatorAccess {
         Ok((entry.operator(), index))
     }
 
-    /// Returns the hash under which verified credentials are cached. It covers the line of the password file, so that a
-    /// changed line is never matched.
+    /// Returns the hash under which verified credentials are cached. The hash covers the line of the password file. If
+    /// the line changes, the cached hash no longer matches, and the credentials are verified again.
     fn cache_hash(
         &self,
         entry: &PasswordEntry,

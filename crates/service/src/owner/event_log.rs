@@ -196,7 +196,7 @@ impl LoggedWebhook {
 }
 
 impl EventLogCursor {
-    /// Returns a value by which positions sort. Ids are compared without their prefix, because the rest begins with the
+    /// Returns a value by which positions sort. Removes the prefix of an id, because the rest of the id begins with the
     /// time.
     fn sort_key(&self) -> (i64, String) {
         match self {

@@ -34,8 +34,8 @@ pub struct RecentAttempts {
     pub succeeded: u32,
     /// The duration in milliseconds that 95 % of the attempts did not exceed. `None` without attempts.
     pub p95_ms: Option<u32>,
-    /// True if the webhook had more attempts than are read for a page. The period then starts at the oldest attempt
-    /// that was read.
+    /// True if the maximum number of attempts was read, so that older attempts of the last 24 hours may be missing. The
+    /// period then starts at the oldest attempt that was read.
     pub is_truncated: bool,
     /// The attempts in each of 24 equal parts of the period, oldest first.
     pub parts: [AttemptCount; 24],

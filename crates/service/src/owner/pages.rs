@@ -114,8 +114,10 @@ fn today(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(now.as_millis() - now.as_millis().rem_euclid(DAY_MS))
 }
 
-/// Raises today's number of sent messages to the number that the limits have counted since the end of yesterday. The
-/// daily counts lag behind the limits if the service has more uncounted rows than a page reads.
+/// Raises today's number of sent messages if the usage counters of the plan limits show more. The daily count can be
+/// too low, because a page adds only a bounded number of uncounted rows. The usage counters have no such lag. Their
+/// number for today is the usage of this month minus the daily counts of earlier days, but at most the usage of the
+/// day.
 fn raise_todays_sent(
     counted: &mut Vec<DailyCount>,
     usage: &UsageReport,

@@ -1,8 +1,8 @@
 //! Collects the contacts of a key: the keys to which it has sent a message within the retention time of envelopes.
 //!
-//! A policy can accept messages from contacts alone. Only sends of keys with such a policy record their recipients as
-//! contacts, so that other sends need no additional write. When a key chooses this policy, the recipients of its
-//! earlier messages are therefore read from the stored envelopes.
+//! A policy can accept messages only from contacts. A send records the recipient as a contact only if the sender has
+//! such a policy, so that other sends need no additional write. When a key chooses such a policy, its contacts are
+//! therefore incomplete. The missing contacts are read from the stored envelopes of earlier messages.
 
 use std::sync::TryLockError;
 
@@ -14,9 +14,9 @@ use crate::{error::Error, sealpost::core::Core};
 impl Core {
     /// Stores the contacts of a key, unless the current policy of the key records them already.
     ///
-    /// First changes the policy, so that each later send of the key records its recipient. This transaction waits for
-    /// running sends of the key, so the envelopes of all earlier sends are committed and can be read. A node collects
-    /// contacts for only one request at a time, because it reads many rows.
+    /// First changes the policy, so that each later send of the key records its recipient. The transaction of this
+    /// change waits for running sends of the key. Afterwards, the envelopes of all earlier sends are committed and can
+    /// be read. A node runs only one collection at a time, because a collection reads many rows.
     pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
         let _turn = match self.contact_collection.try_lock() {
             Ok(turn) => turn,

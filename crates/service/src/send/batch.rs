@@ -64,12 +64,12 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
-/// Selects the pairs of recipient and sender whose decision may depend on contacts (keys to which the recipient has
-/// sent).
+/// Selects the pairs of recipient and sender that need a look-up of contacts. A contact is a key to which the recipient
+/// has sent.
 ///
-/// Selects every pair that the recipient's policy refuses if the sender is not a contact. This includes pairs that the
-/// policy always refuses, such as a blocked sender, so that the time taken does not reveal the reason for a refusal.
-/// Selects nothing for recipients without a policy.
+/// Selects a pair if the recipient's policy refuses the sender, assuming that the sender is not a contact. The policy
+/// may refuse the sender even as a contact, for example if the sender is blocked. Such pairs are selected too, so that
+/// the time taken does not reveal the reason for a refusal. Selects nothing for recipients without a policy.
 pub(crate) fn contacts_query(
     facts: &AdmissionFacts,
     commands: &[&Command],
@@ -121,8 +121,8 @@ struct BatchDecision<'a> {
     channels: BTreeMap<ChannelId, Arc<Channel>>,
     /// For each caller whose usage the batch changes, the usage before the batch.
     touched: BTreeMap<ApiKeyId, Usage>,
-    /// The contacts to record, as pairs of sender and recipient. Only sends of keys whose policy needs contacts record
-    /// them.
+    /// The contacts to record, as pairs of sender and recipient. A send records a contact only if the policy of the
+    /// sender needs contacts.
     contacts: BTreeSet<(ApiKeyId, ApiKeyId)>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
@@ -158,8 +158,8 @@ impl BatchDecision<'_> {
         Decided { verdict, limits }
     }
 
-    /// Decides a send whose caller and request limits were already checked, in the order of the API contract:
-    /// idempotency, recipient, storage, throughput, monthly allowance. Stores its envelope if all checks pass.
+    /// Decides a command that [`admit`] has admitted. Checks the rest in the order of the API contract: idempotency,
+    /// recipient, storage, throughput, monthly allowance. Stores the envelope of the command if all checks pass.
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
@@ -299,8 +299,10 @@ fn check_recipient(
 }
 
 impl Rejection {
-    /// Returns true if the request does not count against the limits. This is so if a rate limit, the monthly allowance
-    /// or a lack of disk space is the reason for the refusal, or if the sender must seal the message again.
+    /// Returns true if the request does not count against the limits. This applies to two groups:
+    ///
+    /// - requests refused because of a rate limit, the monthly allowance, or a lack of disk space
+    /// - requests whose message the sender must seal again
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

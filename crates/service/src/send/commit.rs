@@ -8,7 +8,8 @@ use super::command::{Command, Decided, Verdict};
 use crate::{caller::limited::Limited, error::Error, sealpost::Sealpost};
 
 impl Sealpost {
-    /// Commits a command in the next batch. Updates the cache if the command is refused.
+    /// Commits a command in the next batch. If the session has ended or a key is inactive, the command is refused, and
+    /// the cached session or secrets of the key are removed. A refusal by a rate limit per minute or day is cached.
     pub(super) async fn commit(&self, command: Command) -> Result<Decided, Error> {
         let caller = command.caller;
         let recipient = command.pending.as_ref().map(|pending| pending.envelope.meta.recipient);

@@ -195,8 +195,8 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
             (NOT_STORED, || Refusal::Unavailable.into())
         }
         StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
-        // Not retried, because a retry could store the batch twice. If the batch is stored, any node can claim its
-        // deliveries after their leases end.
+        // It is unknown if the batch is stored. A retry could store the batch twice, so the batch is not retried. If
+        // the batch is stored, any node can claim its deliveries after their leases end.
         StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
     };
     tracing::error!(

@@ -21,8 +21,8 @@ use crate::{
     sealpost::Sealpost,
 };
 
-/// The input of a send after its fields are read. An invalid recipient is kept as an error, because the idempotency key
-/// must be checked first.
+/// The input of a send after its fields are read. An error in the recipient is kept here and returned later, because
+/// the idempotency key must be checked first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,

@@ -12,8 +12,9 @@ impl Sealpost {
     /// Rejects a request because its body has an error.
     ///
     /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the
-    /// committer first admits and counts the request in its next batch. If it is admitted, `refusal` is returned,
-    /// otherwise the refusal by admission. So faulty requests need no transaction of their own.
+    /// committer first admits and counts the request in its next batch. If the request is admitted, returns `refusal`.
+    /// Otherwise returns the refusal by the admission checks. The batch is shared, so faulty requests need no
+    /// transaction of their own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

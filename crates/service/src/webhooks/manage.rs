@@ -1,7 +1,7 @@
 //! Lists and changes the webhooks of a key and their deliveries.
 //!
-//! One transaction admits and counts the request, and a second one makes the change. They are separate, because some
-//! changes take long and the first transaction locks rows that sends of the key need.
+//! The first transaction admits and counts the request. This transaction locks rows that sends of the key need, so it
+//! must be short. A second transaction makes the change, because some changes take long.
 
 use schemars::JsonSchema;
 use sealpost_domain::{

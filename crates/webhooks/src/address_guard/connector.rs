@@ -33,8 +33,8 @@ pub(crate) struct GuardedConnector {
     tcp: TcpConnectorService,
 }
 
-/// Why a connection failed. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant that accepts
-/// any error type.
+/// The reason for a failed connection. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant
+/// that accepts any error type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFailure {
     #[error("the address is not public")]

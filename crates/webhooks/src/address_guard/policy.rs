@@ -90,8 +90,8 @@ mod tests {
     const PRODUCTION: AddressPolicy = AddressPolicy { dev: false, denied: Vec::new() };
     const DEV: AddressPolicy = AddressPolicy { dev: true, denied: Vec::new() };
 
-    /// Forbidden networks in the notation of IANA's registries. Written independently of the constants above, which the
-    /// test checks.
+    /// Forbidden networks in the notation of IANA's registries. The list is written independently of the constants
+    /// above, so that the test can compare them.
     const CLOSED: &[&str] = &[
         "0.0.0.0/8",
         "10.0.0.0/8",

@@ -42,8 +42,8 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The running attempts, by the id of the task. Each has its delivery, and the slot that counts it against the
-    /// concurrency limits.
+    /// The running attempts, by the id of the task. Each entry has the delivery, and the slot that counts the attempt
+    /// against the concurrency limits.
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
@@ -100,8 +100,8 @@ impl DeliveryWorker {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
         }
         if has_refused {
-            // Reports the full targets before the refused deliveries are released. Otherwise the next claim would lease
-            // the same deliveries again.
+            // Reports the full targets first, and then releases the deliveries that found no place in a queue. In the
+            // other order, the next claim would lease the same deliveries again.
             self.report_full_targets();
             self.release_deferred();
         }

@@ -135,9 +135,9 @@ enum Claimed {
     TargetCapped,
 }
 
-/// Divides the time until the next claim in two cases: a target reached its limit of deliveries per claim, or no
-/// capacity was free. The result is short enough for full throughput, and long enough that the deliveries of a hanging
-/// target do not fill the memory.
+/// Shortens the pause before the next claim: the pause is `sweep_every` divided by this number. Applies in two cases: a
+/// target reached its limit of deliveries per claim, or no capacity was free. The short pause still allows full
+/// throughput, and is long enough that the deliveries of a hanging target do not fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 const WEBHOOKS_PER_QUERY_MAX: usize = 1000;

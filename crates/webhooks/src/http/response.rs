@@ -45,8 +45,10 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
 /// Reads a body within the bounds and returns the beginning of the body.
 ///
 /// If the body was read to its end, the connection is reused. Otherwise, dropping the response closes the connection.
-/// Reading stops before the end if the body exceeds the bounds. It also stops after [`last_body_length`] bytes, because
-/// the connection must not be reused then.
+/// Reading stops before the end in two cases:
+///
+/// - The body exceeds the bounds.
+/// - All bytes of [`last_body_length`] are read. The connection must not be reused, so the end itself is not read.
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
     let last_length = last_body_length(response.version(), response.headers());
@@ -66,9 +68,9 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Returns the length of the body if this is the last response on its connection: an HTTP/1.0 response without
-/// keep-alive. `None` for other responses. awc would reuse such a connection, so the caller must not read the body to
-/// its end.
+/// Returns the length of the body if the connection must not be reused: for an HTTP/1.0 response without keep-alive.
+/// Returns `None` for other responses. awc would reuse the connection after reading the end of the body, so the caller
+/// must stop after this length.
 fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);

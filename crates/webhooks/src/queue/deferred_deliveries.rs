@@ -29,8 +29,8 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Tracks a delivery that returned to the database. Does nothing if its target already has as many entries as are
-    /// still free. A single target can therefore use only half of all entries. A delivery without an entry keeps its
+    /// Tracks a delivery that returned to the database. A target may have at most as many entries as are still free, so
+    /// a single target can use only half of all entries. Above this limit, the delivery is not tracked and keeps its
     /// due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();

@@ -41,8 +41,8 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The targets of one health class that wait for a request, and the number and the maximum of requests in flight of the
-/// class.
+/// The targets of one health class that wait for a request. Also has the number of requests in flight of the class, and
+/// the maximum of this number.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,

@@ -1,6 +1,6 @@
-//! Groups deliveries that return to the database into batches with similar due times. One SQL statement returns a whole
-//! batch and sets the same due time for all its deliveries. A thousand deliveries therefore take only a few
-//! transactions.
+//! Groups leased deliveries with similar due times into batches, to release them together. One SQL statement ends the
+//! leases of a whole batch and sets the same due time for all its deliveries. Therefore the release of a thousand
+//! deliveries takes only a few transactions.
 
 use std::time::Duration;
 

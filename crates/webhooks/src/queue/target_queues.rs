@@ -92,11 +92,11 @@ impl TargetQueues {
         }
     }
 
-    /// Queues a delivery. If the target does not respond and its queue has reached its maximum, the delivery instead
-    /// returns to the database later (it is deferred).
+    /// Queues a delivery. Returns the delivery to the database instead in two cases:
     ///
-    /// Returns `false` if the account has used up its part of the `free` capacity. In this case, the delivery returns
-    /// to the database and is due at once.
+    /// - The target does not respond and its queue is full: the delivery is deferred.
+    /// - The account has used up its part of the `free` capacity: the delivery is due at once. Only then returns
+    ///   `false`.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -202,7 +202,7 @@ impl TargetQueues {
         self.return_turns(waiting);
     }
 
-    /// Schedules the return of all queued deliveries of a deleted or disabled webhook to the database. Stops tracking
+    /// Removes all queued deliveries of a deleted or disabled webhook, to return them to the database. Stops tracking
     /// its deferred deliveries, so that a response no longer makes them due earlier.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
@@ -226,8 +226,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Schedules the return of queued deliveries to the database if their leases end before `needed`. These deliveries
-    /// are due again at `due_at`. Also removes targets that have been idle for a long time.
+    /// Removes queued deliveries whose leases end before `needed`, to return them to the database. These deliveries are
+    /// due again at `due_at`. Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

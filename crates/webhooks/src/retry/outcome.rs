@@ -44,8 +44,8 @@ fn pause_min(schedule: &RetrySchedule, failure: AttemptFailure) -> Duration {
     }
 }
 
-/// Limits the delay that a receiver requested. The maximum is twice the scheduled `pause` or [`REQUESTABLE_DELAY`],
-/// whichever is longer, but never more than [`REQUESTED_DELAY_MAX`].
+/// Limits the delay that a receiver requested. The limit is twice the scheduled `pause`, but at least
+/// [`REQUESTABLE_DELAY`] and at most [`REQUESTED_DELAY_MAX`].
 fn bounded(requested: Duration, pause: Duration) -> Duration {
     requested.min(pause.saturating_mul(2).max(REQUESTABLE_DELAY)).min(REQUESTED_DELAY_MAX)
 }

@@ -65,7 +65,8 @@ impl DeliveryWorker {
         AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
     }
 
-    /// Passes all deliveries that must return to the database without an attempt to the outcome writer, in batches.
+    /// Releases the leases of all deferred deliveries, which get no attempt now. Groups the deliveries into batches,
+    /// and passes each batch to the thread that writes to the database.
     pub(super) fn release_deferred(&mut self) {
         let (deferred, now) = (self.targets.take_to_release(), self.context.clock.now());
         self.context.shared.counters.count_deferred(deferred.len());

@@ -15,8 +15,8 @@ pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Number of further deliveries that an account must be able to queue. If it cannot, its targets are full, and no
-    /// more of their deliveries are claimed from the database.
+    /// Number of further deliveries that an account must be able to queue. Otherwise the targets of the account are
+    /// full, and no more of their deliveries are claimed from the database.
     claim_room: usize,
     /// Number of delivery workers, which share the free capacity equally.
     workers: usize,
@@ -51,8 +51,8 @@ impl AccountQueues {
 
     /// Whether the account may queue another delivery in this worker.
     ///
-    /// The limit is the `free` capacity divided by the number of workers, and therefore shrinks as the queues grow. A
-    /// single account can use about half of the capacity, even if it queues deliveries in all workers.
+    /// The limit is the `free` capacity divided by the number of workers. The limit shrinks as the queues grow.
+    /// Therefore a single account can use only about half of the capacity, even if it queues deliveries in all workers.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }
@@ -67,8 +67,8 @@ impl AccountQueues {
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call.
     ///
     /// The targets of an account are no longer full when the account uses at most half of its limit and can queue
-    /// `claim_room` further deliveries. The deliveries that are still queued keep the targets busy until the next
-    /// claim.
+    /// `claim_room` further deliveries. This happens before its queues are empty, so that the targets stay busy until
+    /// the next claim.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);
@@ -86,5 +86,5 @@ impl AccountQueues {
 }
 
 /// Divisor that limits [`AccountQueues::claim_room`] to an eighth of the deliveries that a delivery worker holds in
-/// memory. Other accounts then have capacity too.
+/// memory. The rest stays free for other accounts.
 const CLAIM_ROOM_DIVISOR: usize = 8;

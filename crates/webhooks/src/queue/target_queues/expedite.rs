@@ -37,8 +37,8 @@ impl TargetQueues {
     /// Makes deferred deliveries of a target due now, because the target has responded.
     ///
     /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
-    /// others. The database work for an unstable target is thus bounded by its responses. If the response closes the
-    /// breaker, it expedites a full batch, because other nodes may claim a part of the batch.
+    /// others. An unstable target therefore causes little work in the database. If the response closes the breaker, a
+    /// full batch is expedited, because other nodes may claim a part of the batch.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,

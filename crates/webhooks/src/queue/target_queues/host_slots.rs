@@ -58,8 +58,8 @@ impl HostSlots {
 
     /// Removes and returns the waiting targets of all hosts that may have more requests in flight.
     ///
-    /// The targets of such a host wait because of its limit per minute. If no request to the host is in flight, no
-    /// later call of [`release`](Self::release) would return them.
+    /// These targets wait because of the limit per minute of their host. [`release`](Self::release) returns a waiting
+    /// target only at the end of a request. Without a request in flight, the targets would therefore wait forever.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

@@ -31,7 +31,8 @@ impl TargetState {
         }
     }
 
-    /// Whether the target may start another request while the worker may start `free_slots` more requests:
+    /// Whether the target may start another request. `free_slots` is the number of requests that the worker may still
+    /// start.
     ///
     /// - always, if the target has no request in flight
     /// - never, if an untried or unresponsive target has a request in flight
