@@ -40,9 +40,9 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit(app, request, &app.activations)
 }
 
-/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. This limit exists
-/// because each of these requests writes to the disk, and the limits of a plan do not count them. A faulty request
-/// writes nothing, so it does not count.
+/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. These requests write
+/// to the disk, but do not count against the limits of a plan. Therefore they have a limit of their own. A faulty
+/// request writes nothing, so it does not count.
 pub(crate) async fn admit_account<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -50,8 +50,8 @@ pub(crate) async fn admit_account<B>(
     if request.body.is_err() {
         return Ok(());
     }
-    // The account usually comes from the session cache. To refuse a request, this function then needs neither a
-    // transaction nor a thread of the blocking pool.
+    // The account usually comes from the session cache. A refusal then needs neither a transaction nor a thread of the
+    // blocking pool.
     let account = app.sealpost.account_of_session(request.token.as_deref()).await?;
     limit_account(app, account, &app.account_changes)
 }
@@ -98,7 +98,7 @@ fn admit_address(app: &ApiState, address: IpAddr, throttle: &Throttle) -> Result
     })
 }
 
-/// Returns the networks that count the requests of a client address. The factor of a network multiplies its limit. An
+/// Returns the networks that count the requests of a client address, each with the factor that multiplies its limit. An
 /// IPv4 address counts alone. An IPv6 address counts in its /64, /56 and /48 networks, because an IPv6 client usually
 /// has a whole /64 network, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {

@@ -91,8 +91,8 @@ impl Components {
         self.sealpost.is_alive() && !self.dispatcher.is_broken()
     }
 
-    /// Stops all parts: commits queued sends, waits for webhook requests in flight, and releases the leases of the
-    /// remaining deliveries. Blocks.
+    /// Stops all parts: commits queued sends, waits for webhook requests in flight, and releases the leases that this
+    /// node still holds. Blocks.
     pub(crate) fn stop(&self) {
         self.sealpost.stop();
         self.dispatcher.stop();

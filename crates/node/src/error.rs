@@ -61,8 +61,7 @@ pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
 /// An error message with advice for the operator, and the error that caused it.
 #[derive(Debug)]
 pub struct Failure {
-    /// The message with the advice. `None` if the message of the cause already contains advice, and is displayed
-    /// instead.
+    /// The message with the advice. If `None`, the message of the cause is displayed, which already contains advice.
     message: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }

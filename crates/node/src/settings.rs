@@ -43,7 +43,7 @@ pub struct Settings {
     /// circuits.
     pub circuits: Option<PathBuf>,
     /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
-    /// built-in list. At start, the node reads the list into `service.reserved_handles`, and replaces the value there.
+    /// built-in list. At start, the node replaces `service.reserved_handles` with this list.
     pub reserved_handles: Option<PathBuf>,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
@@ -118,7 +118,8 @@ pub struct ConsoleSettings {
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
     /// The settings of the dispatcher, which sends events to webhooks. The node sets `policy.dev` from
-    /// [`Settings::dev`] and `events` from the service, and adds the certificates of the file below to `extra_roots`.
+    /// [`Settings::dev`], and `events` from the service settings. The node also adds the certificates of the file
+    /// [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's own field `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// A PEM file of certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,

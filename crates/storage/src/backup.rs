@@ -56,8 +56,8 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
         return Err(Fault::Refused(BackupFault::Server.into()));
     };
     let path = file.to_str().ok_or(Fault::Refused(BackupFault::Path.into()))?;
-    // A connection for reading has `query_only` set, which forbids every write, even of a copy. `VACUUM INTO` does not
-    // change the source.
+    // Connections for reading set the pragma `query_only`, which also forbids `VACUUM INTO`. The pragma can safely be
+    // turned off, because `VACUUM INTO` writes only the copy and does not change the source.
     source.batch_execute("PRAGMA query_only = OFF")?;
     sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
     let mut copied =

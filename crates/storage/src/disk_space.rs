@@ -20,10 +20,11 @@ pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
     u64::try_from(pages.number).map_err(|_negative| Fault::Corrupt("number of unused pages"))
 }
 
-/// Returns whether less than `min` bytes are available, with `free` bytes on the disk and `reusable` bytes inside the
+/// Returns true if less than `min` bytes are available: `free` bytes on the disk plus `reusable` bytes inside the
 /// database.
 ///
-/// At least a quarter of `min` must be free on the disk, because the write-ahead log cannot use reusable pages.
+/// Also returns true if less than a quarter of `min` is free on the disk, because the write-ahead log cannot use the
+/// reusable pages.
 pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {
     free < min / 4 || free.saturating_add(reusable) < min
 }

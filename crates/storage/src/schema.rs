@@ -66,8 +66,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The columns of the table `sessions` that the owner sees. Declared separately, because the admission facts have
-    /// three of them.
+    /// The columns of the table `sessions` that the owner sees. Declared separately, because the table for the
+    /// admission facts contains only the first three of these columns.
     #[sql_name = "sessions"]
     session_details (token) {
         token -> Binary,

@@ -11,8 +11,9 @@ pub struct Settings {
     /// Connects to PostgreSQL without TLS, unless the URL has an `sslmode`. By default, connections that leave the
     /// machine use `sslmode=verify-full`.
     pub in_clear: bool,
-    /// Prepares no statements on PostgreSQL, for a pooler in transaction mode that supports none. The role must have the
-    /// settings of a session as its defaults, because a pooler gives a session's settings to other sessions.
+    /// Prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support prepared
+    /// statements. The role must then have the settings of a session as its defaults, because a pooler gives a
+    /// session's settings to other sessions.
     pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,

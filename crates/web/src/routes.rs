@@ -4,7 +4,7 @@ use actix_web::web;
 
 use crate::{assets, badge_page, dashboard, docs, landing, state::WebState};
 
-/// Mounts badge pages, documentation, the landing page, assets and the dashboard. The server must wrap them in
+/// Mounts badge pages, documentation, the landing page, assets and the dashboard. The server must wrap these routes in
 /// [`sealpost_api::middleware`].
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {

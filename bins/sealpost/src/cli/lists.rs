@@ -110,7 +110,7 @@ pub(crate) struct OwnerArgs {
 
 impl OwnerArgs {
     /// Returns the account or the key that was given. The error does not occur in practice, because clap rejects
-    /// arguments with neither.
+    /// arguments that contain neither an account nor a key.
     pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),

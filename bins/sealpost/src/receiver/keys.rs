@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::bounded;
 use crate::{cli::KeyArgs, fault::Fault};
 
-/// Reads all keys. Fails with the exit status of wrong usage if a key is unreadable or invalid, or if none is given. A
-/// secret file may be empty, because the secret can be added to the file later.
+/// Reads all keys. Fails with the exit status of wrong usage if a key is unreadable or invalid, or if no key is given.
+/// A secret file may be empty, because the secret can be added to the file later.
 pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let usage = |error: ReceiverError| Fault::usage(error);
     let mut keys: Vec<ReceiverKey> =

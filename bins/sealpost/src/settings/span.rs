@@ -14,8 +14,8 @@ impl FromStr for Span {
     }
 }
 
-/// Shows the duration in the largest unit of which it is a multiple, at least twice the unit. For example, one day is
-/// `24h`, and 30 days are `30d`.
+/// Shows the duration as a whole number of one unit. Uses the largest unit that gives a number of at least 2. For
+/// example, one day is `24h`, and 30 days are `30d`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();

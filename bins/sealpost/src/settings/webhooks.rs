@@ -158,8 +158,8 @@ impl From<&WebhookArgs> for WebhookSettings {
             per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node later sets `policy.dev` and `events`, and adds the certificates of the file to `extra_roots`.
-            // `policy` contains the denied networks of the flag. The other fields below have no flag, and keep their
+            // The node later sets `policy.dev` and `events`, and adds certificates to `extra_roots`. `policy` already
+            // contains the denied networks of `--webhook-deny`. The other fields below have no flag, and keep their
             // defaults.
             worker_threads: defaults.worker_threads,
             probe_pause: defaults.probe_pause,

@@ -22,8 +22,8 @@ use crate::{
 pub struct AdminSettings {
     /// The settings of operators' sessions, and of the verification of passwords.
     pub access: AccessSettings,
-    /// The maximum number of sign-ins per minute and client address. A request to the API counts only if its
-    /// credentials were not verified before. 0 turns the limit off.
+    /// The maximum number of sign-ins per minute and client address. An API request also counts as a sign-in, unless
+    /// its credentials were verified before. 0 turns the limit off.
     pub sign_ins_per_minute: u32,
 }
 

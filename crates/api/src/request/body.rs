@@ -26,8 +26,8 @@ pub(super) enum SessionNeed {
     Required,
 }
 
-/// Reads the whole body. Also returns the memory share of a large body: its part of the memory budget, which is
-/// released on drop. A request without a body gives an empty body, and its content type is not checked.
+/// Reads the whole body. Also returns the memory share of a large body. The share is a part of the memory budget, and
+/// is released on drop. A request without a body gives an empty body, and its content type is not checked.
 ///
 /// A body over 16 KiB is large. It is accepted only with a token of an account. The token is looked up before more than
 /// 16 KiB are kept in memory.
@@ -98,8 +98,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Looks up the account of a request with a large body, and creates the memory share of the body. If the endpoint needs
-/// no token and the request has none, refuses the body as too large.
+/// Looks up the account of a request with a large body, and creates the memory share of the body. If a request has no
+/// token and its endpoint does not require one, refuses the body as too large.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,

@@ -1,6 +1,6 @@
-//! Determines the client address, which rate limits use. Without a trusted proxy, this is the address of the peer.
-//! Behind trusted proxies, it is the rightmost untrusted hop of `Forwarded` or `X-Forwarded-For`, because clients can
-//! forge all hops further left.
+//! Determines the client address, which rate limits use. Without a trusted proxy, the client address is the address of
+//! the peer. Behind trusted proxies, the client address is the rightmost untrusted hop of `Forwarded` or
+//! `X-Forwarded-For`. All hops further left are ignored, because clients can forge them.
 
 use std::net::{IpAddr, SocketAddr};
 

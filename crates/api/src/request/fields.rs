@@ -15,8 +15,8 @@ use super::nearest::nearest;
 pub(crate) struct Fields {
     /// The members that have not been read yet.
     members: Map<String, Value>,
-    /// The names of all members that were read, whether present or absent. The error about an unknown member suggests
-    /// the most similar of these names.
+    /// The names of all members that the request type has read, including members that the body does not contain. The
+    /// error about an unknown member suggests the most similar of these names.
     known: Vec<&'static str>,
 }
 

@@ -15,7 +15,7 @@ pub struct RowSample {
     pub undecryptable: usize,
 }
 
-/// Checks that the keys match the key marks in the database, known texts that were encrypted under each key version.
+/// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
 /// Adds no marks.
 pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
     for (version, mark) in database.kek_marks().map_err(database_error)? {

@@ -1,8 +1,8 @@
 //! Rotates the key-encryption key while servers run.
 //!
-//! A rotation can be interrupted at any time and repeated. A key is never removed from the key file, and the file is on
-//! disk before its newest version encrypts anything. After an interruption, the remaining rows stay readable, because
-//! the file still contains the older key versions.
+//! A rotation can be interrupted at any time and repeated. A new key version is in the key file on disk before any row
+//! is encrypted under this version. A rotation never removes an older version from the file. Therefore all rows stay
+//! readable after an interruption, including the rows that are not re-encrypted yet.
 
 mod key_file;
 
@@ -48,8 +48,8 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(failed)
 }
 
-/// Checks the keys against the key marks in the database, known texts encrypted under each key version. Adds marks for
-/// new versions.
+/// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
+/// Adds marks for new versions.
 fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
     unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }

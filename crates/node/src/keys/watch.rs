@@ -91,8 +91,8 @@ impl KeyFileReader {
         Ok(())
     }
 
-    /// Adds new key versions of the file to the keyring. Rejects the file, as at the start of a node, if a key that
-    /// the database knows is missing or different.
+    /// Adds new key versions of the file to the keyring. Rejects the file if a key that has a mark in the database is
+    /// missing in the file or different. A node makes the same check when it starts.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);

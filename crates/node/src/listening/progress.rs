@@ -19,7 +19,7 @@ pub(super) struct ProgressStream<S> {
     allowed: Duration,
     written_at: Instant,
     /// Timer for the timeout, polled only while an operation is pending. A write does not reset the timer, so that
-    /// writes stay cheap. After the timer has expired, it is reset if bytes were written meanwhile.
+    /// writes stay cheap. If bytes were written before the timer expires, the timer is reset when it expires.
     alarm: Pin<Box<Sleep>>,
 }
 

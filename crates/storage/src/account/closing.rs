@@ -170,8 +170,8 @@ fn erase_rows(
     now: Timestamp,
     limit: u32,
 ) -> Result<Option<DeletedRows>, Fault> {
-    // The logged attempts of deleted webhooks contain responses of receivers. The owner of a deleted webhook is not
-    // stored, so this also deletes the attempts of deleted webhooks of other accounts.
+    // The logged attempts of deleted webhooks contain responses of receivers. The database does not store the owner of
+    // a deleted webhook. Therefore this deletes the attempts of the deleted webhooks of all accounts.
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
         return Ok(Some(DeletedRows::default()));
     }
@@ -182,8 +182,8 @@ fn erase_rows(
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds a key of the account that is not erased yet. The label of a key is replaced last, after all other rows with
-/// personal data of the key are deleted.
+/// Finds a key of the account that still has its label or its handle. Both are erased last, after all other personal
+/// data of the key is deleted.
 fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let named = k::table
         .filter(k::account_id.eq(account))

@@ -160,9 +160,9 @@ const POSTGRES_SESSION: &str = "
 ///
 /// - A busy timeout, because operator commands write from another process.
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
-/// - A checkpoint each time the write-ahead log reaches 4,096 pages. The commit that reaches this length copies the log
-///   into the database and blocks other writers. The default is 1,000 pages. With the default, pages that every batch
-///   changes would be copied several times a second.
+/// - A checkpoint each time the write-ahead log reaches 4,096 pages. The commit that reaches this length runs the
+///   checkpoint, which copies the log into the database and blocks other writers. With the default of 1,000 pages,
+///   pages that every batch changes would be copied several times a second.
 const WRITER: [&str; 8] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",

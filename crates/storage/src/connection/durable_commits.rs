@@ -36,9 +36,11 @@ impl DurableCommits {
         if self.gate.is_closed() { Err(unavailable(NO_RESPONSE)) } else { Ok(()) }
     }
 
-    /// Runs the commit. If no response arrives before the deadline, closes the write gate (refuses durable writes),
-    /// ends the server process of the connection (PostgreSQL), and returns [`StoreError::InDoubt`]. A commit of SQLite
-    /// goes on in its thread and keeps the write lock until the disk responds.
+    /// Runs the commit, and waits for its result until the deadline. If no result arrives in time, refuses further
+    /// durable writes and returns [`StoreError::InDoubt`].
+    ///
+    /// On PostgreSQL, also ends the server process that runs the commit. On SQLite, the commit continues in its thread,
+    /// and keeps the write lock until the disk responds.
     pub(crate) fn run(
         &self,
         process: Option<i32>,

@@ -56,8 +56,8 @@ pub enum EncryptionFault {
          use a host on this machine in the database URL, or give --database-in-clear if the network is private"
     )]
     NotBuilt,
-    /// The URL selects the certificate authorities of this machine, but an `sslmode` that does not verify the host
-    /// name.
+    /// The URL has `sslrootcert=system` (the certificate authorities of this machine), but its `sslmode` does not
+    /// verify the host name.
     #[error("sslrootcert=system in the database URL needs sslmode=verify-full")]
     SystemWithoutHost,
     /// The `sslmode` in the URL does not exist.

@@ -25,8 +25,8 @@ impl Fault {
         }
     }
 
-    /// Classifies the error of a COMMIT. After some of these errors it is unknown whether the transaction is stored:
-    /// returns [`StoreError::InDoubt`] for these.
+    /// Classifies the error of a COMMIT. Returns [`StoreError::InDoubt`] if the transaction may be stored although
+    /// COMMIT failed.
     pub(crate) fn of_commit(self) -> StoreError {
         match self {
             Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),
@@ -115,8 +115,8 @@ fn leaves_in_doubt(error: &Error) -> bool {
     }
 }
 
-/// Returns true if the connection must be replaced. This includes a server that became read-only: it is no longer the
-/// primary, and a new connection may reach the new primary.
+/// Returns true if the connection must be replaced. This is also necessary if the server became read-only: the server
+/// is then no longer the primary, and a new connection may reach the new primary.
 fn is_fatal(error: &Error) -> bool {
     match error {
         Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,

@@ -1,9 +1,9 @@
 //! Connection pools that do not query the database at every checkout.
 //!
-//! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if the count
-//! has changed since the connection was opened or last tested. After a restart of the server, the first statement that
-//! fails therefore makes the pool test all other connections. If this statement begins a transaction, the caller
-//! repeats it on another connection.
+//! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if this
+//! count has changed since the connection was opened or last tested. For example, after a restart of the server one
+//! statement fails, and the pool then tests all its other connections. If the failed statement begins a transaction,
+//! the caller begins the transaction again on another connection.
 
 use std::{
     error::Error,

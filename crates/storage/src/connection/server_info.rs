@@ -97,8 +97,8 @@ fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
     Ok(diesel::select(sql::<BigInt>(expression)).get_result(conn)?)
 }
 
-/// Whether the defaults of the role, which a new session starts with, are like the settings of the service's sessions.
-/// A timeout of 0 means no timeout.
+/// SQL condition: true if a new session of the role starts with the settings that the service needs. Behind a pooler,
+/// the service relies on these defaults of the role. A timeout of 0 means no timeout, so the condition is then false.
 const SESSION_DEFAULTS: &str = "NOT EXISTS (
     SELECT 1 FROM pg_settings WHERE
         name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') AND reset_val = '0'

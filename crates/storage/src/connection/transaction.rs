@@ -148,9 +148,9 @@ impl Drop for Transaction {
 
 /// Begins a transaction with the settings that each database needs.
 ///
-/// On SQLite, takes the write lock at once, because a deferred transaction fails at its first write if another
-/// transaction has written in the meantime. The pragma for the durability precedes the transaction. On PostgreSQL, sets
-/// the isolation level again, because a pooler may have set it on another server connection.
+/// - SQLite: first sets the pragma for the durability. Then takes the write lock at once. A deferred transaction would
+///   take the lock at its first write, and fail if another transaction has written in the meantime.
+/// - PostgreSQL: sets the isolation level again, because a pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {

@@ -47,7 +47,7 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// Whether traffic to the server may cross a network, judged by the URL alone. A URL without a host gives true,
+    /// Returns true if traffic to the server may cross a network. Reads only the URL. A URL without a host gives true,
     /// because libpq may take a host from the environment. As in libpq, the parameter `host` overrides the host in the
     /// URL, and `hostaddr` overrides both.
     pub(crate) fn leaves_the_machine(&self) -> bool {

@@ -19,8 +19,9 @@ pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
 
 /// Confirms the preceding commit of this connection by a second commit, if the server waits for standbys.
 ///
-/// If the wait of a COMMIT for a standby is cancelled, COMMIT succeeds with a warning, but the driver drops the
-/// warning. A standby receives the log in order, so a later confirmed commit also confirms the earlier one.
+/// PostgreSQL can cancel the wait of a COMMIT for a standby. The COMMIT then succeeds with a warning, but the driver
+/// drops the warning. A standby receives the log in order. A confirmed later commit therefore also confirms the earlier
+/// commit.
 pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let waits = sql::<Bool>("current_setting('synchronous_standby_names') <> ''");

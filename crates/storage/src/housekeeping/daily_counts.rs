@@ -76,9 +76,13 @@ struct Portion {
 
 /// Returns the daily counts of a key from `since` on, oldest first.
 ///
-/// Includes recent rows that housekeeping has not counted yet. Reads at most the newest `uncounted_max` of these
-/// envelopes (of all keys) and of these successful attempts (of this key). One statement reads all rows, so that no row
-/// is counted twice while housekeeping counts.
+/// Includes recent rows that housekeeping has not counted yet, but only some of them:
+///
+/// - the newest `uncounted_max` uncounted envelopes, of all keys together
+/// - the newest `uncounted_max` uncounted successful attempts of this key
+///
+/// One statement reads the counts and these rows, so that no row is counted twice if housekeeping counts at the same
+/// time.
 pub(crate) fn of_key(
     conn: &mut AnyConnection,
     key: &ApiKeyId,
@@ -92,9 +96,9 @@ pub(crate) fn of_key(
     days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
 }
 
-/// Limits the uncounted envelopes of all keys first, and then selects those of the key, because no index contains the
-/// keys of envelopes. The parameters must first appear in the order of their numbers, because SQLite numbers parameters
-/// by their first use.
+/// First reads the newest uncounted envelopes of all keys, and then selects the envelopes of the key, because no index
+/// finds the envelopes of one key. `$1`, `$2` and `$3` must first appear in this order, because SQLite numbers
+/// parameters by their first use.
 const OF_KEY: &str = "
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered

@@ -14,12 +14,14 @@ use crate::{
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
 
-/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in the
-/// table `deleted_webhooks`, so that housekeeping later deletes the other deliveries and all attempts.
+/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Adds the webhooks to the
+/// table `deleted_webhooks`. Housekeeping later deletes all other deliveries and all attempts of these webhooks.
 ///
-/// Until then, no query returns the remaining rows. A node that claims one of these deliveries deletes the delivery.
-/// Deleting a long backlog in one transaction could exceed the statement timeout. The revocation of an API key, which
-/// deletes the webhooks of the key, would then fail.
+/// The number is limited, because deleting a long backlog in one transaction could exceed the statement timeout. The
+/// revocation of an API key deletes the webhooks of the key, and would then fail.
+///
+/// No query returns the rows that housekeeping has not deleted yet. If a node claims such a delivery, the claim deletes
+/// it.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -56,8 +58,8 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a webhook, and returns the number. If an envelope can then no longer be
-/// delivered, it bounces: its sender gets an event.
+/// Deletes up to `limit` deliveries to a webhook, and returns the number. If an envelope can no longer be delivered
+/// afterwards, the envelope bounces: its sender gets an event.
 fn delete_deliveries(
     conn: &mut AnyConnection,
     id: &str,
@@ -65,8 +67,9 @@ fn delete_deliveries(
     limit: usize,
 ) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
-    // Two queries are needed, because waiting and exhausted deliveries (all attempts failed) have separate indexes.
-    // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
+    // Waiting deliveries and exhausted deliveries (all attempts failed) have separate indexes. Therefore two queries
+    // select the deliveries. Each query sorts in the order of its index, because PostgreSQL might otherwise scan the
+    // table.
     let waiting = to_it
         .filter(d::due_at.is_not_null())
         .order(d::due_at)

@@ -68,9 +68,14 @@ impl From<Vec<PurgedRow>> for PurgedRows {
     }
 }
 
-/// Deletes envelopes, but skips an envelope if a recipient is opening it, or if another transaction has locked one of
-/// its deliveries. So the statement never waits for a lock. It cannot deadlock with transactions that lock deliveries
-/// before envelopes. Uses arrays, because PostgreSQL may execute a join by scanning whole tables.
+/// Deletes up to `limit` envelopes in a range of ids. Skips an envelope in two cases:
+///
+/// - A recipient is opening the envelope.
+/// - Another transaction has locked a delivery of the envelope.
+///
+/// Therefore the statement never waits for a lock, and cannot deadlock with transactions that lock deliveries before
+/// envelopes. The statement uses arrays instead of joins, because PostgreSQL may execute a join by scanning whole
+/// tables.
 ///
 /// An unopened envelope counts as undelivered only if this statement itself deleted a delivery or the waiting row of
 /// the envelope. Otherwise another transaction may have removed the delivery after a success.
@@ -96,8 +101,8 @@ pub(crate) fn purge_postgres(
     Ok(rows.into())
 }
 
-/// Deletes the deliveries and the rows in `waiting_envelopes` of envelopes with ids below `below`, but not the
-/// envelopes. Selects these envelopes by at most `limit` rows of each of the two tables.
+/// Deletes the rows in `deliveries` and `waiting_envelopes` that belong to envelopes with ids below `below`. Does not
+/// delete the envelopes. Finds these envelopes by the first `limit` rows of each of the two tables.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,

@@ -78,7 +78,8 @@ pub(crate) fn list(
 }
 
 /// Returns the upper bound of the oldest partition that is dropped as a whole, if all its rows are from before
-/// `before`. Returns only one partition, because the stored progress of a release belongs to one partition.
+/// `before`. Returns only one partition, because the progress of releasing envelopes is stored for each partition
+/// separately.
 pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
     let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
     whole.upper.filter(|upper| *upper <= before)
@@ -145,10 +146,11 @@ pub(crate) fn extend(
     })
 }
 
-/// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns whether
+/// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns true if
 /// the partitions were dropped.
 ///
-/// Adds an empty partition for the same range, because rows with the time of a clock that is far behind need one.
+/// After the drop, adds an empty partition for the same range of times. A node whose clock is far behind may still
+/// insert rows there.
 pub(crate) fn drop_up_to(
     conn: &mut PgConnection,
     table: &PartitionedTable,

@@ -41,8 +41,8 @@ pub(crate) fn purge_attempts(
     Ok(purged)
 }
 
-/// Drops the partitions before `upper` if all their attempts are in the daily counts. Returns whether they were
-/// dropped.
+/// Drops the partitions before `upper` if all their attempts are in the daily counts. Returns true if the partitions
+/// were dropped.
 fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault> {
     partitions::drop_up_to(conn, &ATTEMPTS, upper, |pg| {
         let is_counted = Statement::<_, Bool>::query(IS_COUNTED);

@@ -64,8 +64,8 @@ fn purge_rows(
         AnyConnection::Postgres(conn) => purge_postgres(conn, range, limit)?,
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, range.1, limit)?,
     };
-    // Subtracts the bytes before the bounces. This locks usage rows before webhooks, as batches of sends do. Another
-    // order could cause a deadlock.
+    // The bytes are subtracted first, which locks usage rows. The bounces then lock webhooks. Batches of sends lock in
+    // the same order, so that the transactions cannot deadlock.
     stored_bytes::subtract(conn, &purged.bytes)?;
     bounce_expired(conn, &purged, now)?;
     Ok(purged.count)

@@ -64,8 +64,8 @@ fn next_bytes(
     Ok(Some(portion.into_iter().map(|(sender, bytes, _)| (sender, bytes)).collect()))
 }
 
-/// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns whether
-/// they were dropped.
+/// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns true if the
+/// partitions were dropped.
 pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
@@ -96,8 +96,8 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
     .execute(conn)?)
 }
 
-/// Reads the next `limit` envelopes. Returns each sender with the total sealed bytes and the highest id of its
-/// envelopes.
+/// Reads the next `limit` envelopes. For each sender among these envelopes, returns the sender, the total size of its
+/// sealed envelopes, and the highest of their ids.
 fn bytes_of_portion(
     conn: &mut PgConnection,
     after: &str,

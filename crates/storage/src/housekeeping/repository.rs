@@ -87,8 +87,8 @@ impl HousekeepingRepo for Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // Envelopes are deleted oldest first. A channel is one key encapsulation for many envelopes. If a channel
-            // ended before the oldest stored envelope, none of its envelopes is left.
+            // A channel is one key encapsulation, which many envelopes use. Envelopes are deleted oldest first. If a
+            // channel ended before the oldest stored envelope was created, all envelopes of the channel are deleted.
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
             let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
             let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();

@@ -1,5 +1,5 @@
-//! Gives a node its turn at a housekeeping task (the exclusive right to run the task), and returns the time by which
-//! rows expire.
+//! Gives a node its turn at a housekeeping task (the exclusive right to run the task). Also returns the time that the
+//! task uses to decide which rows have expired.
 
 use diesel::{
     dsl::sql,
@@ -14,12 +14,14 @@ use crate::{
     rows::columns,
 };
 
-/// Takes the turn, and returns the current time for the task, by which rows expire. Returns `None` if another node has
+/// Takes the turn, and returns the time that the task must use as the current time. Returns `None` if another node has
 /// the turn.
 ///
-/// The database stores a time for each task, because deletion by a clock that is far ahead would lose data permanently.
-/// Each turn moves the stored time by at most `pace` towards the earlier of two clocks: of the node and of the database
-/// server. The returned time is the earliest of the stored time and these clocks.
+/// The present is the earlier of two clocks: of the node and of the database server. The database stores a time for
+/// each task. Each turn moves the stored time towards the present by at most `pace`. The returned time is the stored
+/// time, but never later than the present.
+///
+/// Without the stored time, a clock that is far ahead would let a task delete rows too early.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     turn: &HousekeepingTurn<'_>,

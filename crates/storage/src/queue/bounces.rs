@@ -40,14 +40,16 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Decides about the envelopes among `events`, after the caller has ended a delivery of each event without success:
+/// Decides for each envelope among `events` if it bounces. Before the call, the caller has ended a delivery of each
+/// event without success.
 ///
-/// - An envelope bounces if its recipient is revoked, or if all its remaining deliveries are exhausted.
+/// - An envelope bounces if its recipient is revoked, or if all its other deliveries are exhausted (all attempts
+///   failed).
 /// - An envelope without any delivery waits for a later webhook of its recipient.
 /// - An envelope with a pending delivery, an opened envelope and an envelope with a recorded outcome stay unchanged.
 ///
-/// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second one therefore
-/// sees the changes of the first.
+/// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second transaction
+/// therefore sees the changes of the first.
 pub(crate) fn settle(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,

@@ -52,8 +52,8 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Reads the attempts of each outcome separately, because the index
-/// contains the outcome, and merges the results.
+/// Returns attempts of a webhook, newest first. Runs one query for each outcome, because the index sorts by outcome
+/// before number. Then merges the results.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -111,8 +111,8 @@ pub(crate) fn recent(
     recent.map(timing).collect()
 }
 
-/// Returns up to `limit` attempts to deliver an event to these webhooks, newest first. The outcomes are part of the
-/// text, so that both databases use the partial indexes.
+/// Returns up to `limit` attempts to deliver an event to these webhooks, newest first. The SQL text contains the
+/// outcomes as literals, so that both databases use the partial indexes.
 pub(crate) fn attempts_at_event(
     conn: &mut AnyConnection,
     webhooks: &[WebhookId],

@@ -33,8 +33,9 @@ pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 /// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events
 /// that are already stored. Returns the ids of the stored events.
 ///
-/// Deliveries to disabled webhooks are also due at once, and the next claim parks them (gives them a later due time).
-/// Therefore the webhooks need no lock, even if one is enabled at the same time.
+/// Does not check if the webhooks are enabled: all deliveries are due at once. If a webhook is disabled, the next claim
+/// parks its deliveries (gives them a later due time). Therefore a webhook can be enabled or disabled at the same time,
+/// and its row needs no lock.
 pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
     if new.is_empty() {
         return Ok(HashSet::new());

@@ -22,8 +22,8 @@ use crate::{
 
 impl Outbox for Database {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        // Most claims find nothing due. The lookup comes first, because a lookup does not need the write lock of
-        // SQLite.
+        // Most claims find no due delivery. This lookup detects that without the write lock of SQLite, which the
+        // transaction of a claim needs.
         if claim.limit == 0 || !self.read(|conn| is_any_due(conn, claim.now))? {
             return Ok(Vec::new());
         }
@@ -86,8 +86,8 @@ impl Outbox for Database {
 }
 
 impl Database {
-    /// Ends all leases and makes the leased deliveries due. Only for the start of a node with an SQLite database,
-    /// because no other node uses the database.
+    /// Ends all leases and makes the leased deliveries due. Call only when a node with an SQLite database starts. No
+    /// other node uses this database, so all leases are from an earlier run of the node.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
         let leased = deliveries::table.filter(deliveries::lease.is_not_null());
         let due = deliveries::due_at.eq(Some(now.as_millis()));

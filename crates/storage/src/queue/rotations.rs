@@ -34,8 +34,8 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
 }
 
 /// Reads the next `limit` envelopes of the current pass, and stores events for the correspondents found in these
-/// envelopes. Starts a pass if none is running. After the last envelope, deletes the changes of the pass. Returns
-/// whether envelopes or changes are left to process. A change informs at most `informed_max` keys.
+/// envelopes. A change informs at most `informed_max` keys. Starts a pass if none is running. After the last envelope,
+/// deletes the rows of the changes that the pass has processed. Returns true if envelopes or changes are left.
 pub(crate) fn inform(
     conn: &mut AnyConnection,
     informed_max: i64,
@@ -99,8 +99,8 @@ fn inform_of(
         .collect::<Result<Vec<_>, Fault>>()?;
     let (mut informed, mut rest) = (change.informed, &*new);
     while !rest.is_empty() && informed < informed_max {
-        // `events::store` skips events that are already stored, and keys without a subscribed webhook. These do not
-        // count as informed, so the loop continues with further keys until the maximum is reached.
+        // `events::store` skips events that are already stored, and skips keys without a subscribed webhook. Skipped
+        // keys do not count as informed, so the loop continues with further keys until the maximum is reached.
         let room = usize::try_from(informed_max - informed).unwrap_or(0);
         let (some, others) = rest.split_at(room.min(rest.len()));
         informed += columns::number::<i64, _>(events::store(conn, some)?.len(), "events")?;
@@ -145,8 +145,11 @@ fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
 }
 
-/// Starts a pass over the envelopes for the changes that wait. Returns false if there is no change. Also returns false
-/// if no webhook subscribes to the event, and then deletes the changes.
+/// Starts a pass over the envelopes for the oldest changes that wait, at most [`CHANGES_READ_TOGETHER`]. Starts no pass
+/// and returns false in two cases:
+///
+/// - No change waits.
+/// - No webhook subscribes to the event. In this case, deletes all changes that wait.
 fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);

@@ -12,9 +12,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// Without the throttle, every batch of outcomes would lock and update its webhooks, in two more round trips. In
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite.
 ///
-/// A failure is always recorded, and so is the first success after a failure. An exception is a failure that another
-/// node recorded, because the throttle of this node does not know it. Such a failure is cleared by the first success
-/// that comes at least [`INTERVAL_MS`] after the last recorded success.
+/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. If another
+/// node recorded the failure, this throttle does not know the failure. The failure is then cleared later: by the first
+/// success at least [`INTERVAL_MS`] after the last success that this node recorded.
 #[derive(Debug, Default)]
 pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 

@@ -83,9 +83,11 @@ pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, F
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
 }
 
-/// Records that no later webhook receives the present waiting envelopes of a key. Stores the highest id to skip: the
-/// highest possible id of the current millisecond, or the id of the newest waiting envelope if that id is higher. The
-/// id is higher if the envelope comes from a node whose clock is ahead.
+/// Records that no later webhook receives the present waiting envelopes of a key. Stores the highest id to skip, which
+/// is the higher of two ids:
+///
+/// - the highest possible id of the current millisecond
+/// - the id of the newest waiting envelope, which is higher if the clock of the sending node is ahead
 pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) -> Result<(), Fault> {
     let newest = e::table
         .filter(e::recipient.eq(recipient))

@@ -80,8 +80,9 @@ fn transfer(
     now: Timestamp,
     limit: i64,
 ) -> Result<i64, Fault> {
-    // Checks for running transactions before it reads the envelopes. Otherwise, a transaction could store an envelope
-    // after the read and end before the check, and the request would be deleted although this envelope waits.
+    // This check for running transactions must come before the envelopes are read. Otherwise, a transaction could store
+    // an envelope after the read and end before the check. The request would then be deleted, although this envelope
+    // waits.
     let horizon = Horizon::of(conn, request)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),

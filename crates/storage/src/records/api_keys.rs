@@ -116,8 +116,8 @@ impl KeyRepo for Transaction {
     }
 
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        // The owner of the handle may have changed since the lookup by which the caller decided. The write therefore
-        // requires the owner that the lookup returned.
+        // The caller decided by an earlier lookup of the handle's owner. The owner may have changed since then. The
+        // write therefore requires the owner that the lookup returned.
         let seen = match self.handles_seen.get(handle) {
             Some(seen) => *seen,
             None => self.find_handle(handle)?.map(|owner| owner.api_key_id),

@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// Does nothing. Only a transaction must remember the owners of handles that it has read, to verify them at a later
-    /// write.
+    /// Does nothing, because a reader writes nothing. In contrast, a transaction remembers the owners of the handles
+    /// that it has read, and verifies them at a later write.
     #[expect(clippy::unused_self, reason = "the counterpart of the method of a transaction")]
     fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
 }

@@ -20,8 +20,8 @@ use crate::send::recent_facts::RecentFacts;
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
     pub(crate) recent: RecentFacts,
-    /// Maximum for the sum of the sizes of cached keys, where a key with short lists has the size one. Also the maximum
-    /// number of cached webhooks.
+    /// Limits both parts of the cache: the total size of the cached keys (see `key_size`), and the number of cached
+    /// webhooks.
     max: usize,
 }
 

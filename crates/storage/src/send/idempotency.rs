@@ -43,8 +43,8 @@ pub(crate) fn insert(
     if inserted == rows.len() {
         return Ok(());
     }
-    // Stale records (expired, or without an envelope) are deleted by a separate statement, because this statement must
-    // see the envelopes that were committed while the insert waited.
+    // A separate statement deletes stale records (expired, or without an envelope). Unlike the insert, the separate
+    // statement sees the envelopes that were committed while the insert waited.
     let expiries: Vec<_> = sends.iter().map(|send| send.expired_before.as_millis()).collect();
     statements::delete_stale_idempotency_keys(conn, &rows, &expiries)?;
     if inserted + statements::insert_idempotency_keys(conn, &rows)? == rows.len() {

@@ -208,9 +208,9 @@ impl fmt::Display for PageResponse {
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
-/// The referrer policy of the dashboard. All other pages use `no-referrer`, and browsers then send forms with the
-/// header `Origin: null` (Fetch standard, "append a request `Origin` header"). The service rejects this origin, so
-/// browsers that do not send `Sec-Fetch-Site` could submit no form.
+/// The referrer policy of the dashboard. All other pages use `no-referrer`. With `no-referrer`, browsers send forms
+/// with the header `Origin: null` (Fetch standard, "append a request `Origin` header"). If a browser does not send
+/// `Sec-Fetch-Site`, the service checks `Origin` and rejects `null`. Such a browser could then submit no form.
 const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]

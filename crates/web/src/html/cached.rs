@@ -15,8 +15,8 @@ pub(crate) fn cached_file(content_type: HeaderValue, text: impl Into<Bytes>) -> 
     StaticContent::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
 }
 
-/// Prepares an asset, which serves all requests for it. Browsers may cache the asset permanently, because its name
-/// contains a hash of its content.
+/// Prepares an asset once for all requests. Browsers may cache the asset permanently, because its name contains a hash
+/// of its content.
 pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());
     StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)

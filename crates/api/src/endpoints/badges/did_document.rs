@@ -60,6 +60,6 @@ The DID document (`did:web`) of the service. Its keys verify badges, status list
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 
-/// Cache lifetime of the document in seconds. The service publishes a new key for a longer time than this before it
-/// signs with the key. A cached document therefore never lacks a key that signs.
+/// Cache lifetime of the document in seconds. The service first publishes a new key, and waits longer than this time
+/// before it signs with the key. A cached document therefore never lacks a key that signs.
 const MAX_AGE_S: u32 = 3;

@@ -84,8 +84,9 @@ fn find_sender(
     sender.map(|sender| columns::id(&sender, "envelope")).transpose()
 }
 
-/// Reads a page of up to `limit` stored envelopes after the id `after`, and returns the recipients of those that
-/// `sender` sent. First finds the end of the page in the index, then reads the rows up to the end.
+/// Reads one page: up to `limit` stored envelopes of all senders, after the id `after`. Returns the recipients of the
+/// envelopes on this page that `sender` sent. First finds the last id of the page in the index, then reads the rows up
+/// to this id.
 fn sent_page(
     conn: &mut AnyConnection,
     sender: &ApiKeyId,

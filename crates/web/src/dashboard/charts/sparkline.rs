@@ -66,11 +66,11 @@ impl SparklineBar {
     }
 }
 
-/// Returns the height of one part of a bar, in units of the view box. `count` is the number of succeeded or of failed
-/// attempts that this part shows, and `top` is the number of attempts of the highest bar.
+/// Returns the height of one part of a bar, in units of the view box. A bar has two parts: the succeeded and the failed
+/// attempts. `count` is the number of attempts in this part, and `top` is the number of attempts in the highest bar.
 ///
-/// A count above 0 is at least 2 units high, so that it is visible. This minimum can raise one of the two parts of the
-/// highest bar by up to 2 units. The scale therefore leaves 2 units of the sparkline's height free.
+/// A part with attempts is at least 2 units high, so that it is visible. This minimum can make the highest bar up to 2
+/// units higher. The scale therefore leaves 2 units of the sparkline's height free.
 fn height_of(count: u32, top: u32) -> u32 {
     let scale = u64::from(Sparkline::HEIGHT - 2);
     let height = u64::from(count) * scale / u64::from(top.max(1));

@@ -3,8 +3,9 @@
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
-/// Returns true if the form comes from a page of this service. The header `Sec-Fetch-Site` decides, or `Origin` if
-/// `Sec-Fetch-Site` is absent.
+/// Returns true if the form comes from a page of this service. Decides by the header `Sec-Fetch-Site`, or by `Origin`
+/// if `Sec-Fetch-Site` is absent.
+///
 /// Accepts a request that has neither header. Such a request comes from a program, or from a browser that never sends
 /// forms across sites.
 pub(crate) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {

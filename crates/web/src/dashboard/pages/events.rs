@@ -44,8 +44,8 @@ pub(crate) struct EventsQuery {
     cursor: String,
 }
 
-/// The result of a processed form, and the problem with a form or a search. The page shows both. They are not query
-/// parameters, because a link could then make the page show a false result.
+/// The result of a processed form, and the problem with a form or a search. The page shows both texts. Neither text is
+/// a query parameter, because otherwise a link could make the page show a false result.
 #[derive(Default)]
 struct Notice {
     result: Option<String>,

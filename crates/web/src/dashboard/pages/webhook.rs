@@ -63,7 +63,7 @@ pub(crate) async fn show(
 }
 
 /// Shows the page. After a form was processed, `result` describes its effect. The text is not a query parameter,
-/// because a link could then make the page show a false result.
+/// because otherwise a link could make the page show a false result.
 async fn load(
     user: &SignedInUser,
     key: &str,

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked, and deliveries to
-/// the webhooks in `full`. If `full` is empty, skipped rows do not count against `limit`.
+/// the webhooks in `full`. If `full` is not empty, skipped rows count against `limit`, so fewer rows may be returned.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,
