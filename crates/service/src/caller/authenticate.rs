@@ -56,7 +56,7 @@ impl Sealpost {
         };
         let account_id = bearer.account_id;
         if key.account_id != account_id {
-            return Err(FOREIGN_KEY.into());
+            return self.refuse_bearer(token, is_cached, FOREIGN_KEY).await;
         }
         if let Err(refusal) = access.check(bearer.grant.as_ref()) {
             return self.refuse_bearer(token, is_cached, refusal).await;
