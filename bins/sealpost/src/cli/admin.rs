@@ -47,7 +47,7 @@ pub(crate) enum Noun {
     /// Assign and release handles, the readable names of API keys
     #[command(subcommand)]
     Handle(HandleCommand),
-    /// Manage invites, which open accounts while sign-up needs an invite
+    /// Manage invites; each new account uses one if sign-up needs an invite
     #[command(subcommand)]
     Invite(InviteCommand),
     /// Manage the service's own keys, which sign events and credentials

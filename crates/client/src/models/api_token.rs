@@ -12,7 +12,7 @@ pub struct CreatedApiToken {
     pub token_id: ApiTokenId,
     /// The token. No later response shows it.
     pub token: String,
-    /// A name for people.
+    /// Display name.
     pub name: String,
     /// The API key that the token acts as.
     pub api_key_id: ApiKeyId,
@@ -29,7 +29,7 @@ pub struct CreatedApiToken {
 pub struct ApiTokenView {
     /// Id of the token.
     pub token_id: ApiTokenId,
-    /// A name for people.
+    /// Display name.
     pub name: String,
     /// The API key that the token acts as.
     pub api_key_id: ApiKeyId,

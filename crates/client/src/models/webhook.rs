@@ -143,7 +143,7 @@ pub struct Redelivered {
 pub struct Recovered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Number of failed deliveries.
+    /// Number of deliveries that failed in the requested time range, without those that are already due or in progress.
     pub matched: u64,
     /// Number of deliveries that are due now.
     pub recovered: u64,

@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use crate::{Invite, InviteId, Timestamp, TokenHash};
 
-/// Reads and writes invites to open new accounts.
+/// Reads and writes invites. If sign-up needs an invite, each new account uses one.
 pub trait InviteRepo {
     /// Inserts an invite.
     fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError>;

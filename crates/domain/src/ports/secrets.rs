@@ -69,7 +69,7 @@ pub trait RewrapRepo {
 /// Reads and inserts the marks of key-encryption keys (KEKs). A mark is a known text, encrypted under one version of
 /// the KEK. At start-up, the marks reveal a wrong or missing key in the key file.
 pub trait KekMarks {
-    /// Reads the marks of all unretired KEK versions, each with its version.
+    /// Reads the version and the mark (an encrypted known text) of each KEK that is not retired.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
     /// Inserts the mark of a KEK version. If a mark of this version is already stored, changes nothing, even if that

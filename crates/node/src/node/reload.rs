@@ -1,4 +1,5 @@
-//! Reloads the compliance circuits, the TLS certificate and the console's password file while a node runs.
+//! Reloads the compliance circuits (the checks that each jurisdiction requires), the TLS certificate and the console's
+//! password file while a node runs.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Caches refusals because of a rate limit.
+//! Caches rate-limit refusals.
 //!
 //! Without this cache, each request of a client over its limit would need a transaction and lock the usage row. Only
 //! refusals by the limits per minute and per day are cached. An entry applies to one pair of session and key. The

@@ -1,4 +1,4 @@
-//! API tokens, for operators.
+//! Operator actions on API tokens: list the tokens of an account, and revoke a token.
 
 use sealpost_domain::{AccountId, ApiTokenId};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! Records assessments and attestations of API keys, which are the evidence for badges, and revokes badges.
+//! Records assessments and attestations of API keys, and revokes badges. Badges are based on the assessments and
+//! attestations.
 
 use schemars::JsonSchema;
 use sealpost_domain::{

@@ -60,5 +60,6 @@ impl Operator {
 
 /// Days that began within this time are included in the sums of daily counts.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);
-/// Maximum count of envelopes and deliveries, so that counting takes at most about a second.
+/// Upper limit for the count of envelopes, and for the count of deliveries. Rows beyond the limit are not counted, so
+/// that counting takes at most about a second.
 const COUNTED_MAX: u32 = 1_000_000;

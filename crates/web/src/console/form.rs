@@ -62,7 +62,7 @@ impl ActForm {
         &self.reason
     }
 
-    /// Redirects to a page after the act.
+    /// Returns a redirect to `path`, the page to show after [`Self::perform`] succeeded.
     pub(super) fn done(&self, path: &str) -> PageResponse {
         PageResponse::redirect(&self.user.state.site, path)
     }

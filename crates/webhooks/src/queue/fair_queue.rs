@@ -13,7 +13,7 @@ use sealpost_domain::{AccountId, WebhookId};
 use self::account_ring::AccountRing;
 use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 
-/// The targets with queued deliveries, in the order in which they may start requests.
+/// Queues the targets with waiting deliveries, and chooses the target of the next request.
 pub(crate) struct FairQueue {
     classes: ClassQueues,
     /// The numbers of requests in flight, for each account with requests in flight.

@@ -30,7 +30,7 @@ impl VerifyingKey {
         Self::from_multibase(&format!("z{}", bs58::encode(multicodec).into_string()))
     }
 
-    /// Parses the form of a public key in a Multikey of a DID document: `z6Mk…`.
+    /// Parses a public key in multibase form, such as `z6Mk…`. A Multikey in a DID document contains this form.
     pub fn from_multibase(text: &str) -> Result<Self, VerifyingKeyFault> {
         let key = public_key_of(&Did::new(format!("did:key:{text}")));
         key.map(Self).map_err(|_no_key| VerifyingKeyFault)

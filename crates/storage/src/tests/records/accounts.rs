@@ -117,7 +117,18 @@ fn a_session_is_confirmed_alone(db: &Fixture) {
     assert_eq!(lookup.session_confirmed_at(&mine.token).unwrap(), Some(at(3)));
     assert_eq!(lookup.session_confirmed_at(&other.token).unwrap(), None);
     assert_eq!(lookup.session_confirmed_at(&token()).unwrap(), None);
-    assert_eq!(lookup.find_session(&mine.token).unwrap(), Some(mine));
+    assert_eq!(lookup.find_session(&mine.token).unwrap(), Some(mine.clone()));
+    drop(lookup);
+
+    db.store()
+        .write(Durable, |tx| {
+            tx.confirm_session(&other.token, at(4))?;
+            tx.unconfirm_sessions(&account_id, &other.token)
+        })
+        .unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.session_confirmed_at(&mine.token).unwrap(), None);
+    assert_eq!(lookup.session_confirmed_at(&other.token).unwrap(), Some(at(4)));
 }
 
 fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {
