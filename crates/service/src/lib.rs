@@ -12,15 +12,14 @@ mod badges;
 mod cache;
 mod caller;
 mod compliance;
+mod envelopes;
 mod error;
 mod housekeeping;
 mod issuer;
-mod open;
 mod operator;
 mod operator_access;
 mod owner;
 mod policy;
-mod receipt;
 mod sealpost;
 mod send;
 mod settings;
@@ -54,25 +53,29 @@ pub use compliance::{
     explanation::{Explanation, Members},
     validate::{Tried, Validate, Validated},
 };
+pub use envelopes::{open::Opened, receipt::Receipt};
 pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
-pub use open::Opened;
 pub use operator::{
-    account_secrets::SecretReset,
+    account::{
+        invites::{InviteCreated, InviteShown, InviteTerms},
+        secrets::SecretReset,
+        sessions::SessionsEnded,
+    },
     action::{Operator, OperatorClient, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
-    encrypted_rows::EncryptedRows,
+    encryption::{
+        encrypted_rows::EncryptedRows,
+        issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
+        kek::KekRetired,
+        reencrypt::Rewrapped,
+    },
     governance::{DecisionShown, PartnerAssigned},
     handles::HandleReleased,
-    invites::{InviteCreated, InviteShown, InviteTerms},
-    issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
-    kek::KekRetired,
     key_details::KeyDetails,
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
-    reencrypt::Rewrapped,
-    sessions::SessionsEnded,
     stats::StatsShown,
 };
 pub use operator_access::{
@@ -91,7 +94,6 @@ pub use owner::{
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use policy::{PolicyChange, PolicyView};
-pub use receipt::Receipt;
 pub use sealpost::{
     Sealpost,
     core::Parts,

@@ -11,7 +11,7 @@ use sealpost_wallet::WalletError;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
+use super::{audit_chain::entry, encryption::encrypted_rows::EncryptedRows};
 use crate::account::activity::{self, ActOrigin};
 
 /// The reason that an operator's action was refused or failed.

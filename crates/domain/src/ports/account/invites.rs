@@ -1,6 +1,6 @@
 //! The port for invites to open new accounts.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{Invite, InviteId, Timestamp, TokenHash};
 
 /// Reads and writes invites. If sign-up needs an invite, each new account uses one.

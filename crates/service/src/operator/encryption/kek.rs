@@ -8,9 +8,9 @@ use sealpost_wallet::kek_version;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
+use crate::operator::{
     action::{ActionRecord, Concerned, Operator, OperatorError},
-    encrypted_rows::EncryptedRows,
+    encryption::encrypted_rows::EncryptedRows,
 };
 
 /// A retired version of the key-encryption key.

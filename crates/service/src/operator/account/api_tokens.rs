@@ -3,9 +3,9 @@
 use sealpost_domain::{AccountId, ApiTokenId};
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
-use super::lists::ListPage;
 use crate::account::api_tokens::ApiTokenView;
+use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::operator::lists::ListPage;
 
 impl Operator {
     /// Lists the API tokens of an account that have not expired.

@@ -1,6 +1,6 @@
 //! The ports for webhooks and the deliveries to them, as the owner of a key uses them.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EventId, PendingDelivery,
     RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,

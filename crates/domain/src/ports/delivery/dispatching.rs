@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{
     AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, TestEvent, TestResult, Timestamp,
     WebhookId,

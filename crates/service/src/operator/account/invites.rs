@@ -7,7 +7,7 @@ use sealpost_wallet::{InviteSecret, random};
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The terms of a new invite.
 #[derive(Debug, Clone)]

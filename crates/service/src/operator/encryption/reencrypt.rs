@@ -10,7 +10,7 @@ use sealpost_domain::{
 use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
 
-use super::action::{Operator, OperatorError};
+use crate::operator::action::{Operator, OperatorError};
 
 /// The numbers of values that were re-encrypted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! The port for writes of accounts and sessions.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{
     Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
 };

@@ -1,6 +1,6 @@
 //! The port that reads the data on the dashboard of an account's owner. The caller must have authenticated the owner.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{
     AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptTiming, Event,
     EventId, GovernanceStanding, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,

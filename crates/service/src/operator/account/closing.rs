@@ -6,11 +6,11 @@ use sealpost_domain::{
 };
 use serde_json::json;
 
-use super::{
+use crate::account::close::AccountClosed;
+use crate::operator::{
     action::{ActionRecord, Concerned, Operator, OperatorError},
     lists::NO_ACCOUNT,
 };
-use crate::account::close::AccountClosed;
 
 impl Operator {
     /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,

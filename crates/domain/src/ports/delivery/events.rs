@@ -1,6 +1,6 @@
 //! The port for stored events. The event `envelope.received` has no row of its own, so it does not use this port.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{IdentityRotation, NewEvent};
 
 /// Stores events and their deliveries to webhooks.
@@ -15,6 +15,6 @@ pub trait EventRepo {
     /// stores events for the key's correspondents (the keys that sent to this key or received from it): see
     /// [`HousekeepingRepo::inform_correspondents`].
     ///
-    /// [`HousekeepingRepo::inform_correspondents`]: super::HousekeepingRepo::inform_correspondents
+    /// [`HousekeepingRepo::inform_correspondents`]: crate::ports::HousekeepingRepo::inform_correspondents
     fn record_rotation(&mut self, rotation: &IdentityRotation) -> Result<(), StoreError>;
 }

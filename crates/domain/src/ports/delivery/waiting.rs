@@ -1,6 +1,6 @@
 //! The ports for waiting envelopes: envelopes that wait because their recipient has no webhook for received envelopes.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
 /// Counts waiting envelopes, and finds requested transfers (see [`WaitingRepo`]).

@@ -5,7 +5,7 @@ use sealpost_domain::AccountId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
+use crate::operator::{
     action::{ActionRecord, Concerned, Operator, OperatorError},
     lists::NO_ACCOUNT,
 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{AccountId, Timestamp};
 
 /// Closes accounts, and erases the personal data of their owners.

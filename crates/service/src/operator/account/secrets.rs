@@ -4,8 +4,8 @@ use sealpost_domain::AccountId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::account::recovery::NewSecrets;
+use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The recovery code of an account whose secrets an operator has reset.
 #[derive(Serialize)]

@@ -5,8 +5,8 @@ use sealpost_wallet::{IssuerPublicKey, Keyring};
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
+use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// One of the service's own keys, as operators see it.
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,6 @@
 //! The port for API tokens.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{AccountId, ApiToken, ApiTokenId, Timestamp, TokenHash};
 
 /// Writes API tokens.

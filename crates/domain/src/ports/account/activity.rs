@@ -1,6 +1,6 @@
 //! The port for the activity logs of accounts.
 
-use super::error::StoreError;
+use crate::ports::error::StoreError;
 use crate::{AccountId, Activity, ActivityKind, Timestamp};
 
 /// Writes entries in the activity logs of accounts.

@@ -1,0 +1,15 @@
+//! Ports of one account: account, activity log, API tokens, invites, erasure, and queries of the owner.
+
+mod accounts;
+mod activity;
+mod api_tokens;
+mod erasure;
+mod invites;
+mod owner;
+
+pub use accounts::AccountRepo;
+pub use activity::ActivityRepo;
+pub use api_tokens::ApiTokenRepo;
+pub use erasure::{ClosedPortion, ClosingExtent, DeletedRows, ErasureRepo};
+pub use invites::InviteRepo;
+pub use owner::{DailyCount, KeyOverview, OwnerLookup};
