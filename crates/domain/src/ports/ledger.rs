@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{error::StoreError, policies::Contact, waiting::WaitingEnvelope};
+use super::{delivery::WaitingEnvelope, error::StoreError, policies::Contact};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,

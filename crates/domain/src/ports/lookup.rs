@@ -3,8 +3,11 @@
 mod operator;
 
 use super::{
-    badges::BadgeLookup, envelopes::ReceiptLookup, error::StoreError, policies::PolicyLookup,
-    waiting::WaitingLookup, webhooks::WebhookLookup,
+    badges::BadgeLookup,
+    delivery::{WaitingLookup, WebhookLookup},
+    envelopes::ReceiptLookup,
+    error::StoreError,
+    policies::PolicyLookup,
 };
 use crate::{
     AccountId, ApiKey, ApiKeyId, ApiToken, Handle, IssuerKey, KeyStatus, Session, Timestamp,

@@ -1,25 +1,18 @@
 //! The port to the database as a whole: opens transactions and lookups.
 
 use super::{
-    accounts::AccountRepo,
-    activity::ActivityRepo,
-    api_tokens::ApiTokenRepo,
+    account::{AccountRepo, ActivityRepo, ApiTokenRepo, ErasureRepo, InviteRepo, OwnerLookup},
     badges::BadgeRepo,
+    delivery::{DeliveryRepo, EventRepo, WaitingRepo, WebhookRepo},
     envelopes::EnvelopeRepo,
-    erasure::ErasureRepo,
     error::StoreError,
-    events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
     housekeeping::HousekeepingRepo,
-    invites::InviteRepo,
     keys::KeyRepo,
     ledger::SendLedger,
     lookup::{Lookup, OperatorLookup},
-    owner::OwnerLookup,
     policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
-    waiting::WaitingRepo,
-    webhooks::{DeliveryRepo, WebhookRepo},
 };
 
 /// Decides whether a commit waits until the data is on disk.
