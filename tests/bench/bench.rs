@@ -2,14 +2,12 @@
 
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
-use crate::{BearerKind, floors::Floors, measure::machine::Machine, stage::database::Engine};
+use crate::{floors::Floors, measure::machine::Machine, stage::database::Engine};
 
 pub(crate) struct Bench {
     pub(crate) suite: String,
     /// The length of each run in seconds, if given.
     pub(crate) seconds: Option<u64>,
-    /// The bearer tokens of the senders.
-    pub(crate) bearer: BearerKind,
     /// Retention of `steady`, in seconds.
     pub(crate) retention: u64,
     /// Runs `growth` in full size.
@@ -21,7 +19,7 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(suite: String, seconds: Option<u64>, retention: u64, is_full: bool) -> Self {
         let (machine, floors) = (Machine::look(), RefCell::default());
-        Self { suite, seconds, bearer: BearerKind::Session, retention, is_full, machine, floors }
+        Self { suite, seconds, retention, is_full, machine, floors }
     }
 
     /// Returns the given length of a run, or `seconds` by default.

@@ -20,7 +20,7 @@ mod wire;
 
 use std::{process::ExitCode, rc::Rc};
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use mimalloc::MiMalloc;
 
@@ -53,9 +53,6 @@ struct Options {
     /// Length of each run in seconds [default: 10, 60 for limits of a minute, 1800 for steady]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
-    /// Bearer tokens of the senders
-    #[arg(long, value_enum, default_value_t = BearerKind::Session)]
-    bearer: BearerKind,
     /// Retention of steady in seconds
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     retention: u64,
@@ -68,13 +65,6 @@ struct Options {
     /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// The kind of bearer token that senders use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BearerKind {
-    ApiToken,
-    Session,
 }
 
 /// Another bench of the same program.
@@ -103,8 +93,7 @@ fn main() -> ExitCode {
 
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
-    let mut bench = Bench::new(options.suite, options.seconds, options.retention, options.full);
-    bench.bearer = options.bearer;
+    let bench = Bench::new(options.suite, options.seconds, options.retention, options.full);
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {

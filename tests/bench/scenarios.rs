@@ -4,6 +4,7 @@ mod backlog;
 mod closed;
 mod growth;
 mod memory;
+mod paired;
 mod refusals;
 mod smoke;
 mod sovereign;
@@ -95,8 +96,16 @@ pub(crate) const ALL: &[Scenario] = &[
         is_usual: false,
         ..usual(
             "policies",
-            "64 connections, to recipients with 1,000 keys in each list of their policies",
-            closed::to_recipients_with_policies,
+            "recipients with 1,000 keys in each list of their policies against the default policy",
+            paired::policies,
+        )
+    },
+    Scenario {
+        is_usual: false,
+        ..usual(
+            "api-tokens",
+            "senders with API tokens against the same senders with sessions",
+            paired::api_tokens,
         )
     },
     Scenario {

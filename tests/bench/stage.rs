@@ -12,7 +12,6 @@ pub(crate) mod stored;
 use std::time::Duration;
 
 use crate::{
-    BearerKind,
     bench::Bench,
     load::{Load, Pace},
     stage::{
@@ -52,10 +51,7 @@ impl Stage {
         fill: impl FnOnce(&Place, &Identities),
     ) -> Self {
         let (place, receiver) = (engine.place(), Receiver::start(population.recipients));
-        let mut identities = population.activate(&place, &receiver);
-        if bench.bearer == BearerKind::ApiToken {
-            identities.use_api_tokens(&place);
-        }
+        let identities = population.activate(&place, &receiver);
         fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
         Self { servers, receiver, identities, engine: engine.clone(), place }

@@ -36,17 +36,9 @@ pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
     outcome
 }
 
-pub(crate) fn to_recipients_with_policies(bench: &Bench, engine: &Engine) -> Outcome {
-    between(bench, engine, Population { policy_entries: 1000, ..Population::MANY }, 64)
-}
-
 fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
-    between(bench, engine, Population::MANY, connections)
-}
-
-fn between(bench: &Bench, engine: &Engine, population: Population, connections: usize) -> Outcome {
     let floors = bench.floors(engine);
-    let stage = Stage::set(bench, engine, population, Nodes::One);
+    let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
     let ratio = run.cpu_us() / floors.sum();
     let finding = Finding::at_most("CPU of an envelope over the sum of its floors", ratio, 1.35);

@@ -24,7 +24,7 @@ pub(crate) struct Population {
     pub(crate) recipients: usize,
     /// The plan of the senders.
     pub(crate) plan: Plan,
-    /// Number of keys in each list of the recipients' policies; 0 for the default policy.
+    /// Number of keys in each list of the policy of every second recipient. The others have the default policy.
     pub(crate) policy_entries: usize,
 }
 
@@ -63,17 +63,21 @@ impl Tenant {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Identities {
     pub(crate) senders: Vec<Member>,
     pub(crate) recipients: Vec<Member>,
 }
 
 /// A key with a session.
+#[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) key: ApiKeyId,
     pub(crate) token: Arc<str>,
     /// The webhook of a recipient.
     pub(crate) webhook: Option<Webhook>,
+    /// Whether the key has a policy of its own.
+    pub(crate) has_policy: bool,
 }
 
 impl Population {
@@ -94,7 +98,8 @@ impl Population {
                 let mut recipient = factory.add(tx, Plan::Explorer)?;
                 let webhook = webhook(recipient.key, &keyring, receiver, number);
                 tx.insert_webhook(&webhook)?;
-                if self.policy_entries > 0 {
+                recipient.has_policy = self.policy_entries > 0 && number % 2 == 1;
+                if recipient.has_policy {
                     tx.set_policy(&recipient.key, &policy(self.policy_entries))?;
                 }
                 recipient.webhook = Some(webhook);
@@ -107,11 +112,12 @@ impl Population {
 }
 
 impl Identities {
-    /// Replaces the session token of each sender by an API token.
-    pub(crate) fn use_api_tokens(&mut self, place: &Place) {
+    /// Returns the same identities with an API token for each sender.
+    pub(crate) fn with_api_tokens(&self, place: &Place) -> Self {
         let database = place.open();
         let store: &dyn Store = &database;
-        for sender in &mut self.senders {
+        let mut identities = self.clone();
+        for sender in &mut identities.senders {
             let text = KeyToken::generate().expect(RANDOMNESS);
             let created = store.write(Durability::Durable, |tx| {
                 let key = tx.find_key(&sender.key)?.expect("the key was inserted");
@@ -130,19 +136,30 @@ impl Identities {
             created.expect("the database can be filled");
             sender.token = text.expose().into();
         }
+        identities
     }
 
     /// Returns sends of this message size, from each sender to each recipient in turn.
     pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
+        self.sends_to(message_bytes, |_| true)
+    }
+
+    /// Returns sends of this message size, from each sender to each chosen recipient in turn.
+    pub(crate) fn sends_to(
+        &self,
+        message_bytes: usize,
+        is_chosen: impl Fn(&Member) -> bool,
+    ) -> Arc<Vec<Vec<u8>>> {
         let message = "x".repeat(message_bytes);
+        let recipients: Vec<_> = self.recipients.iter().filter(|one| is_chosen(one)).collect();
         let request = |number: usize| {
             let round = number / self.senders.len();
             let sender = self.senders.get(number % self.senders.len()).expect("within");
-            let recipient = (number + 17 * round) % self.recipients.len();
-            let recipient = self.recipients.get(recipient).expect("within");
+            let recipient = (number + 17 * round) % recipients.len();
+            let recipient = recipients.get(recipient).expect("within");
             sender.send(&format!(r#"{{"to":"{}","message":"{message}"}}"#, recipient.key))
         };
-        Arc::new((0..PAIRS.max(self.recipients.len())).map(request).collect())
+        Arc::new((0..PAIRS.max(recipients.len())).map(request).collect())
     }
 }
 
@@ -200,7 +217,7 @@ fn insert_key(
 ) -> Result<Member, StoreError> {
     let key = key(account, keyring, plan);
     tx.insert_key(&key)?;
-    Ok(Member { key: key.id, token, webhook: None })
+    Ok(Member { key: key.id, token, webhook: None, has_policy: false })
 }
 
 fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
