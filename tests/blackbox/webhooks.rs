@@ -9,6 +9,7 @@ mod lifecycle;
 mod misbehaving_receivers;
 mod receipts;
 mod redelivery;
+mod rotations;
 mod secret_rotation;
 mod targets;
 mod test_events;

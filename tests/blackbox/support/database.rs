@@ -80,8 +80,14 @@ impl Database {
     /// Starts two servers on one PostgreSQL database, or one server on the embedded database.
     #[track_caller]
     pub(crate) fn serve_on_every_node(&self) -> Vec<Server> {
+        self.serve_on_every_node_with(&[])
+    }
+
+    /// Like [`Database::serve_on_every_node`], with more arguments.
+    #[track_caller]
+    pub(crate) fn serve_on_every_node_with(&self, more: &[&str]) -> Vec<Server> {
         let nodes = if self.url.is_some() { 2 } else { 1 };
-        (0..nodes).map(|_| self.serve()).collect()
+        (0..nodes).map(|_| self.serve_with(more)).collect()
     }
 
     /// Returns the command that starts a server on free ports with more arguments.

@@ -1,0 +1,71 @@
+//! `identity.rotated`: the correspondents of a key get an event when the key changes.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, Receiver, WebhookRequest, on_both, text};
+
+on_both!(correspondents_get_one_event_for_each_change_of_a_key);
+
+/// Housekeeping sends the events. A short retention time shortens the interval between its runs to 1.5 s.
+const V1_1: &[&str] = &["--events", "v1.1", "--retention", "30s"];
+
+fn register(client: &Client, identity: &Identity, url: &str) -> Value {
+    let body = json!({"url": url, "events": ["identity.rotated"]});
+    client.act(identity, "/v1/webhooks/register", &body).ok()
+}
+
+/// Checks the payload and the signature of an event about this key. Returns the event's id.
+#[track_caller]
+fn check(request: &WebhookRequest, hook: &Value, key: &Identity, change: [&Value; 3]) -> String {
+    request.verify(&text(hook, "secret"));
+    let body = request.json();
+    let [handle, replaced_by, reason] = change;
+    assert_eq!(
+        body,
+        json!({
+            "event": "identity.rotated",
+            "event_id": request.id(),
+            "api_key_id": key.key,
+            "handle": handle,
+            "replaced_by": replaced_by,
+            "reason": reason,
+            "metadata": {"timestamp": body["metadata"]["timestamp"]},
+        })
+    );
+    assert!(request.id().starts_with("evt_"));
+    request.id()
+}
+
+fn correspondents_get_one_event_for_each_change_of_a_key(database: &Database) {
+    let nodes = database.serve_on_every_node_with(V1_1);
+    let (first, last) = (nodes[0].client(), nodes[nodes.len() - 1].client());
+    let (alice, bob) = (first.new_identity(), first.new_identity_with_handle("bob"));
+    let (carol, dave) = (last.new_identity(), last.new_identity());
+    let receivers: [Receiver; 4] = std::array::from_fn(|_| Receiver::start());
+    let [of_alice, of_carol, of_bob, of_dave] = &receivers;
+    let hooks = [register(first, &alice, &of_alice.url), register(last, &carol, &of_carol.url)];
+    register(first, &bob, &of_bob.url);
+    register(last, &dave, &of_dave.url);
+    first.send(&alice, &bob.key, "x").ok();
+    last.send(&bob, &carol.key, "x").ok();
+
+    let (handle, next) = (Value::from("bob"), Value::from(dave.key.clone()));
+    let changes: [(&[&str], [&Value; 3]); 3] = [
+        (&["key", "rotate", &bob.key], [&handle, &Value::Null, &"sealing_key".into()]),
+        (&["key", "revoke", &bob.key], [&handle, &Value::Null, &"revoked".into()]),
+        (&["handle", "assign", "bob", &dave.key], [&handle, &next, &"replaced".into()]),
+    ];
+    let mut ids = HashSet::new();
+    for (number, (command, change)) in changes.into_iter().enumerate() {
+        database.operate(command);
+        for (receiver, hook) in [of_alice, of_carol].into_iter().zip(&hooks) {
+            let requests = receiver.await_requests(number + 1);
+            ids.insert((text(hook, "webhook_id"), check(&requests[number], hook, &bob, change)));
+        }
+    }
+    let counts = receivers.each_ref().map(|receiver| receiver.requests().len());
+    assert_eq!(counts, [3, 3, 0, 0], "the key itself and strangers get none");
+    assert_eq!(ids.len(), 6, "each change has an event id of its own");
+}
