@@ -15,6 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from clients import check_generated_clients
 from examples import check_example_programs
 from linters import lint
+from operators import check_operator_api
 from server import Server
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +30,7 @@ def main():
             print("the document is valid OpenAPI", document["openapi"])
             print(f"{check_examples(document)} examples match their schemas")
             print(f"{walk(server, Checked(document))} responses of the main job match their schemas")
+            check_operator_api(server, Checked, check_examples)
             bob = server.new_identity("bob")
             print(f"{check_commands(server)} commands of the reference work unchanged")
             check_example_programs(document, sys.argv[1])

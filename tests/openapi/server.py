@@ -4,20 +4,25 @@ import subprocess
 
 import requests
 
+from operators import write_password_file
+
 
 class Server:
     """A server with an embedded database and without rate limits by address."""
 
     def __init__(self, binary, folder):
         self.binary, self.data = binary, ["--data-dir", f"{folder}/data"]
+        operators = write_password_file(binary, folder)
         self.process = subprocess.Popen(
-            [binary, "serve", "--dev", *self.data, "--listen", "127.0.0.1:0", "--ops-listen", "off", "--log", "warn",
+            [binary, "serve", "--dev", *self.data, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
+             "--console-password-file", str(operators), "--log", "warn",
              "--activations-per-minute", "0", "--logins-per-minute", "0", "--account-changes-per-minute", "0",
              "--webhook-tests-per-minute", "0"],
             stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         self.url = self.process.stdout.readline().strip().removeprefix("sealpost listening on ")
+        self.ops_url = self.process.stdout.readline().strip().removeprefix("sealpost ops on ")
         return self
 
     def __exit__(self, *_):

@@ -11,6 +11,7 @@ mod housekeeping;
 mod keys;
 mod ledger;
 mod lookup;
+mod nodes;
 mod policies;
 mod secrets;
 mod store;
@@ -38,6 +39,7 @@ pub use lookup::{
     AccountOverview, AccountSummary, HandleOwner, KeyFilter, KeySnapshot, Lookup, OperatorLookup,
     ServiceStats, WebhookOwner,
 };
+pub use nodes::{Node, NodeRepo, TaskTurn};
 pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};

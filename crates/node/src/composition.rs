@@ -187,11 +187,20 @@ impl Shared {
             circuits: circuits::read(settings.circuits.as_deref())?,
         };
         let reserved_handles = reserved_handles::read(settings.reserved_handles.as_deref())?;
-        let service = ServiceSettings { reserved_handles, ..settings.service.clone() };
+        let node_name = settings.service.node_name.clone().unwrap_or_else(host_name);
+        let service = ServiceSettings {
+            reserved_handles,
+            node_name: Some(node_name),
+            ..settings.service.clone()
+        };
         let sealpost = Sealpost::start(parts, service)
             .map_err(|error| start_error("the committer cannot start", error))?;
         Ok(Arc::new(sealpost))
     }
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 fn address_policy(settings: &Settings) -> AddressPolicy {

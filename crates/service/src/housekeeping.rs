@@ -5,5 +5,5 @@ pub(crate) mod housekeeper;
 mod interval;
 mod retention;
 mod stop_signal;
-mod task;
+pub(crate) mod task;
 mod waiting;

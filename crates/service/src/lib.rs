@@ -76,7 +76,7 @@ pub use operator::{
     key_details::KeyDetails,
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
-    stats::StatsShown,
+    stats::{NodeShown, StatsShown, TaskShown},
 };
 pub use operator_access::{
     access::{AccessSettings, OperatorAccess, OperatorSession},

@@ -70,6 +70,8 @@ pub struct Settings {
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
+    /// Name of this node in the list that operators see. A whole node uses its host name if this is `None`.
+    pub node_name: Option<String>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
     /// The cryptographic suite that seals new envelopes.
@@ -147,6 +149,7 @@ impl Default for Settings {
             idempotency_ttl: Duration::from_hours(24),
             events: EventsVersion::default(),
             housekeeping_every: Duration::from_mins(1),
+            node_name: None,
             housekeeping_batch: 500,
             suite: Suite::default(),
             channel_life: Duration::from_mins(10),

@@ -149,7 +149,8 @@ impl Database {
         Self::transact_in(begin, |conn| migrations::apply(conn, progress))
     }
 
-    /// Returns the names of the missing migrations. Refuses a database that is newer than the binary.
+    /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
+    /// its unknown migrations are additive.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.read(migrations::pending)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod daily_counts;
 pub(crate) mod deleted_webhooks;
 pub(crate) mod expired_envelopes;
+pub(crate) mod nodes;
 pub(crate) mod partitions;
 pub(crate) mod purge_attempts;
 pub(crate) mod purge_envelopes;

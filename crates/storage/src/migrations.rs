@@ -11,7 +11,7 @@ use sealpost_domain::ports::BoxedError;
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    schema::__diesel_schema_migrations as applied_migrations,
+    schema::{__diesel_schema_migrations as applied_migrations, additive_migrations},
 };
 
 pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -28,12 +28,19 @@ pub(crate) enum VersionFault {
     Newer(String),
 }
 
-/// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary.
+/// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary, unless all
+/// its unknown migrations are additive.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
     let applied = applied(conn)?;
-    let unknown: Vec<_> =
-        applied.iter().filter(|version| known.remove(*version).is_none()).cloned().collect();
+    let knows_additive = applied.iter().any(|version| version == ADDITIVE_SINCE);
+    let mut unknown: Vec<_> =
+        applied.into_iter().filter(|version| known.remove(version).is_none()).collect();
+    if !unknown.is_empty() && knows_additive {
+        let additive = additive_migrations::table.select(additive_migrations::version);
+        let additive = additive.load::<String>(conn)?;
+        unknown.retain(|version| !additive.contains(version));
+    }
     if unknown.is_empty() {
         Ok(known.into_values().collect())
     } else {
@@ -107,6 +114,9 @@ fn fault(error: BoxedError) -> Fault {
         Err(other) => Fault::Refused(other),
     }
 }
+
+/// Version of the migration that created the table `additive_migrations`.
+const ADDITIVE_SINCE: &str = "0032";
 
 /// Number of the advisory lock for migrations: `sealpost` in ASCII.
 const LOCK: i64 = 0x7365_616c_706f_7374;

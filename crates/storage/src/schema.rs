@@ -438,6 +438,22 @@ diesel::table! {
 }
 
 diesel::table! {
+    additive_migrations (version) {
+        version -> Text,
+    }
+}
+
+diesel::table! {
+    nodes (id) {
+        id -> BigInt,
+        host -> Text,
+        version -> Text,
+        started_at -> BigInt,
+        seen_at -> BigInt,
+    }
+}
+
+diesel::table! {
     policies (api_key_id) {
         api_key_id -> Text,
         accept -> Text,

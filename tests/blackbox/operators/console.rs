@@ -18,6 +18,8 @@ on_both!(
     a_session_ends_with_sign_out_and_cannot_be_forged,
     guesses_of_a_password_are_throttled,
     hostile_text_is_escaped,
+    the_plan_form_shows_the_present_overage,
+    the_service_page_shows_nodes_delivery_and_housekeeping,
 );
 
 fn every_page_works_in_a_browser(database: &Database) {
@@ -140,6 +142,27 @@ fn a_key_is_found_by_its_names(database: &Database) {
         desk.page(path);
     }
     assert_eq!(desk.get("/console/nowhere").status, 404);
+}
+
+fn the_plan_form_shows_the_present_overage(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let key = format!("/console/keys/{}", bob.key);
+    let marked = r#"name="allow_overage" value="yes" checked"#;
+    assert!(!desk.page(&key).contains(marked));
+    let plan = "plan=enterprise&per_day=5000&allow_overage=yes&reason=r";
+    assert_eq!(desk.submit(&format!("{key}/plan"), plan).status, 303);
+    assert!(desk.page(&key).contains(marked));
+}
+
+fn the_service_page_shows_nodes_delivery_and_housekeeping(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let desk = Desk::sign_in(&server.ops, Staff::Vera);
+    let page = desk.page("/console/service");
+    for part in ["All nodes", env!("CARGO_PKG_VERSION"), "running", "No enabled webhook fails."] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }
 
 fn a_form_of_another_site_changes_nothing(database: &Database) {

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Database, on_both, run, text};
+use crate::support::{Database, Reaction, Receiver, SOON, eventually, on_both, run, text};
 
 on_both!(
     accounts_are_listed_and_shown,
     keys_are_listed_by_every_filter,
     a_list_continues_at_its_cursor,
     stats_count_what_is_stored,
+    stats_list_failing_webhooks_housekeeping_and_nodes,
     lists_refuse_what_they_do_not_know,
     ended_sessions_are_rejected,
     a_webhook_is_listed_and_disabled,
@@ -146,6 +147,40 @@ fn stats_count_what_is_stored(database: &Database) {
     let shown = run(database.admin_command(&["stats"]));
     assert!(shown.stdout.contains("accounts        2\n"), "{shown:?}");
 }
+
+fn stats_list_failing_webhooks_housekeeping_and_nodes(database: &Database) {
+    // A short retention time makes housekeeping run every 500 ms.
+    let mut nodes = database.serve_on_every_node_with(&["--retention", "10s"]);
+    let client = nodes[0].client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let failing = Receiver::reacting(|_| Reaction::Status(500));
+    let hook = client.register(&bob, &failing.url);
+    client.send(&alice, &bob.key, "x").ok();
+    let stats = eventually("housekeeping runs, and the webhook fails", SOON, || {
+        let stats = database.operate(&["stats"]);
+        let is_complete = |list: &str| stats[list].as_array().is_some_and(|it| !it.is_empty());
+        (is_complete("housekeeping") && is_complete("failing_webhooks")).then_some(stats)
+    });
+    let failing = &stats["failing_webhooks"][0];
+    assert_eq!(failing["webhook_id"], hook["webhook_id"]);
+    assert_eq!(failing["api_key_id"], Value::from(&*bob.key));
+    let shown = stats["nodes"].as_array().unwrap();
+    assert_eq!(shown.len(), nodes.len(), "{stats}");
+    let ids: Vec<_> = shown.iter().map(|node| &node["node"]).collect();
+    for node in shown {
+        assert_eq!((&node["is_running"], &node["version"]), (&json!(true), &json!(VERSION)));
+        assert_ne!(node["host"], "");
+    }
+    for task in stats["housekeeping"].as_array().unwrap() {
+        assert!(ids.contains(&&task["node"]), "{stats}");
+        assert!(task["behind_seconds"].as_u64().unwrap() < 60, "{stats}");
+    }
+    // The row of a stopped node stays.
+    nodes.pop().unwrap().stop();
+    assert_eq!(database.operate(&["stats"])["nodes"].as_array().unwrap().len(), ids.len());
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn lists_refuse_what_they_do_not_know(database: &Database) {
     let server = database.serve();

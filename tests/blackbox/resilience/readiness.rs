@@ -2,7 +2,7 @@
 
 use sealpost_testkit::{FsyncMode, Server as Postgres};
 
-use crate::support::{Client, Database, SOON, Server, eventually, text};
+use crate::support::{Client, Database, SOON, Server, eventually, on_both, text};
 
 #[test]
 fn without_its_standby_the_database_stores_nothing_and_sends_end_within_the_deadline() {
@@ -58,4 +58,22 @@ fn readiness(server: &Server) -> (u16, String) {
 fn set(database: &Database, setting: &str) {
     database.by_hand(&format!("ALTER SYSTEM SET {setting}"));
     database.by_hand("SELECT pg_reload_conf()");
+}
+
+on_both!(an_old_server_stays_ready_after_an_additive_migration);
+
+fn an_old_server_stays_ready_after_an_additive_migration(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    let versions = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
+    database
+        .by_hand(&format!("INSERT INTO additive_migrations (version) VALUES ('9999'); {versions}"));
+    assert_eq!(readiness(&server), (200, "ok\n".to_owned()));
+    server.stop();
+    let restarted = database.serve();
+    restarted.client().send(&alice, &alice.key, "after a restart").ok();
+    database.by_hand("DELETE FROM additive_migrations WHERE version = '9999'");
+    let (status, reason) = readiness(&restarted);
+    assert_eq!(status, 503);
+    assert!(reason.contains("newer than this version"), "{reason}");
 }

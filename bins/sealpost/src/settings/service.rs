@@ -289,7 +289,7 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The node replaces `reserved_handles` with the list from the file of reserved handles. The fields below
+            // The node replaces `reserved_handles` and `node_name`. The fields below
             // have no flag, and keep their defaults.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
@@ -302,6 +302,7 @@ impl ServiceArgs {
             waiting_transfer_every: defaults.waiting_transfer_every,
             badges_per_key_max: defaults.badges_per_key_max,
             housekeeping_every: defaults.housekeeping_every,
+            node_name: defaults.node_name,
             housekeeping_batch: defaults.housekeeping_batch,
             session_lookups_waiting_max: defaults.session_lookups_waiting_max,
             session_lookups_together_max: defaults.session_lookups_together_max,

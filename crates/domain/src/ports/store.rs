@@ -11,6 +11,7 @@ use super::{
     keys::KeyRepo,
     ledger::SendLedger,
     lookup::{Lookup, OperatorLookup},
+    nodes::NodeRepo,
     policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
 };
@@ -108,6 +109,7 @@ pub trait Tx:
     + InviteRepo
     + IssuerRepo
     + KeyRepo
+    + NodeRepo
     + PolicyRepo
     + RewrapRepo
     + SendLedger

@@ -11,10 +11,12 @@ use sealpost_domain::{
     AccountId, RequestSource, Timestamp,
     ports::{ClosingExtent, DeletedRows},
 };
-use sealpost_wallet::{LoginSecret, same_hash};
 use serde::Serialize;
 
-use super::{recovery::WRONG_SECRET, session::NO_LOGIN};
+use super::{
+    recovery::{OwnerProof, check_owner, record_wrong_secret},
+    session::NO_LOGIN,
+};
 use crate::{
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
@@ -75,7 +77,7 @@ impl Sealpost {
         source: RequestSource,
     ) -> Result<AccountClosed, Error> {
         let session = *session;
-        self.block(move |core| core.close_account(&session, &login_secret, &source)).await
+        self.block(move |core| core.close_account(&session, login_secret, &source)).await
     }
 }
 
@@ -83,39 +85,22 @@ impl Core {
     fn close_account(
         &self,
         session: &AccountSession,
-        login_secret: &str,
+        login_secret: String,
         source: &RequestSource,
     ) -> Result<AccountClosed, Error> {
-        self.check_login_secret(session, login_secret, source, "closing the account")?;
         let account = session.account_id;
         let actor = format!("account:{account}");
         let operator = Operator::new(Arc::clone(&self.store), Arc::clone(&self.clock), actor);
-        let closed = operator.erase_account(&account);
+        let proof = OwnerProof::Secret(login_secret);
+        let closed = operator.erase_if(&account, |tx| check_owner(self, tx, session, &proof));
         // The cache is invalidated even after an error, because the first transactions may have been committed.
         self.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account));
-        closed.map_err(|error| match error {
-            OperatorError::Store(fault) => fault.into(),
+        let closed = closed.map_err(|error| match error {
+            OperatorError::Store(fault) => Error::from(fault),
             _ => NO_LOGIN.into(),
-        })
-    }
-
-    /// Checks the login secret of the session's account. Stores an activity entry if the secret is wrong; `attempted`
-    /// describes the action for which the secret was given.
-    pub(crate) fn check_login_secret(
-        &self,
-        session: &AccountSession,
-        login_secret: &str,
-        source: &RequestSource,
-        attempted: &str,
-    ) -> Result<(), Error> {
-        let account = &session.account_id;
-        let stored = self.store.lookup()?.find_login_secret(account)?.ok_or(WRONG_SECRET)?;
-        let given = LoginSecret::hash_of(login_secret);
-        if given.is_some_and(|given| same_hash(&given, &stored)) {
-            return Ok(());
-        }
-        self.record_failed_login(account, source, Some(attempted))?;
-        Err(WRONG_SECRET.into())
+        })?;
+        record_wrong_secret(self, session, source, "closing the account", &closed)?;
+        Ok(closed?)
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) enum OwnerProof {
     Secret(String),
 }
 
-/// Locks the account. Then checks that the account is open, the session is live and the login secret is right.
+/// Locks the account. Then checks that the account is open, the session is live, and the proof holds.
 pub(crate) fn check_owner(
     core: &Core,
     tx: &mut dyn Tx,
@@ -144,7 +144,11 @@ pub(crate) fn check_owner(
     if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
         return Ok(Err(NO_SESSION));
     }
-    let OwnerProof::Secret(login_secret) = proof else { return Ok(Ok(())) };
+    let OwnerProof::Secret(login_secret) = proof else {
+        // The time was checked before. Another session may have replaced the secrets since, which ends a confirmation.
+        let is_confirmed = tx.session_confirmed_at(&session.token)?.is_some();
+        return Ok(if is_confirmed { Ok(()) } else { Err(NO_SESSION) });
+    };
     let stored = tx.find_login_secret(&session.account_id)?;
     let given = LoginSecret::hash_of(login_secret);
     let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `housekeeper` | deletes expired rows and updates daily counts |
 //! | `wiper` | wipes expired secrets from memory |
-//! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions |
+//! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions and of this node |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
@@ -15,7 +15,10 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::LeaseToken;
+use sealpost_domain::{
+    LeaseToken, Timestamp,
+    ports::{Durability, Node},
+};
 use sealpost_wallet::random;
 
 use super::{
@@ -36,6 +39,8 @@ impl Housekeeper {
         // The token identifies this node. It must be unique, because two nodes with the same token would run a task at
         // the same time.
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
+        let started_at = core.clock.now();
+        record_node(core, node, started_at);
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
         housekeeper.spawn(
@@ -59,7 +64,8 @@ impl Housekeeper {
                 core.cache.invalidate_on(CacheEvent::UnusedEvicted);
             }
         })?;
-        housekeeper.spawn("key-reviewer", every, core, |core, _| {
+        housekeeper.spawn("key-reviewer", every, core, move |core, _| {
+            record_node(core, node, started_at);
             if let Err(error) = core.review_keys() {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "cached keys were not compared with the database");
@@ -109,6 +115,23 @@ impl Housekeeper {
         }
     }
 }
+
+/// Stores that this node is running, for the list that operators see.
+fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
+    let now = core.clock.now();
+    let host = core.settings.node_name.clone().unwrap_or_else(|| "unnamed".to_owned());
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let node = Node { id, host, version, started_at, seen_at: now };
+    let stored =
+        core.store.write(Durability::Relaxed, |tx| tx.record_node(&node, now.minus(NODE_KEPT)));
+    if let Err(error) = stored {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "the row of this node was not stored");
+    }
+}
+
+/// Time after which the row of a stopped node is deleted.
+const NODE_KEPT: Duration = Duration::from_hours(24);
 
 impl Drop for Housekeeper {
     fn drop(&mut self) {

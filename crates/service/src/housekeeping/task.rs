@@ -122,7 +122,7 @@ const LIMIT_MIN: u32 = 50;
 const LIMIT_MAX: u32 = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
-const HELD_FOR: Duration = Duration::from_mins(2);
+pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);
 /// Minimum for the limit by which one run may advance the stored time of a task. Ten times the default interval between
 /// runs.
 const PACE_MIN: Duration = Duration::from_mins(10);

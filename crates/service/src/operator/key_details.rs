@@ -5,7 +5,7 @@ use sealpost_domain::{
     ApiKeyId, Timestamp,
     ports::{KeyOverview, WebhookOwner},
 };
-use sealpost_limits::{Terms, UsageReport, report};
+use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
 use serde::Serialize;
 
 use super::{
@@ -24,6 +24,8 @@ pub struct KeyDetails {
     pub created_at: Timestamp,
     /// Messages per second, with a burst of one second.
     pub throughput_per_second: u32,
+    /// Whether messages over the monthly allowance are admitted and recorded.
+    pub allow_overage: bool,
     /// Limits and their use.
     pub usage: UsageReport,
     /// Governance decisions about the key.
@@ -44,6 +46,7 @@ impl Operator {
         Ok(KeyDetails {
             created_at: key.created_at,
             throughput_per_second: terms.per_second,
+            allow_overage: terms.overage == OveragePolicy::Admit,
             usage: report(&terms, &usage, self.clock.now()),
             governance: standing.into(),
             webhooks: webhooks.into_iter().map(WebhookView::from).collect(),

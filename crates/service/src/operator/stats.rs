@@ -1,12 +1,17 @@
-//! Counts the accounts, keys, webhooks, envelopes and deliveries of the whole service.
+//! Counts the accounts, keys, webhooks, envelopes and deliveries of the whole service. Also shows failing webhooks,
+//! housekeeping and nodes.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
-use sealpost_domain::ports::ServiceStats;
+use sealpost_domain::{
+    LeaseToken, Timestamp,
+    ports::{Node, ServiceStats, TaskTurn},
+};
 use serde::Serialize;
 
 use super::action::{Operator, OperatorError};
+use crate::{housekeeping::task::HELD_FOR, webhooks::view::WebhookView};
 
 /// Numbers about the whole service, for operators.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -33,13 +38,55 @@ pub struct StatsShown {
     pub delivered_7d: u64,
     /// Size of the whole database in bytes.
     pub database_bytes: u64,
+    /// Enabled webhooks whose deliveries fail, the longest failing ones first; at most 20.
+    pub failing_webhooks: Vec<WebhookView>,
+    /// Housekeeping tasks, which delete expired rows and update counts.
+    pub housekeeping: Vec<TaskShown>,
+    /// Servers that use the database, the last seen ones first; at most 100. A row stays for a day after the server has
+    /// stopped.
+    pub nodes: Vec<NodeShown>,
+}
+
+/// The progress of a housekeeping task.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct TaskShown {
+    /// Name of the task.
+    pub task: String,
+    /// Id of the node that ran the task last.
+    pub node: String,
+    /// The time up to which the task has processed expired rows.
+    pub processed_to: Timestamp,
+    /// Seconds between `processed_to` and now. Less than two minutes, unless no node runs the task or a clock is wrong.
+    pub behind_seconds: u64,
+}
+
+/// A server that uses the database.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct NodeShown {
+    /// Id of the node, chosen at random at each start.
+    pub node: String,
+    /// Host name of the server.
+    pub host: String,
+    /// Version of the program.
+    pub version: String,
+    /// Time of the start.
+    pub started_at: Timestamp,
+    /// Time at which the node last renewed its row. A running node renews its row once a minute.
+    pub seen_at: Timestamp,
+    /// True if the node was seen within the last three minutes.
+    pub is_running: bool,
 }
 
 impl Operator {
     /// Counts the rows of the service. Reads every key and webhook, so the time grows with their number.
     pub fn stats(&self) -> Result<StatsShown, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
-        let stats = self.store.operator_lookup()?.stats(since, COUNTED_MAX + 1)?;
+        let now = self.clock.now();
+        let mut lookup = self.store.operator_lookup()?;
+        let stats = lookup.stats(since, COUNTED_MAX + 1)?;
+        let failing = lookup.failing_webhooks(FAILING_MAX)?;
+        let turns = lookup.task_turns()?;
+        let nodes = lookup.nodes(NODES_MAX)?;
         let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
         let (max, by_name) = (u64::from(COUNTED_MAX), stats.webhooks.into_iter());
         Ok(StatsShown {
@@ -54,9 +101,37 @@ impl Operator {
             sent_7d: stats.sent,
             delivered_7d: stats.delivered,
             database_bytes: stats.database_bytes,
+            failing_webhooks: failing.into_iter().map(WebhookView::from).collect(),
+            housekeeping: turns.into_iter().map(|turn| task_shown(turn, now)).collect(),
+            nodes: nodes.into_iter().map(|node| node_shown(node, now)).collect(),
         })
     }
 }
+
+fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskShown {
+    let processed_to = until.minus(HELD_FOR);
+    TaskShown {
+        task,
+        node: node_id(node),
+        processed_to,
+        behind_seconds: now.since(processed_to).as_secs(),
+    }
+}
+
+fn node_shown(node: Node, now: Timestamp) -> NodeShown {
+    let Node { id, host, version, started_at, seen_at } = node;
+    let is_running = now.abs_diff(seen_at) < STOPPED_AFTER;
+    NodeShown { node: node_id(id), host, version, started_at, seen_at, is_running }
+}
+
+fn node_id(LeaseToken(id): LeaseToken) -> String {
+    format!("{id:016x}")
+}
+
+const FAILING_MAX: u32 = 20;
+const NODES_MAX: u32 = 100;
+/// Three times the interval between two renewals of a node's row.
+const STOPPED_AFTER: Duration = Duration::from_mins(3);
 
 /// Days that began within this time are included in the sums of daily counts.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);

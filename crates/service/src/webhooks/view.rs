@@ -7,7 +7,7 @@ use sealpost_domain::{
 use serde::Serialize;
 
 /// A webhook without its secrets.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of a webhook")]
 pub struct WebhookView {
     pub webhook_id: WebhookId,

@@ -184,6 +184,16 @@ pub(crate) fn unhealthy(
     unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
+/// Returns up to `limit` enabled webhooks whose deliveries fail, the longest failing ones first.
+pub(crate) fn failing(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Webhook>, Fault> {
+    let failing = webhooks::table
+        .filter(webhooks::failing_since.is_not_null())
+        .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
+        .order((webhooks::failing_since, webhooks::id))
+        .limit(limit.into());
+    failing.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+}
+
 /// A row of the table `webhooks`. The column `events` is a list of names separated by commas, because no query filters
 /// by event.
 #[derive(Debug, Insertable, Queryable)]

@@ -2,6 +2,7 @@
 
 mod daily_counts;
 mod deleted_webhooks;
+mod nodes;
 mod partitions;
 mod retention;
 mod task_turns;

@@ -26,7 +26,7 @@ on_both_empty!(
     later_migrations_keep_existing_rows,
     renamed_tables_keep_their_rows,
 );
-on_both!(a_newer_database_is_refused);
+on_both!(a_newer_database_is_refused, unknown_additive_migrations_are_accepted);
 
 fn an_empty_database_has_pending_migrations(db: &Fixture) {
     assert_eq!(db.pending_migrations().unwrap(), names("sqlite"));
@@ -196,6 +196,18 @@ fn a_newer_database_is_refused(db: &Fixture) {
         assert!(reason.to_string().contains("newer than this version"), "{reason}");
         assert!(reason.to_string().contains("9999"), "{reason}");
     }
+}
+
+fn unknown_additive_migrations_are_accepted(db: &Fixture) {
+    let versions = "INSERT INTO __diesel_schema_migrations (version) VALUES";
+    db.execute(&format!("{versions} ('9998'), ('9999')")).unwrap();
+    db.execute("INSERT INTO additive_migrations (version) VALUES ('9998')").unwrap();
+    let Err(StoreError::Refused(reason)) = db.check() else { panic!("not refused") };
+    assert!(reason.to_string().contains("unknown migrations 9999:"), "{reason}");
+    db.execute("INSERT INTO additive_migrations (version) VALUES ('9999')").unwrap();
+    db.check().unwrap();
+    assert_eq!(db.migrate().unwrap(), [""; 0]);
+    db.activate();
 }
 
 #[test]

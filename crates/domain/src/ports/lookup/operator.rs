@@ -2,7 +2,11 @@
 
 use crate::{
     AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Label, PartnerId, Timestamp, Webhook,
-    WebhookId, WebhookStatus, ports::StoreError,
+    WebhookId, WebhookStatus,
+    ports::{
+        StoreError,
+        nodes::{Node, TaskTurn},
+    },
 };
 
 /// Reads lists and statistics for operators. A list begins with the newest row. For the next page, `below` is the id of
@@ -41,6 +45,15 @@ pub trait OperatorLookup {
     /// Counts the rows of the whole service. Stops counting envelopes and deliveries at `counted_max`. Adds up the
     /// daily counts of days that begin at `since` or later.
     fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError>;
+
+    /// Lists up to `limit` nodes, the last seen ones first.
+    fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError>;
+
+    /// Lists the last turn of each housekeeping task, by name.
+    fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError>;
+
+    /// Lists up to `limit` enabled webhooks whose deliveries fail, the longest failing ones first.
+    fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError>;
 }
 
 /// An account, as lists show it.

@@ -1,28 +1,40 @@
 //! Closing of accounts.
 
 use sealpost_domain::{
-    AccountId,
-    ports::{ClosingExtent, DeletedRows, Durability},
+    AccountId, Refusal,
+    ports::{ClosingExtent, DeletedRows, Durability, StoreError, Tx},
 };
 use serde_json::json;
 
-use crate::account::close::AccountClosed;
-use crate::operator::{
-    action::{ActionRecord, Concerned, Operator, OperatorError},
-    lists::NO_ACCOUNT,
+use crate::{
+    account::close::AccountClosed,
+    operator::{
+        action::{ActionRecord, Concerned, Operator, OperatorError},
+        lists::NO_ACCOUNT,
+    },
 };
 
 impl Operator {
     /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
     /// handles and activity stay. After an interruption, call this function again.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
-        self.close(id, ClosingExtent::Close, "account.close")
+        self.close(id, ClosingExtent::Close, "account.close", |_| Ok(Ok(())))?.or(Err(NO_ACCOUNT))
     }
 
     /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
     /// that is already closed.
     pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
-        self.close(id, ClosingExtent::Erase, "account.erase")
+        self.erase_if(id, |_| Ok(Ok(())))?.or(Err(NO_ACCOUNT))
+    }
+
+    /// Like [`Operator::erase_account`], if `permit` permits it. `permit` runs in the transaction that makes the account
+    /// unusable.
+    pub(crate) fn erase_if(
+        &self,
+        id: &AccountId,
+        permit: impl Fn(&mut dyn Tx) -> Result<Result<(), Refusal>, StoreError>,
+    ) -> Result<Result<AccountClosed, Refusal>, OperatorError> {
+        self.close(id, ClosingExtent::Erase, "account.erase", permit)
     }
 
     fn close(
@@ -30,10 +42,13 @@ impl Operator {
         id: &AccountId,
         extent: ClosingExtent,
         action: &'static str,
-    ) -> Result<AccountClosed, OperatorError> {
+        permit: impl Fn(&mut dyn Tx) -> Result<Result<(), Refusal>, StoreError>,
+    ) -> Result<Result<AccountClosed, Refusal>, OperatorError> {
         let now = self.clock.now();
-        let (sessions, api_tokens) = self.perform(|tx| {
-            if !tx.begin_closing(id, extent, now)? {
+        let mut refused = None;
+        let begun = self.perform(|tx| {
+            refused = permit(tx)?.err();
+            if refused.is_some() || !tx.begin_closing(id, extent, now)? {
                 return Ok(Err(NO_ACCOUNT));
             }
             let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
@@ -43,7 +58,11 @@ impl Operator {
             // The account has no owner any more who could read its activity.
             let concerned = Concerned::Service;
             Ok(Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail })))
-        })?;
+        });
+        if let Some(refusal) = refused {
+            return Ok(Err(refusal));
+        }
+        let (sessions, api_tokens) = begun?;
         let mut rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
         for _ in 0..PORTIONS_MAX {
             let portion = self
@@ -51,10 +70,10 @@ impl Operator {
                 .write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
             rows = rows.plus(portion.rows);
             if portion.is_complete {
-                return Ok(AccountClosed::new(*id, now, extent, rows, true));
+                return Ok(Ok(AccountClosed::new(*id, now, extent, rows, true)));
             }
         }
-        Ok(AccountClosed::new(*id, now, extent, rows, false))
+        Ok(Ok(AccountClosed::new(*id, now, extent, rows, false)))
     }
 }
 

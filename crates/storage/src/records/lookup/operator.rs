@@ -6,13 +6,14 @@ use diesel::{dsl::count_star, prelude::*};
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, KeyStatus, PartnerId, Timestamp, Webhook, WebhookId,
     ports::{
-        AccountOverview, AccountSummary, KeyFilter, OperatorLookup, ServiceStats, StoreError,
-        WebhookOwner,
+        AccountOverview, AccountSummary, KeyFilter, Node, OperatorLookup, ServiceStats, StoreError,
+        TaskTurn, WebhookOwner,
     },
 };
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    housekeeping::nodes,
     records::{api_keys, lookup::stats, webhooks},
     rows::columns,
     schema::{accounts as a, api_keys as k, sessions, webhooks as w},
@@ -55,6 +56,18 @@ impl OperatorLookup for Reader<'_> {
 
     fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError> {
         self.run(|conn| stats::read(conn, since, counted_max))
+    }
+
+    fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError> {
+        self.run(|conn| nodes::all(conn, limit))
+    }
+
+    fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError> {
+        self.run(nodes::task_turns)
+    }
+
+    fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| webhooks::failing(conn, limit))
     }
 }
 

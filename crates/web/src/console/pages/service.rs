@@ -1,13 +1,21 @@
-//! The page of the service: the numbers of stored objects, and the state of this node.
+//! The page of the service: the numbers of stored objects, the state of this node, all nodes, delivery
+//! and housekeeping.
 
 use askama::Template;
 use sealpost_service::StatsShown;
 
-use crate::{console::user::ConsoleUser, dashboard::response::PageResponse};
+use crate::{
+    console::user::ConsoleUser,
+    dashboard::{
+        response::PageResponse,
+        text::{thousands, when},
+    },
+};
 
 #[derive(Template)]
 #[template(path = "console/service.html")]
-struct ServicePage {
+struct ServicePage<'a> {
+    base: &'a str,
     stats: StatsShown,
     version: &'static str,
     queue_depth: usize,
@@ -28,6 +36,14 @@ pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse
     let lost = |_canceled| (Some("the check was canceled".to_owned()), false);
     let (fault, is_short_of_space) = checked.await.unwrap_or_else(lost);
     let version = env!("CARGO_PKG_VERSION");
-    let main = ServicePage { stats, version, queue_depth, queue_bytes, fault, is_short_of_space };
+    let main = ServicePage {
+        base: user.base(),
+        stats,
+        version,
+        queue_depth,
+        queue_bytes,
+        fault,
+        is_short_of_space,
+    };
     Ok(user.show("/console/service", "Service", &main))
 }

@@ -46,6 +46,7 @@ fn operation() -> Operation {
     let key = example_with(&json!({
         "created_at": "2026-11-21T06:56:38.596Z",
         "throughput_per_second": 50,
+        "allow_overage": false,
         "usage": { "minute": window(300), "day": window(50_000), "month": window(100_000) },
         "governance": { "blocked": false, "reasons": [] },
         "webhooks": [],

@@ -1,4 +1,5 @@
-//! `POST /admin/v1/stats`: counts the accounts, keys, webhooks, envelopes and deliveries of the service.
+//! `POST /admin/v1/stats`: counts the rows of the service, and lists failing webhooks, housekeeping
+//! tasks and nodes.
 
 use actix_web::web;
 use sealpost_service::StatsShown;
@@ -33,12 +34,27 @@ fn operation() -> Operation {
         "sent_7d": 48_000,
         "delivered_7d": 47_950,
         "database_bytes": 210_763_776,
+        "failing_webhooks": [],
+        "housekeeping": [{
+            "task": "envelopes",
+            "node": "3f0c9a1be5d27740",
+            "processed_to": "2026-11-22T06:56:38.596Z",
+            "behind_seconds": 12,
+        }],
+        "nodes": [{
+            "node": "3f0c9a1be5d27740",
+            "host": "seal-1",
+            "version": "0.1.0",
+            "started_at": "2026-11-21T06:56:38.596Z",
+            "seen_at": "2026-11-22T06:56:40.102Z",
+            "is_running": true,
+        }],
     });
     Operation::new::<StatsShown>("getStats", stats)
         .describe(
             Tag::Operations,
-            "Count what is stored",
-            "Counts the rows of the service. Reads every key and webhook, so do not call it every second.",
+            "Show the state of the service",
+            "Counts the rows of the service, and lists failing webhooks, housekeeping tasks and nodes. Reads every key and webhook, so do not call it every second.",
         )
         .operator()
 }
