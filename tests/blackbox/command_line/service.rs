@@ -67,7 +67,9 @@ fn a_message_is_sent_and_opened_from_the_shell() {
     let server = database.serve();
     let shell = Shell::of(&server);
     let new = ["login", "--url", &shell.url, "--new", "Alice", "--handle", "alice"];
-    assert!(shell.succeed(&new, "").starts_with("logged in as alice (ak_"));
+    let printed = shell.succeed(&new, "");
+    assert!(printed.starts_with("logged in as alice (ak_"), "{printed}");
+    assert!(printed.contains("\nrecovery code of acct_"), "{printed}");
     shell.log_in("bob", &server.client().new_identity_with_handle("bob"));
 
     let envelope = shell.succeed(&["send", "bob"], "Two\nlines\n");

@@ -1,0 +1,146 @@
+//! The helpers for axum and actix-web, with a service in memory.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use axum::{
+    Json, Router,
+    response::{IntoResponse as _, Response},
+    routing::post,
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use reqwest::StatusCode;
+use ring::hmac;
+use sealpost_client::{Client, OpenedEnvelope, ReceivedEvent, Receiver, secrets};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";
+const BUSY: &str = "env_01h455vb4pex5vsknk084sn02r";
+const FAILING: &str = "env_01h455vb4pex5vsknk084sn02s";
+
+type Received = Arc<Mutex<Vec<String>>>;
+
+#[tokio::test]
+async fn axum_processes_each_envelope_once() {
+    let (receiver, received) = receiver().await;
+    let app = Router::new().route("/hook", sealpost_client::axum::handler(receiver));
+    check(serve(app).await, &received).await;
+}
+
+#[actix_rt::test]
+async fn actix_processes_each_envelope_once() {
+    let (receiver, received) = receiver().await;
+    let app = move || {
+        let handler = sealpost_client::actix::handler(receiver.clone());
+        actix_web::App::new().route("/hook", handler)
+    };
+    let server = actix_web::HttpServer::new(app).workers(1).disable_signals();
+    let server = server.bind(("127.0.0.1", 0)).unwrap();
+    let address = server.addrs()[0];
+    let running = server.run();
+    let handle = running.handle();
+    actix_rt::spawn(running);
+    check(address, &received).await;
+    handle.stop(false).await;
+}
+
+async fn check(address: SocketAddr, received: &Received) {
+    let url = format!("http://{address}/hook");
+    let statuses = async |requests: &[(Vec<(&str, String)>, Vec<u8>)]| {
+        let mut statuses = Vec::new();
+        for (headers, body) in requests {
+            let mut request = reqwest::Client::builder().build().unwrap().post(&url);
+            for (name, value) in headers {
+                request = request.header(*name, value);
+            }
+            let response = request.body(body.clone()).send().await.unwrap();
+            statuses.push(response.status().as_u16());
+        }
+        statuses
+    };
+    let (headers, body) = signed("envelope.received", ENVELOPE);
+    let altered = [body.as_slice(), b" "].concat();
+    let event = (headers.clone(), body);
+    assert_eq!(statuses(&[event.clone(), event]).await, [204, 204]);
+    assert_eq!(*received.lock().unwrap(), ["Noon."], "a repeated event is processed once");
+    let invalid = [(headers.clone(), altered), (Vec::new(), b"{}".to_vec())];
+    assert_eq!(statuses(&invalid).await, [401, 401]);
+    assert_eq!(statuses(&[(headers, vec![b' '; 70_000])]).await, [413]);
+    let later = [signed("envelope.received", BUSY), signed("envelope.received", FAILING)];
+    assert_eq!(statuses(&later).await, [503, 500]);
+    assert_eq!(statuses(&[signed("webhook.test", "evt_1")]).await, [204]);
+    assert_eq!(*received.lock().unwrap(), ["Noon.", "webhook.test"]);
+}
+
+/// Returns a receiver, and the messages and events that it has received.
+async fn receiver() -> (Receiver, Received) {
+    let service = Router::new().route("/v1/channel/open", post(open_envelope));
+    let url = format!("http://{}", serve(service).await);
+    let client = Client::builder(&url).token("kt_1").build().unwrap();
+    let received = Received::default();
+    let (messages, events) = (Arc::clone(&received), Arc::clone(&received));
+    let on_envelope = move |envelope: OpenedEnvelope| {
+        messages.lock().unwrap().push(envelope.message);
+        async { Ok(()) }
+    };
+    let receiver = Receiver::new(client, secrets(SECRET, "the test").unwrap(), on_envelope);
+    let receiver = receiver.on_event(move |event: ReceivedEvent| {
+        events.lock().unwrap().push(event.kind);
+        async { Ok(()) }
+    });
+    (receiver, received)
+}
+
+async fn open_envelope(Json(request): Json<Value>) -> Response {
+    let id = request["envelope_id"].as_str().unwrap();
+    match id {
+        ENVELOPE => {
+            let metadata =
+                json!({"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"});
+            Json(json!({
+                "envelope_id": id, "envelope_hash": "sha256:0", "message": "Noon.",
+                "sender": "ak_01h455vb4pex5vsknk084sn02q", "sender_handle": null,
+                "encryption": {"algorithm": "a", "status": "sealed"},
+                "opened_at": "2026-01-01T00:00:00.000Z", "metadata": metadata,
+            }))
+            .into_response()
+        }
+        BUSY => problem(429, "RATE_LIMIT_EXCEEDED"),
+        _ => problem(403, "INSUFFICIENT_SCOPE"),
+    }
+}
+
+fn problem(status: u16, code: &str) -> Response {
+    let headers = [("Content-Type", "application/problem+json"), ("Retry-After", "3600")];
+    let body = json!({"status": status, "code": code, "detail": "d"}).to_string();
+    (StatusCode::from_u16(status).unwrap(), headers, body).into_response()
+}
+
+/// Returns the headers and the body of an event.
+#[expect(clippy::disallowed_methods, reason = "the receiver compares with the clock")]
+fn signed(event: &str, id: &str) -> (Vec<(&'static str, String)>, Vec<u8>) {
+    let body = json!({"event": event, "envelope_id": id}).to_string();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let secret = STANDARD.decode(SECRET.strip_prefix("whsec_").unwrap()).unwrap();
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+    let mac = hmac::sign(&key, format!("{id}.{now}.{body}").as_bytes());
+    let headers = vec![
+        ("webhook-id", id.to_owned()),
+        ("webhook-timestamp", now.to_string()),
+        ("webhook-signature", format!("v1,{}", STANDARD.encode(mac))),
+    ];
+    (headers, body.into_bytes())
+}
+
+/// Serves an application on a free port.
+async fn serve(app: Router) -> SocketAddr {
+    let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(socket, app).await });
+    address
+}
