@@ -136,9 +136,7 @@ impl Runner {
             "webhooks.deliveries" => listed(webhooks.deliveries(webhook()?, 100)).await,
             "issue_badge" => plain(client.issue_badge(&BadgeRequest::default()).await?),
             "verify_badge" => plain(client.verify_badge(text("credential")).await?),
-            "validate_compliance" => {
-                plain(client.validate_compliance(text("jurisdiction")).await?)
-            }
+            "validate_compliance" => plain(client.validate_compliance(text("jurisdiction")).await?),
             "status_list" => plain(client.status_list(text("list_id").parse()?).await?),
             "did_document" => plain(client.did_document().await?),
             "openapi_document" => plain(client.openapi_document().await?),

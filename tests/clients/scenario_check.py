@@ -115,7 +115,7 @@ def stored(server, folder, identities):
     return {
         "envelopes": sorted((names[sender], names[recipient], text(server, sessions[recipient], id), opened)
                             for id, sender, recipient, opened in rows),
-        "keys": sorted(database.execute("select handle, status from api_keys").fetchall()),
+        "keys": database.execute("select handle, status from api_keys order by 1, 2").fetchall(),
         "idempotency keys": database.execute("select count(*) from idempotency_keys").fetchone()[0],
         "webhooks": sorted((names[key], status) for key, status in database.execute(
             "select api_key_id, status from webhooks where id not in (select id from deleted_webhooks)")),

@@ -10,8 +10,8 @@ use crate::{
     account::Account,
     error::ClientError,
     models::{
-        AccountSecrets, Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, Resolved,
-        SentEnvelope,
+        AccountSecrets, Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong,
+        Receipt, Resolved, SentEnvelope,
     },
     request::{ApiRequest, random_idempotency_key},
     transport::Transport,

@@ -52,8 +52,9 @@ pub use receiving::axum;
 pub use receiving::{HandlerError, ReceivedEvent, Receiver, SeenEvents};
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
-    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventKind, IdempotencyKey, KeyStatus,
-    ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId, WebhookStatus,
+    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventKind,
+    IdempotencyKey, KeyStatus, ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId,
+    WebhookStatus,
 };
 #[cfg(feature = "receiver")]
 pub use sealpost_receiver::{HeaderList, ReceiverKey, public_keys, secrets};

@@ -4,10 +4,12 @@
 pub mod actix;
 #[cfg(feature = "axum")]
 pub mod axum;
+mod error;
 mod receiver;
 mod seen;
 
-pub use receiver::{HandlerError, ReceivedEvent, Receiver};
+pub use error::HandlerError;
+pub use receiver::{ReceivedEvent, Receiver};
 pub use seen::SeenEvents;
 
 /// Maximum length of the body of a webhook request. The largest event has less than 20,000 bytes.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::{
     error::ClientError,
     models::{
-        Delivery, RecoverRequest, Recovered, Redelivered, Registered, RotatedWebhookSecret, TestedWebhook,
-        WebhookView,
+        Delivery, RecoverRequest, Recovered, Redelivered, Registered, RotatedWebhookSecret,
+        TestedWebhook, WebhookView,
     },
     pages::{Page, Pages, pages},
     request::ApiRequest,

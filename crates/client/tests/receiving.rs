@@ -32,7 +32,7 @@ async fn axum_processes_each_envelope_once() {
     check(serve(app).await, &received).await;
 }
 
-#[actix_rt::test]
+#[actix_web::test]
 async fn actix_processes_each_envelope_once() {
     let (receiver, received) = receiver().await;
     let app = move || {
@@ -44,17 +44,20 @@ async fn actix_processes_each_envelope_once() {
     let address = server.addrs()[0];
     let running = server.run();
     let handle = running.handle();
-    actix_rt::spawn(running);
+    actix_web::rt::spawn(running);
     check(address, &received).await;
     handle.stop(false).await;
 }
 
 async fn check(address: SocketAddr, received: &Received) {
+    // The HTTP client needs a provider even without TLS. Another test may have installed it.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let http = reqwest::Client::new();
     let url = format!("http://{address}/hook");
     let statuses = async |requests: &[(Vec<(&str, String)>, Vec<u8>)]| {
         let mut statuses = Vec::new();
         for (headers, body) in requests {
-            let mut request = reqwest::Client::builder().build().unwrap().post(&url);
+            let mut request = http.post(&url);
             for (name, value) in headers {
                 request = request.header(*name, value);
             }

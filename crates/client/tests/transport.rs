@@ -84,8 +84,7 @@ async fn a_request_that_was_not_stored_is_repeated_after_the_wait() {
 
 #[tokio::test]
 async fn a_long_wait_is_an_error_at_once() {
-    let service =
-        Service::start([problem(429, "MONTHLY_LIMIT_EXCEEDED", Some(86_400))]).await;
+    let service = Service::start([problem(429, "MONTHLY_LIMIT_EXCEEDED", Some(86_400))]).await;
     let refused = service.with_token().send("bob", "one").await.unwrap_err();
     assert_eq!(refused.code(), Some(Code::MonthlyLimitExceeded));
     assert_eq!(refused.retry_after(), Some(Duration::from_hours(24)));
@@ -178,7 +177,12 @@ impl Service {
     }
 }
 
-async fn respond(State(service): State<Service>, path: Uri, headers: HeaderMap, _: Bytes) -> Response {
+async fn respond(
+    State(service): State<Service>,
+    path: Uri,
+    headers: HeaderMap,
+    _: Bytes,
+) -> Response {
     if path.path() == "/v1/auth/login" {
         let mut logins = service.logins.lock().unwrap();
         *logins += 1;

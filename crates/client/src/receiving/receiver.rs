@@ -1,6 +1,6 @@
 //! Verifies webhook requests, opens their envelopes and passes each envelope to the program once.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use sealpost_receiver::{
@@ -8,11 +8,11 @@ use sealpost_receiver::{
 };
 use serde_json::Value;
 
-use super::seen::{SeenEvents, SeenInMemory};
+use super::{
+    error::HandlerError,
+    seen::{SeenEvents, SeenInMemory},
+};
 use crate::{client::Client, error::ClientError, models::OpenedEnvelope};
-
-/// The reason why a program cannot process an event. The service sends the event again later.
-pub type HandlerError = Box<dyn Error + Send + Sync>;
 
 type Handler<T> = Arc<dyn Fn(T) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;
 

@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 
-use super::receiver::HandlerError;
+use super::error::HandlerError;
 
 /// A store of processed events. Implement this trait with a table if the program has several processes, or must not
 /// process an envelope again after a restart.

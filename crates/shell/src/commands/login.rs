@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sealpost_client::{Activated, AccountId, ApiKeyId, Client, Code};
+use sealpost_client::{AccountId, Activated, ApiKeyId, Client, Code};
 use serde::Serialize;
 use serde_json::json;
 use zeroize::Zeroizing;
