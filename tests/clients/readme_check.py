@@ -4,7 +4,7 @@
 - A block after a comment with a file name becomes this file. A block of Rust must be part of its example instead.
 - `sh` blocks run in order. A command with port 8090 is a receiver: while it runs, `send` must reach it.
 - `text` blocks contain lines that the command before must print. `…` matches any text.
-- The programs to send and to receive have at most 15 lines each.
+- The programs to send and to receive have at most 15 lines each, and type checkers accept them.
 """
 
 import os
@@ -37,6 +37,7 @@ def check_readmes(binary):
             user.prepare()
             for language, page in PAGES.items():
                 user.follow(language, (ROOT / page).read_text())
+            user.check_types()
         finally:
             user.stop()
 
@@ -87,6 +88,14 @@ class User:
             sys.exit(f"tests/clients: {language}: programs with more than {LINES_MAX} lines: {too_long} of {counts}")
         print(f"{language}: the page works; lines of its programs: "
               f"{', '.join(f'{Path(file).name} {count}' for file, count in counts.items())}")
+
+    def check_types(self):
+        """Checks that the installed packages have types."""
+        self.run("mypy --python-executable .venv/bin/python --cache-dir mypy *.py")
+        options = "--noEmit --strict --checkJs --allowJs --skipLibCheck --target es2022 --module nodenext"
+        types = "--types node --typeRoots clients/typescript/node_modules/@types"
+        self.run(f"clients/typescript/node_modules/.bin/tsc {options} {types} send.mjs handle_errors.mjs")
+        print("the installed packages have types")
 
     def write(self, kind, file, content):
         if kind != "rust":

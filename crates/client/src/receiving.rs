@@ -24,8 +24,8 @@ async fn status_of<'a>(
     body: &[u8],
 ) -> u16 {
     let headers = headers.filter_map(|(name, value)| Some((name, str::from_utf8(value).ok()?)));
-    let received = receiver.receive(&headers.collect(), body).await;
-    received.unwrap_or_else(|error| {
+    let status = receiver.receive(&headers.collect(), body).await;
+    status.unwrap_or_else(|error| {
         tracing::error!(error = &*error, "an event was not processed");
         500
     })

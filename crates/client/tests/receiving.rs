@@ -1,5 +1,7 @@
 //! The helpers for axum and actix-web, with a service in memory.
 
+#![cfg(test)]
+
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -23,18 +25,21 @@ const ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";
 const BUSY: &str = "env_01h455vb4pex5vsknk084sn02r";
 const FAILING: &str = "env_01h455vb4pex5vsknk084sn02s";
 
-type Received = Arc<Mutex<Vec<String>>>;
+type Arrived = Arc<Mutex<Vec<String>>>;
+
+/// The headers and the body of a webhook request.
+type Request = (Vec<(&'static str, String)>, Vec<u8>);
 
 #[tokio::test]
 async fn axum_processes_each_envelope_once() {
-    let (receiver, received) = receiver().await;
+    let (receiver, arrived) = receiver().await;
     let app = Router::new().route("/hook", sealpost_client::axum::handler(receiver));
-    check(serve(app).await, &received).await;
+    check(serve(app).await, &arrived).await;
 }
 
 #[actix_web::test]
 async fn actix_processes_each_envelope_once() {
-    let (receiver, received) = receiver().await;
+    let (receiver, arrived) = receiver().await;
     let app = move || {
         let handler = sealpost_client::actix::handler(receiver.clone());
         actix_web::App::new().route("/hook", handler)
@@ -45,16 +50,16 @@ async fn actix_processes_each_envelope_once() {
     let running = server.run();
     let handle = running.handle();
     actix_web::rt::spawn(running);
-    check(address, &received).await;
+    check(address, &arrived).await;
     handle.stop(false).await;
 }
 
-async fn check(address: SocketAddr, received: &Received) {
+async fn check(address: SocketAddr, arrived: &Arrived) {
     // The HTTP client needs a provider even without TLS. Another test may have installed it.
     rustls::crypto::ring::default_provider().install_default().ok();
     let http = reqwest::Client::new();
     let url = format!("http://{address}/hook");
-    let statuses = async |requests: &[(Vec<(&str, String)>, Vec<u8>)]| {
+    let statuses = async |requests: &[Request]| {
         let mut statuses = Vec::new();
         for (headers, body) in requests {
             let mut request = http.post(&url);
@@ -70,23 +75,23 @@ async fn check(address: SocketAddr, received: &Received) {
     let altered = [body.as_slice(), b" "].concat();
     let event = (headers.clone(), body);
     assert_eq!(statuses(&[event.clone(), event]).await, [204, 204]);
-    assert_eq!(*received.lock().unwrap(), ["Noon."], "a repeated event is processed once");
+    assert_eq!(*arrived.lock().unwrap(), ["Noon."], "a repeated event is processed once");
     let invalid = [(headers.clone(), altered), (Vec::new(), b"{}".to_vec())];
     assert_eq!(statuses(&invalid).await, [401, 401]);
     assert_eq!(statuses(&[(headers, vec![b' '; 70_000])]).await, [413]);
     let later = [signed("envelope.received", BUSY), signed("envelope.received", FAILING)];
     assert_eq!(statuses(&later).await, [503, 500]);
     assert_eq!(statuses(&[signed("webhook.test", "evt_1")]).await, [204]);
-    assert_eq!(*received.lock().unwrap(), ["Noon.", "webhook.test"]);
+    assert_eq!(*arrived.lock().unwrap(), ["Noon.", "webhook.test"]);
 }
 
-/// Returns a receiver, and the messages and events that it has received.
-async fn receiver() -> (Receiver, Received) {
+/// Returns a receiver, and the messages and events that have arrived.
+async fn receiver() -> (Receiver, Arrived) {
     let service = Router::new().route("/v1/channel/open", post(open_envelope));
     let url = format!("http://{}", serve(service).await);
     let client = Client::builder(&url).token("kt_1").build().unwrap();
-    let received = Received::default();
-    let (messages, events) = (Arc::clone(&received), Arc::clone(&received));
+    let arrived = Arrived::default();
+    let (messages, events) = (Arc::clone(&arrived), Arc::clone(&arrived));
     let on_envelope = move |envelope: OpenedEnvelope| {
         messages.lock().unwrap().push(envelope.message);
         async { Ok(()) }
@@ -96,7 +101,7 @@ async fn receiver() -> (Receiver, Received) {
         events.lock().unwrap().push(event.kind);
         async { Ok(()) }
     });
-    (receiver, received)
+    (receiver, arrived)
 }
 
 async fn open_envelope(Json(request): Json<Value>) -> Response {
@@ -126,7 +131,7 @@ fn problem(status: u16, code: &str) -> Response {
 
 /// Returns the headers and the body of an event.
 #[expect(clippy::disallowed_methods, reason = "the receiver compares with the clock")]
-fn signed(event: &str, id: &str) -> (Vec<(&'static str, String)>, Vec<u8>) {
+fn signed(event: &str, id: &str) -> Request {
     let body = json!({"event": event, "envelope_id": id}).to_string();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let secret = STANDARD.decode(SECRET.strip_prefix("whsec_").unwrap()).unwrap();

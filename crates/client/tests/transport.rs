@@ -1,5 +1,7 @@
 //! Credentials, retries, errors and pages, with a service in memory.
 
+#![cfg(test)]
+
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},

@@ -16,9 +16,11 @@ use crate::{
 
 pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = ProfileFile::named(config_folder, &args.call.profile.profile)?;
-    match &args.new {
-        Some(label) => activate(&args, label, &file).await,
-        None => log_in(&args, &file).await,
+    file.refuse_other_account(args.account)?;
+    match (&args.new, args.recover) {
+        (Some(label), _) => activate(&args, label, &file).await,
+        (None, true) => recover(&args, &file).await,
+        (None, false) => log_in(&args, &file).await,
     }
 }
 
@@ -33,8 +35,9 @@ struct StoredProfile<'a> {
     account_id: Option<AccountId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recovery_code: Option<&'a str>,
+    /// The handle or the label, if the service returned them.
     #[serde(skip)]
-    name: &'a str,
+    name: Option<&'a str>,
 }
 
 impl StoredProfile<'_> {
@@ -42,8 +45,13 @@ impl StoredProfile<'_> {
         if json {
             return output::result(self, true);
         }
-        let Self { profile, api_key_id, name, .. } = self;
-        output::line(&format!("logged in as {name} ({api_key_id}); the profile is {profile}"))?;
+        let Self { profile, api_key_id, .. } = self;
+        match self.name {
+            Some(name) => output::line(&format!(
+                "logged in as {name} ({api_key_id}); the profile is {profile}"
+            ))?,
+            None => output::line(&format!("the profile is {profile}"))?,
+        }
         let Some((account, code)) = self.account_id.zip(self.recovery_code) else { return Ok(()) };
         output::line(&format!(
             "recovery code of {account}: {code}\n\
@@ -60,8 +68,11 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
         // The token is valid, but cannot read the status.
         Err(error) if error.code() == Some(Code::InsufficientScope) => {
             file.save(&profile)?;
-            let stored = json!({"profile": file.path().display().to_string()});
-            return output::result(&stored, args.call.json);
+            let profile = file.path().display().to_string();
+            if args.call.json {
+                return output::result(&json!({"profile": profile}), true);
+            }
+            return output::line(&format!("logged in with an API token; the profile is {profile}"));
         }
         standing => standing?,
     };
@@ -74,7 +85,7 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
         handle: standing.handle.as_deref(),
         account_id: None,
         recovery_code: None,
-        name: standing.handle.as_ref().unwrap_or(&standing.label),
+        name: Some(standing.handle.as_ref().unwrap_or(&standing.label)),
     };
     stored.print(args.call.json)
 }
@@ -107,8 +118,39 @@ fn new_profile<'a>(activated: &'a Activated, file: &ProfileFile) -> StoredProfil
         handle: activated.handle.as_deref(),
         account_id: Some(activated.account_id),
         recovery_code: activated.recovery_code.as_deref(),
-        name: activated.handle.as_ref().unwrap_or(&activated.label),
+        name: Some(activated.handle.as_ref().unwrap_or(&activated.label)),
     }
+}
+
+/// Replaces the secrets of an account with its recovery code, and stores the new login secret.
+async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
+    let (Some(account_id), Some(api_key_id)) = (args.account, args.api_key) else {
+        let advice = "--recover needs --account and --api-key";
+        return Err(ShellError::Invalid(advice.to_owned()));
+    };
+    let code = input::secret("recovery code")?;
+    let client = Client::builder(&args.url).build()?;
+    let secrets = client.recover(account_id, &code).await?;
+    let saved = file.save(&Profile {
+        url: args.url.clone(),
+        account_id: Some(account_id),
+        api_key_id: Some(api_key_id),
+        login_secret: Some(Secret(Zeroizing::new(secrets.login_secret.clone()))),
+        token: None,
+    });
+    if saved.is_err() {
+        // The secrets would be lost otherwise.
+        output::result(&secrets, args.call.json)?;
+    }
+    let stored = StoredProfile {
+        profile: file.path().display().to_string(),
+        api_key_id,
+        handle: None,
+        account_id: Some(account_id),
+        recovery_code: Some(&secrets.recovery_code),
+        name: None,
+    };
+    saved.and_then(|()| stored.print(args.call.json))
 }
 
 /// Creates the profile of an existing identity.
