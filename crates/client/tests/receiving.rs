@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 use std::{
+    collections::HashSet,
     net::SocketAddr,
     sync::{Arc, Mutex},
     time::{SystemTime, UNIX_EPOCH},
@@ -14,9 +15,12 @@ use axum::{
     routing::post,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::future::{BoxFuture, FutureExt as _};
 use reqwest::StatusCode;
 use ring::hmac;
-use sealpost_client::{Client, OpenedEnvelope, ReceivedEvent, Receiver, secrets};
+use sealpost_client::{
+    Client, HandlerError, HeaderList, OpenedEnvelope, ReceivedEvent, Receiver, SeenEvents, secrets,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -52,6 +56,40 @@ async fn actix_processes_each_envelope_once() {
     actix_web::rt::spawn(running);
     check(address, &arrived).await;
     handle.stop(false).await;
+}
+
+#[tokio::test]
+async fn a_store_of_the_program_remembers_events() {
+    let table = Table::default();
+    let (headers, body) = signed("envelope.received", ENVELOPE);
+    let headers: HeaderList = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut opened = Vec::new();
+    // As if the program had started twice.
+    for _ in 0..2 {
+        let (receiver, arrived) = receiver().await;
+        let status = receiver.seen(table.clone()).receive(&headers, &body).await;
+        assert_eq!(status.unwrap(), 204);
+        opened.push(arrived.lock().unwrap().len());
+    }
+    assert_eq!(opened, [1, 0]);
+}
+
+/// A store of the program.
+#[derive(Clone, Default)]
+struct Table(Arc<Mutex<HashSet<String>>>);
+
+impl SeenEvents for Table {
+    fn contains<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, HandlerError>> {
+        async move { Ok(self.0.lock().unwrap().contains(id)) }.boxed()
+    }
+
+    fn add<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), HandlerError>> {
+        async move {
+            self.0.lock().unwrap().insert(id.to_owned());
+            Ok(())
+        }
+        .boxed()
+    }
 }
 
 async fn check(address: SocketAddr, arrived: &Arrived) {
