@@ -8,12 +8,15 @@ import tempfile
 from pathlib import Path
 
 from generation import GENERATED, ROOT, differences, generate, succeed, write
+from platform_check import check_browser, check_deno
+from readme_check import check_readmes
 from scenario_check import check_scenario
 from server import Server
 
 HERE = Path(__file__).resolve().parent
 NODE = Path(os.environ["SEALPOST_CLIENTS_NODE"])
 PYTHON = ROOT / "clients/python"
+VECTORS = ROOT / "docs/examples/webhook-vectors.json"
 
 
 def main():
@@ -36,6 +39,9 @@ def main():
         "typescript": ["node", programs / "test/scenario.js"],
         "rust": [Path(binary).parent / "examples/client_scenario"],
     })
+    check_browser(binary, NODE, VECTORS)
+    check_deno(binary, NODE)
+    check_readmes(binary)
 
 
 def check_python():
@@ -52,10 +58,13 @@ def build_typescript():
         shutil.rmtree(NODE / name, ignore_errors=True)
     for name in ("src", "test"):
         shutil.copytree(ROOT / "clients/typescript" / name, NODE / name)
-    shutil.copy(ROOT / "clients/typescript/tsconfig.json", NODE)
+    for name in ("tsconfig.json", "tsconfig.portable.json"):
+        shutil.copy(ROOT / "clients/typescript" / name, NODE)
     shutil.copy(HERE / "scenario.ts", NODE / "test")
     succeed(NODE / "node_modules/.bin/tsc", folder=NODE)
-    os.environ["SEALPOST_VECTORS"] = str(ROOT / "docs/examples/webhook-vectors.json")
+    # Without the types of Node, the core can use only functions that browsers and Deno have too.
+    succeed(NODE / "node_modules/.bin/tsc", "--project", "tsconfig.portable.json", folder=NODE)
+    os.environ["SEALPOST_VECTORS"] = str(VECTORS)
     tests = [str(file) for file in sorted((NODE / "dist/test").glob("*.test.js"))]
     succeed("node", "--test", *tests, folder=NODE)
     print("the types and the tests of the TypeScript client pass")

@@ -19,20 +19,24 @@ class Runner:
         self.clients, self.saved, self.messages = {}, {}, []
         self.received = threading.Condition()
 
-    def client(self, name):
-        """Returns the client of an identity, which the scenario may have activated."""
+    def client(self, step):
+        """Returns the client of an API token, or of an identity, which the scenario may have activated."""
+        name = step.get("as") or step.get("token")
         if name not in self.clients:
-            who = self.identities.get(name) or self.saved.get(name)
-            credentials = {}
-            if who:
-                credentials = {"login": Login(who["account_id"], who["login_secret"]), "api_key": who["api_key_id"]}
-            self.clients[name] = self.client_class(self.url, retry=Retry(tries=10, first_pause_s=0.01), **credentials)
+            retry = Retry(tries=10, first_pause_s=0.01)
+            self.clients[name] = self.client_class(self.url, retry=retry, **self.credentials(step))
         return self.clients[name]
+
+    def credentials(self, step):
+        if "token" in step:
+            return {"token": self.resolved(step["token"])}
+        who = self.identities.get(step.get("as")) or self.saved.get(step.get("as"))
+        return {"login": Login(who["account_id"], who["login_secret"]), "api_key": who.get("api_key_id")} if who else {}
 
     async def run(self, step):
         arguments = self.resolved(step.get("with", {}))
         try:
-            result = await self.act(step, self.client(step.get("as")), arguments)
+            result = await self.act(step, self.client(step), arguments)
         except ApiError as error:
             return {"error": error.code}
         except Unreachable:
@@ -123,7 +127,7 @@ async def listed(result):
 def plain(value):
     if isinstance(value, list):
         return [plain(entry) for entry in value]
-    return value if value is None else value.to_dict()
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
 async def main():

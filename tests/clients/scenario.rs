@@ -4,9 +4,9 @@ use std::{collections::HashMap, error::Error, io, sync::Arc, time::Duration};
 
 use futures_util::TryStreamExt as _;
 use sealpost_client::{
-    Client, ClientError, EventKind, Login, Pages, PolicyChange, RetryPolicy, WebhookId,
+    ApiTokenRequest, BadgeRequest, Client, ClientError, EventKind, IdempotencyKey, Login, Pages,
+    PolicyChange, RecoverRequest, RetryPolicy, TokenScope, WebhookId,
 };
-use sealpost_domain::IdempotencyKey;
 use sealpost_receiver::{
     HandledRequest, KeySource, Listener, ListenerOptions, RequestObserver, RunningListener,
     SystemClock, secrets,
@@ -27,6 +27,7 @@ struct Task {
 #[derive(Deserialize)]
 struct Step {
     r#as: Option<String>,
+    token: Option<String>,
     r#do: String,
     #[serde(default)]
     with: Map<String, Value>,
@@ -67,7 +68,7 @@ async fn run() -> Outcome<()> {
 
 impl Runner {
     async fn run(&mut self, step: Step) -> Outcome<Value> {
-        let client = self.client(step.r#as.as_deref().unwrap_or_default())?;
+        let client = self.client(&step)?;
         let with = self.resolved(Value::Object(step.with));
         let result = match self.act(&step.r#do, &client, &with).await {
             Ok(result) => result,
@@ -95,6 +96,10 @@ impl Runner {
             "status" => plain(client.status().await?),
             "activate" => {
                 plain(client.activate(text("label"), with["handle"].as_str(), None).await?)
+            }
+            "recover" => {
+                let account = text("account_id").parse()?;
+                plain(client.recover(account, text("recovery_code")).await?)
             }
             "resolve" => plain(client.resolve(text("id")).await?),
             "send" => match with["idempotency_key"].as_str() {
@@ -124,11 +129,18 @@ impl Runner {
                 plain(webhooks.redeliver(webhook()?, text("envelope_id").parse()?).await?)
             }
             "webhooks.recover" => {
-                plain(webhooks.recover(webhook()?, text("since").parse()?, true).await?)
+                let since = text("since").parse()?;
+                let deliveries = RecoverRequest { since, until: None, dry_run: true };
+                plain(webhooks.recover(webhook()?, deliveries).await?)
             }
             "webhooks.deliveries" => listed(webhooks.deliveries(webhook()?, 100)).await,
-            "account.logout" => plain(client.account().logout().await?),
-            "account.activity" => listed(client.account().activity(1)).await,
+            "issue_badge" => plain(client.issue_badge(&BadgeRequest::default()).await?),
+            "verify_badge" => plain(client.verify_badge(text("credential")).await?),
+            "validate_compliance" => plain(client.validate_compliance(text("jurisdiction")).await?),
+            "status_list" => plain(client.status_list(text("list_id").parse()?).await?),
+            "did_document" => plain(client.did_document().await?),
+            "openapi_document" => plain(client.openapi_document().await?),
+            name if name.starts_with("account.") => act_on_account(name, client, with).await,
             other => Err(format!("the scenario has an unknown step: {other}").into()),
         }
     }
@@ -171,18 +183,24 @@ impl Runner {
         Ok(json!({"messages": receiver.messages}))
     }
 
-    /// Returns the client of an identity, which the scenario may have activated.
-    fn client(&mut self, name: &str) -> Outcome<Client> {
+    /// Returns the client of an API token, or of an identity, which the scenario may have activated.
+    fn client(&mut self, step: &Step) -> Outcome<Client> {
+        let name = step.r#as.as_ref().or(step.token.as_ref()).map_or("", String::as_str);
         if let Some(client) = self.clients.get(name) {
             return Ok(client.clone());
         }
         let retry =
             RetryPolicy { tries: 10, first_pause: Duration::from_millis(10), ..<_>::default() };
         let mut builder = Client::builder(&self.url).retry(retry);
-        if let Some(identity) = self.identities.get(name).or_else(|| self.saved.get(name)) {
+        if let Some(token) = &step.token {
+            let token = self.resolved(Value::String(token.clone()));
+            builder = builder.token(token.as_str().unwrap_or_default());
+        } else if let Some(identity) = self.identities.get(name).or_else(|| self.saved.get(name)) {
             let text = |member: &str| identity[member].as_str().unwrap_or_default();
-            let login = Login::new(text("account_id").parse()?, text("login_secret"));
-            builder = builder.login(login).api_key(text("api_key_id").parse()?);
+            builder = builder.login(Login::new(text("account_id").parse()?, text("login_secret")));
+            if let Some(key) = identity["api_key_id"].as_str() {
+                builder = builder.api_key(key.parse()?);
+            }
         }
         let client = builder.build()?;
         self.clients.insert(name.to_owned(), client.clone());
@@ -212,6 +230,33 @@ impl Runner {
             }
             other => other,
         }
+    }
+}
+
+async fn act_on_account(name: &str, client: &Client, with: &Value) -> Outcome<Value> {
+    let text = |member: &str| with[member].as_str().unwrap_or_default();
+    let account = client.account();
+    match name {
+        "account.activity" => listed(account.activity(1)).await,
+        "account.close" => plain(account.close(text("login_secret")).await?),
+        "account.create_token" => {
+            let scopes = with["scopes"].as_array().into_iter().flatten();
+            let scopes = scopes.filter_map(|scope| TokenScope::from_name(scope.as_str()?));
+            let token = ApiTokenRequest {
+                api_key_id: text("api_key_id").parse()?,
+                name: text("name").to_owned(),
+                scopes: scopes.collect(),
+                expires_in_days: serde_json::from_value(with["expires_in_days"].clone())?,
+            };
+            plain(account.create_token(text("login_secret"), &token).await?)
+        }
+        "account.logout" => plain(account.logout().await?),
+        "account.revoke_token" => plain(account.revoke_token(text("token_id").parse()?).await?),
+        "account.rotate_login_secret" => {
+            plain(account.rotate_login_secret(text("login_secret")).await?)
+        }
+        "account.tokens" => plain(account.tokens().await?),
+        other => Err(format!("the scenario has an unknown step: {other}").into()),
     }
 }
 

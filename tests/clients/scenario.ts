@@ -7,8 +7,8 @@ import { handler } from "../src/express.js";
 import { ApiError, Receiver, Sealpost, Unreachable, Webhook } from "../src/index.js";
 
 type Arguments = any; // As in the scenario.
-type Step = { as?: string; do: string; with?: Arguments; save?: string };
-type Identity = { account_id: string; login_secret: string; api_key_id: string };
+type Step = { as?: string; token?: string; do: string; with?: Arguments; save?: string };
+type Identity = { account_id: string; login_secret: string; api_key_id?: string };
 type Task = { url: string; identities: Record<string, Identity>; steps: Step[] };
 
 const task = JSON.parse(await text(process.stdin)) as Task;
@@ -18,20 +18,26 @@ const messages: string[] = [];
 let receiver: Receiver;
 let onMessage = () => {};
 
-/** Returns the client of an identity, which the scenario may have activated. */
-function clientOf(name: string): Sealpost {
-  const { url, identities } = task;
-  const who: Identity | undefined = identities[name] ?? saved[name];
-  const login = who && { accountId: who.account_id, loginSecret: who.login_secret };
-  const credentials = who && login ? { login, apiKey: who.api_key_id } : {};
-  const client = clients.get(name) ?? new Sealpost({ url, retry: { tries: 10, firstPauseMs: 10 }, ...credentials });
+/** Returns the client of an API token, or of an identity, which the scenario may have activated. */
+function clientOf(step: Step): Sealpost {
+  const name = step.as ?? step.token ?? "";
+  const retry = { tries: 10, firstPauseMs: 10 };
+  const client = clients.get(name) ?? new Sealpost({ url: task.url, retry, ...credentialsOf(step) });
   clients.set(name, client);
   return client;
 }
 
+function credentialsOf({ as: name = "", token }: Step) {
+  if (token) return { token: resolved(token) as string };
+  const who: Identity | undefined = task.identities[name] ?? saved[name];
+  if (!who) return {};
+  const login = { accountId: who.account_id, loginSecret: who.login_secret };
+  return { login, ...(who.api_key_id && { apiKey: who.api_key_id }) };
+}
+
 async function run(step: Step) {
   try {
-    const result = (await act(step.do, clientOf(step.as ?? ""), resolved(step.with ?? {}))) ?? null;
+    const result = (await act(step.do, clientOf(step), resolved(step.with ?? {}))) ?? null;
     if (step.save) saved[step.save] = result;
     return { result };
   } catch (fault) {
@@ -46,26 +52,52 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
   switch (name) {
     case "account.activity":
       return collected(account.activity({ pageSize: given.page_size }));
+    case "account.close":
+      return account.close(given.login_secret);
+    case "account.create_token": {
+      const options = given.expires_in_days && { expiresInDays: given.expires_in_days };
+      return account.createToken(given.login_secret, given.api_key_id, given.name, given.scopes, options);
+    }
     case "account.logout":
       return account.logout();
+    case "account.revoke_token":
+      return account.revokeToken(given.token_id);
+    case "account.rotate_login_secret":
+      return account.rotateLoginSecret(given.login_secret);
+    case "account.tokens":
+      return account.tokens();
     case "activate":
       return client.activate(given.label, { handle: given.handle });
+    case "did_document":
+      return client.didDocument();
+    case "issue_badge":
+      return client.issueBadge();
     case "listen":
       return listen(client);
     case "open":
       return client.open(given.envelope_id);
+    case "openapi_document":
+      return client.openapiDocument();
     case "ping":
       return client.ping();
     case "policy":
       return client.policy(given);
     case "receipt":
       return client.receipt(given.envelope_id);
+    case "recover":
+      return client.recover(given.account_id, given.recovery_code);
     case "resolve":
       return client.resolve(given.id);
     case "send":
       return client.send(given.to, given.message, given.idempotency_key && { idempotencyKey: given.idempotency_key });
     case "status":
       return client.status();
+    case "status_list":
+      return client.statusList(given.list_id);
+    case "validate_compliance":
+      return client.validateCompliance(given.jurisdiction);
+    case "verify_badge":
+      return client.verifyBadge(given.credential);
     case "wait":
       return received(given.count);
     case "webhooks.delete":

@@ -1,6 +1,7 @@
 """Runs the scenario with each client, and compares the stored data."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -23,12 +24,13 @@ def check_scenario(binary, programs):
         with tempfile.TemporaryDirectory() as folder, Server(binary, folder) as server:
             alice, bob = identity(server, "alice"), identity(server, "bob")
             with Proxy(server.url, SCENARIO, repeatable) as proxy:
+                server_paths = server.get("/openapi.json").json()["paths"]
                 results = run(client, program, {
                     "url": proxy.url, "identities": {"alice": alice, "bob": bob}, "steps": SCENARIO["steps"]})
             check_results(client, results)
-            carol = next(result["result"] for step, result in zip(SCENARIO["steps"], results, strict=True)
-                         if step.get("save") == "carol")
-            outcome = {"requests": dict(proxy.log), "store": stored(server, folder, [alice, bob, carol])}
+            saved = saved_of(results)
+            carol = {**saved["carol"], **saved["recovered"]}
+            outcome = {"requests": dict(proxy.log), "store": stored(server, folder, [alice, bob, carol, saved["dave"]])}
         messages = [message for _, _, message, _ in outcome["store"]["envelopes"]]
         if sorted(messages) != sorted(SCENARIO["messages"]):
             sys.exit(f"tests/clients: {client} stored the messages {messages}")
@@ -38,6 +40,7 @@ def check_scenario(binary, programs):
             first = outcome
             check_faults(proxy.log)
         compare(client, first, outcome)
+        check_operations(client, server_paths, proxy.log)
         faults = Counter(fault for faults in proxy.log.values() for fault in faults)
         print(f"{client}: {len(results)} steps, {faults.total()} requests, {faults.total() - faults['none']} faults, "
               f"{len(outcome['store']['envelopes'])} envelopes")
@@ -57,6 +60,19 @@ def run(client, program, task):
     return json.loads(ended.stdout)
 
 
+def saved_of(results):
+    """Returns the saved results by name."""
+    pairs = zip(SCENARIO["steps"], results, strict=True)
+    return {step["save"]: result["result"] for step, result in pairs if "save" in step}
+
+
+def check_operations(client, paths, log):
+    """Checks that the scenario calls every operation of the API."""
+    missing = {path for path in paths if not any(re.fullmatch(re.sub(r"{\w+}", r"[^/]+", path), called) for called in log)}
+    if missing != OTHER_PATHS:
+        sys.exit(f"tests/clients: {client} did not call {sorted(missing ^ OTHER_PATHS)}")
+
+
 def check_results(client, results):
     saved = {}
     for number, (step, result) in enumerate(zip(SCENARIO["steps"], results, strict=True), 1):
@@ -71,7 +87,7 @@ def is_expected(step, result, saved):
         return result.get("error") == step.get("error")
     value = result["result"]
     if "contains" in step:
-        found = {entry.get("kind") or entry.get("outcome") for entry in value}
+        found = set(value) if isinstance(value, dict) else {entry.get("kind") or entry.get("outcome") for entry in value}
         return found.issuperset(step["contains"])
     expected = step.get("expect", {})
     if "length" in expected:
@@ -94,16 +110,19 @@ def stored(server, folder, identities):
     names = {who["api_key_id"]: who["label"] for who in identities}
     accounts = {who["account_id"]: who["label"] for who in identities}
     rows = database.execute("select id, sender, recipient, opened_at is not null from envelopes").fetchall()
-    sessions = {who["api_key_id"]: session(server, who) for who in identities}
+    recipients = {recipient for _, _, recipient, _ in rows}
+    sessions = {who["api_key_id"]: session(server, who) for who in identities if who["api_key_id"] in recipients}
     return {
         "envelopes": sorted((names[sender], names[recipient], text(server, sessions[recipient], id), opened)
                             for id, sender, recipient, opened in rows),
-        "keys": sorted(database.execute("select handle, status from api_keys").fetchall()),
+        "keys": database.execute("select handle, status from api_keys order by 1, 2").fetchall(),
         "idempotency keys": database.execute("select count(*) from idempotency_keys").fetchone()[0],
         "webhooks": sorted((names[key], status) for key, status in database.execute(
             "select api_key_id, status from webhooks where id not in (select id from deleted_webhooks)")),
         "policies": sorted((names[key], accept) for key, accept in database.execute(
             "select api_key_id, accept from policies")),
+        "API tokens": sorted((names[key], name, scopes) for key, name, scopes in database.execute(
+            "select api_key_id, name, scopes from api_tokens")),
         "activity": sorted((accounts[account], kind, count) for account, kind, count in database.execute(
             "select account_id, kind, count(*) from activity where kind <> 'login' group by 1, 2")),
     }
@@ -133,3 +152,5 @@ def check_faults(log):
 
 
 FAULTS = {"busy", "cut", "expired", "gateway", "internal", "lost", "none", "rate", "wait"}
+# A second path of operations that the clients call by another path.
+OTHER_PATHS = {"/did.json", "/v1/webhooks"}

@@ -65,6 +65,18 @@ class Receiving(unittest.TestCase):
         web = app.test_client()
         self.check(lambda headers, body: web.post("/hook", data=body, headers=headers).status_code, received)
 
+    def test_a_store_of_the_program_remembers_events(self):
+        class Table(set):
+            has = set.__contains__
+
+        table, received = Table(), []
+        client = Sealpost("https://sealpost.test", token="kt_1")
+        client._http._transport = httpx.MockTransport(open_envelope)
+        for _ in range(2):  # As if the program had started again.
+            receiver = Receiver(client, Webhook(SECRET), lambda opened: received.append(opened.message), seen=table)
+            self.assertEqual(receiver.receive(*signed()), 204)
+        self.assertEqual((received, table), (["Noon."], {"env_1"}))
+
     def test_fastapi(self):
         received = []
 

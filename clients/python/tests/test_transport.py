@@ -1,12 +1,18 @@
 """Credentials, retries and errors, with a service in memory."""
 
 import asyncio
+import json
 import unittest
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from unittest import mock
 
 import httpx
 
 from sealpost import ApiError, AsyncSealpost, Login, Retry, Sealpost, Unreachable
+from sealpost._generated.exceptions import ALL
 from sealpost.exceptions import MonthlyLimitExceeded, WebhookNotFound
+from sealpost.models import ProblemCode
 
 LOGIN = Login("acct_1", "ls_1")
 SENT = {
@@ -38,9 +44,14 @@ class Service:
         return response
 
 
+def page_of(kind, next_cursor):
+    entry = {"at": "2026-01-01T00:00:00.000Z", "kind": kind, "actor": "owner", "client_address": None, "detail": None}
+    return httpx.Response(200, json={"entries": [entry], "next_cursor": next_cursor})
+
+
 def client(service, **options):
-    retry = Retry(first_pause_s=0)
-    sealpost = Sealpost("https://sealpost.test/base", retry=retry, **({"login": LOGIN, "api_key": "ak_1"} | options))
+    options = {"login": LOGIN, "api_key": "ak_1", "retry": Retry(first_pause_s=0)} | options
+    sealpost = Sealpost("https://sealpost.test/base", **options)
     sealpost._http._transport = httpx.MockTransport(service)
     return sealpost
 
@@ -93,7 +104,38 @@ class Transport(unittest.TestCase):
             client(service).send("bob", "one")
         self.assertEqual(raised.exception.retry_after_s, 86400)
 
+    def test_retry_after_is_waited_for(self):
+        in_two_hours = format_datetime(datetime.now(timezone.utc) + timedelta(hours=2), usegmt=True)
+        service = Service(
+            problem(429, "RATE_LIMIT_EXCEEDED", **{"Retry-After": "7"}),
+            problem(503, "SERVICE_UNAVAILABLE", **{"Retry-After": in_two_hours}),
+        )
+        with mock.patch("sealpost._sync.transport.time.sleep") as sleep, self.assertRaises(ApiError) as raised:
+            client(service).webhooks.delete("wh_1")
+        sleep.assert_called_once_with(7)
+        self.assertAlmostEqual(raised.exception.retry_after_s, 7200, delta=60)
+
+    def test_an_iterator_follows_the_cursors(self):
+        service = Service(page_of("login", "c"), page_of("logout", None))
+        kinds = [entry.kind for entry in client(service).account.activity(page_size=1)]
+        self.assertEqual(kinds, ["login", "logout"])
+        bodies = [json.loads(request.content) for request in service.requests]
+        self.assertEqual(bodies, [{"limit": 1}, {"limit": 1, "cursor": "c"}])
+
+    def test_a_recovery_needs_no_credentials(self):
+        secrets = {"account_id": "acct_1", "login_secret": "ls_2", "recovery_code": "rc_2"}
+        service = Service(httpx.Response(200, json=secrets))
+        recovered = client(service, login=None, api_key=None).recover("acct_1", "rc_1")
+        self.assertEqual(recovered.login_secret, "ls_2")
+        self.assertEqual(service.tokens, [None])
+
     def test_each_code_has_an_exception_and_unknown_codes_too(self):
+        codes = {code.value for code in ProblemCode}
+        self.assertEqual({error.CODE for error in ALL}, codes)
+        for error in ALL:
+            with self.assertRaises(error) as raised:
+                client(Service(problem(418, error.CODE)), retry=Retry(tries=1)).webhooks.delete("wh_1")
+            self.assertIs(type(raised.exception), error)
         with self.assertRaises(WebhookNotFound):
             client(Service(problem(404, "WEBHOOK_NOT_FOUND"))).webhooks.delete("wh_1")
         with self.assertRaises(ApiError) as raised:
@@ -109,7 +151,32 @@ class Transport(unittest.TestCase):
         self.assertNotIn("ls_1", repr(LOGIN))
 
 
-class Concurrency(unittest.IsolatedAsyncioTestCase):
+class Asynchronous(unittest.IsolatedAsyncioTestCase):
+    def client(self, service, **options):
+        options = {"login": LOGIN, "api_key": "ak_1", "retry": Retry(first_pause_s=0)} | options
+        sealpost = AsyncSealpost("https://sealpost.test", **options)
+        sealpost._http._transport = httpx.MockTransport(service)
+        return sealpost
+
+    async def test_an_expired_session_is_renewed_and_a_send_keeps_its_key(self):
+        lost = httpx.ReadError("connection reset")
+        service = Service(problem(401, "UNAUTHORIZED"), lost, httpx.Response(200, json=SENT))
+        await self.client(service).send("bob", "one")
+        self.assertEqual(service.tokens, ["Bearer st_0", "Bearer st_1", "Bearer st_1"])
+        self.assertEqual(len({request.headers["Idempotency-Key"] for request in service.requests}), 1)
+
+    async def test_retry_after_is_waited_for(self):
+        busy = problem(503, "SERVICE_UNAVAILABLE", **{"Retry-After": "7"})
+        service = Service(busy, httpx.Response(200, json={"webhook_id": "wh_1", "deleted": True}))
+        with mock.patch("sealpost._async.transport.anyio.sleep") as sleep:
+            await self.client(service).webhooks.delete("wh_1")
+        sleep.assert_awaited_once_with(7)
+
+    async def test_an_iterator_follows_the_cursors(self):
+        service = Service(page_of("login", "c"), page_of("logout", None))
+        kinds = [entry.kind async for entry in self.client(service).account.activity()]
+        self.assertEqual(kinds, ["login", "logout"])
+
     async def test_concurrent_requests_share_a_login(self):
         service = Service(*[httpx.Response(200, json=SENT)] * 8)
         logins = []

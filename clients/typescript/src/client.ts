@@ -4,8 +4,12 @@ import type {
   AccountClosed,
   Activated,
   ActivityView,
+  ApiTokenCreated,
+  ApiTokenRevoked,
+  ApiTokenView,
   BadgeVerified,
   DeliveryView,
+  DidDocument,
   EventKind,
   Issued,
   KeyStanding,
@@ -23,6 +27,7 @@ import type {
   SecretsReplaced,
   Sent,
   Tested,
+  TokenScope,
   Validated,
   WebhookSecretRotated,
   WebhookView,
@@ -49,7 +54,7 @@ export interface SealpostOptions {
 /**
  * A client of one service, which acts as one API key.
  *
- * Without `token` and `login`, only operations without credentials work, such as `activate`.
+ * Without `token` and `login`, only operations without credentials work, such as `activate` and `recover`.
  */
 export class Sealpost {
   /** The generated client, with the same credentials, retries and errors. */
@@ -114,6 +119,16 @@ export class Sealpost {
     return success(await this.api.POST("/v1/did/activate", { body: { label, ...options } }));
   }
 
+  /**
+   * Replaces the login secret and the recovery code of an account. Ends its sessions and API tokens.
+   *
+   * Needs no credentials. Store the response, then create a client with the new login secret.
+   */
+  async recover(accountId: string, recoveryCode: string): Promise<SecretsReplaced> {
+    const body = { account_id: accountId, recovery_code: recoveryCode };
+    return success(await this.api.POST("/v1/auth/recover", { body }));
+  }
+
   /** Issues a badge for the API key. */
   async issueBadge(options: { jurisdiction?: string; disclose_did?: boolean; dry_run?: boolean } = {}): Promise<Issued> {
     return success(await this.api.POST("/v1/badges/issue", { body: options }));
@@ -124,6 +139,16 @@ export class Sealpost {
     return success(await this.api.POST("/v1/badges/verify", { body: { credential } }));
   }
 
+  /** Returns a signed list of revoked badges (W3C Bitstring Status List), as a JWT. */
+  async statusList(listId: string): Promise<string> {
+    return success(await this.api.GET("/v1/status/{list}", { params: { path: { list: listId } }, parseAs: "text" }));
+  }
+
+  /** Returns the DID document of the service, whose keys verify badges and `v1a` signatures. */
+  async didDocument(): Promise<DidDocument> {
+    return success(await this.api.GET("/.well-known/did.json"));
+  }
+
   /** Runs the compliance checks of a jurisdiction. */
   async validateCompliance(jurisdiction: string, options: { dry_run?: boolean } = {}): Promise<Validated> {
     return success(await this.api.POST("/v1/compliance/validate", { body: { jurisdiction, ...options } }));
@@ -132,6 +157,11 @@ export class Sealpost {
   /** Checks that the service is alive. */
   async ping(): Promise<Pong> {
     return success(await this.api.GET("/v1/ping"));
+  }
+
+  /** Returns the OpenAPI document of the service. */
+  async openapiDocument(): Promise<Record<string, unknown>> {
+    return success(await this.api.GET("/openapi.json"));
   }
 }
 
@@ -154,6 +184,29 @@ class Account {
   /** Replaces the login secret and the recovery code. Create a new client with the new secret. */
   async rotateLoginSecret(loginSecret: string): Promise<SecretsReplaced> {
     return success(await this.api.POST("/v1/auth/rotate-secret", { body: { login_secret: loginSecret } }));
+  }
+
+  /** Creates an API token for one API key. The response has its secret, which no later response shows. */
+  async createToken(
+    loginSecret: string,
+    apiKeyId: string,
+    name: string,
+    scopes: TokenScope[],
+    { expiresInDays }: { expiresInDays?: number } = {},
+  ): Promise<ApiTokenCreated> {
+    const end = expiresInDays === undefined ? {} : { expires_in_days: expiresInDays };
+    const body = { login_secret: loginSecret, api_key_id: apiKeyId, name, scopes, ...end };
+    return success(await this.api.POST("/v1/auth/tokens/create", { body }));
+  }
+
+  /** Returns the API tokens that have not expired, oldest first. */
+  async tokens(): Promise<ApiTokenView[]> {
+    return success(await this.api.POST("/v1/auth/tokens/list")).tokens;
+  }
+
+  /** Revokes an API token. */
+  async revokeToken(tokenId: string): Promise<ApiTokenRevoked> {
+    return success(await this.api.POST("/v1/auth/tokens/revoke", { body: { token_id: tokenId } }));
   }
 
   /** Closes the account and revokes all its API keys, permanently. */

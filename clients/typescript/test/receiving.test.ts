@@ -68,6 +68,22 @@ async function check(post: (request: RequestInit) => Promise<Response>, received
   assert.equal((await post(signed("env_busy"))).status, 503);
 }
 
+test("a store of the program remembers events", async () => {
+  const received: string[] = [];
+  const table = new Set<string>();
+  const seen = { has: async (id: string) => table.has(id), add: async (id: string) => table.add(id) };
+  const fetch = async () => Response.json({ message: "Noon." });
+  const { headers, body } = signed("env_1");
+  // As if the program had started twice.
+  for (let start = 0; start < 2; start++) {
+    const client = new Sealpost({ url: "https://sealpost.test", token: "kt_1", fetch });
+    const onEnvelope = ({ message }: { message: string }) => void received.push(message);
+    const subject = new Receiver({ client, webhook: new Webhook(SECRET), onEnvelope, seen });
+    assert.equal(await subject.receive(headers, new TextEncoder().encode(body)), 204);
+  }
+  assert.deepEqual([received, [...table]], [["Noon."], ["env_1"]]);
+});
+
 test("the handler for Fetch", async () => {
   const { received, receiver: subject } = receiver();
   await check((request) => subject.fetch(new Request("https://example.com/hook", request)), received);

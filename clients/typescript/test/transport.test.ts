@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ApiError, Sealpost, type SealpostOptions, Unreachable } from "../src/index.js";
-import { MonthlyLimitExceeded, WebhookNotFound } from "../src/generated/errors.js";
+import { BY_CODE, MonthlyLimitExceeded, WebhookNotFound } from "../src/generated/errors.js";
 
 const LOGIN = { accountId: "acct_1", loginSecret: "ls_1" };
 const SENT = { envelope_id: "env_1" };
@@ -90,7 +90,30 @@ test("a long wait is an error at once", async () => {
   await assert.rejects(client().send("bob", "one"), isExpected);
 });
 
+test("Retry-After is waited for", async () => {
+  const { client } = service(problem(429, "RATE_LIMIT_EXCEEDED", { "Retry-After": "1" }), json(DELETED));
+  const began = performance.now();
+  await client().webhooks.delete("wh_1");
+  assert.ok(performance.now() - began >= 999);
+  const date = new Date(Date.now() + 7_200_000).toUTCString();
+  const later = service(problem(503, "SERVICE_UNAVAILABLE", { "Retry-After": date }));
+  const isExpected = (fault: unknown) => fault instanceof ApiError && Math.abs((fault.retryAfterMs ?? 0) - 7_200_000) < 60_000;
+  await assert.rejects(later.client().webhooks.delete("wh_1"), isExpected);
+});
+
+test("a recovery needs no credentials", async () => {
+  const { received, client } = service(json({ account_id: "acct_1", login_secret: "ls_2", recovery_code: "rc_2" }));
+  const recovered = await client({}).recover("acct_1", "rc_1");
+  assert.equal(recovered.login_secret, "ls_2");
+  assert.equal(received[0]?.headers.get("Authorization"), null);
+});
+
 test("each code has a class, and unknown codes are errors too", async () => {
+  for (const [code, Kind] of Object.entries(BY_CODE)) {
+    const { client } = service(problem(418, code));
+    const failed = client({ token: "kt_1", retry: { tries: 1 } }).webhooks.delete("wh_1");
+    await assert.rejects(failed, (fault) => fault instanceof ApiError && fault.constructor === Kind && fault.code === code);
+  }
   await assert.rejects(service(problem(404, "WEBHOOK_NOT_FOUND")).client().webhooks.delete("wh_1"), WebhookNotFound);
   await assert.rejects(service(problem(418, "TEAPOT")).client().webhooks.delete("wh_1"), { code: "TEAPOT" });
 });

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKeyId, ApiTokenId, TokenScope};
-use serde::Deserialize;
+use sealpost_domain::ApiTokenId;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
     error::ClientError,
     models::{
-        AccountClosed, ActivityEntry, ApiTokenView, CreatedApiToken, LoggedOut, RotatedLoginSecret,
+        AccountClosed, AccountSecrets, ActivityEntry, ApiTokenRequest, ApiTokenView,
+        CreatedApiToken, LoggedOut,
     },
     pages::{Page, Pages, pages},
     request::ApiRequest,
@@ -36,26 +37,26 @@ impl Account {
         self.0.call(&ApiRequest::post("/v1/auth/logout", &json!({"all": true}))?).await
     }
 
-    /// Replaces the login secret. Build a new client with it.
-    pub async fn rotate_login_secret(&self) -> Result<RotatedLoginSecret, ClientError> {
-        self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &json!({}))?).await
+    /// Replaces the login secret and the recovery code. Build a new client with the new secret.
+    pub async fn rotate_login_secret(
+        &self,
+        login_secret: &str,
+    ) -> Result<AccountSecrets, ClientError> {
+        let body = json!({"login_secret": login_secret});
+        self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &body)?).await
     }
 
-    /// Creates an API token, which acts as one API key within its scopes. It expires after a default lifetime.
+    /// Creates an API token for one API key. The response has its secret, which no later response shows.
     pub async fn create_token(
         &self,
         login_secret: &str,
-        api_key_id: ApiKeyId,
-        name: &str,
-        scopes: &[TokenScope],
+        token: &ApiTokenRequest,
     ) -> Result<CreatedApiToken, ClientError> {
-        let body = json!({
-            "login_secret": login_secret, "api_key_id": api_key_id, "name": name, "scopes": scopes,
-        });
+        let body = CreateTokenBody { login_secret, token };
         self.0.call(&ApiRequest::post("/v1/auth/tokens/create", &body)?).await
     }
 
-    /// Returns the API tokens of the account.
+    /// Returns the API tokens that have not expired, oldest first.
     pub async fn tokens(&self) -> Result<Vec<ApiTokenView>, ClientError> {
         let request = ApiRequest::post("/v1/auth/tokens/list", &json!({}))?;
         Ok(self.0.call::<ApiTokenList>(&request).await?.tokens)
@@ -73,6 +74,13 @@ impl Account {
         let body = json!({"login_secret": login_secret});
         self.0.call(&ApiRequest::post("/v1/account/close", &body)?).await
     }
+}
+
+#[derive(Serialize)]
+struct CreateTokenBody<'a> {
+    login_secret: &'a str,
+    #[serde(flatten)]
+    token: &'a ApiTokenRequest,
 }
 
 #[derive(Deserialize)]

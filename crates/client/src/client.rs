@@ -2,16 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use sealpost_domain::{EnvelopeId, IdempotencyKey};
-use serde_json::json;
+use sealpost_domain::{AccountId, EnvelopeId, IdempotencyKey};
+use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::{
     account::Account,
     error::ClientError,
     models::{
-        Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, Resolved,
-        SentEnvelope,
+        AccountSecrets, Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong,
+        Receipt, Resolved, SentEnvelope,
     },
     request::{ApiRequest, random_idempotency_key},
     transport::Transport,
@@ -21,7 +21,7 @@ use crate::{
 /// A client of one service, which acts as one API key. Clones share the connections and the session.
 #[derive(Debug, Clone)]
 pub struct Client {
-    transport: Arc<Transport>,
+    pub(crate) transport: Arc<Transport>,
 }
 
 impl Client {
@@ -115,8 +115,25 @@ impl Client {
         self.transport.call(&ApiRequest::post("/v1/did/activate", &body)?).await
     }
 
+    /// Replaces the login secret and the recovery code of an account. Ends its sessions and API tokens. Needs no
+    /// credentials. Store the response, then build a client with the new login secret.
+    pub async fn recover(
+        &self,
+        account_id: AccountId,
+        recovery_code: &str,
+    ) -> Result<AccountSecrets, ClientError> {
+        let body = json!({"account_id": account_id, "recovery_code": recovery_code});
+        let request = ApiRequest::post("/v1/auth/recover", &body)?.without_credentials();
+        self.transport.call(&request).await
+    }
+
     /// Checks that the service is alive.
     pub async fn ping(&self) -> Result<Pong, ClientError> {
         self.transport.call(&ApiRequest::get("/v1/ping")).await
+    }
+
+    /// Returns the OpenAPI document of the service.
+    pub async fn openapi_document(&self) -> Result<Value, ClientError> {
+        self.transport.call(&ApiRequest::get("/openapi.json")).await
     }
 }

@@ -11,15 +11,19 @@
 //! # }
 //! ```
 //!
-//! The crate `sealpost-receiver` verifies webhook requests.
+//! The features `axum` and `actix` receive webhook requests in a web application, and open their envelopes. The crate
+//! `sealpost-receiver` only verifies webhook requests.
 
 mod account;
+mod badges;
 mod builder;
 mod client;
 mod credentials;
 mod error;
 mod models;
 mod pages;
+#[cfg(feature = "receiver")]
+mod receiving;
 mod request;
 mod retry;
 mod session;
@@ -32,15 +36,26 @@ pub use client::Client;
 pub use credentials::Login;
 pub use error::{ClientError, ProblemDocument};
 pub use models::{
-    AccountClosed, Activated, ActivityEntry, ApiTokenView, CreatedApiToken, Delivery, Encryption,
-    KeyStanding, LoggedOut, Metadata, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt,
-    Recovered, Redelivered, Registered, Resolved, RetiringSecret, RotatedLoginSecret,
-    RotatedWebhookSecret, SentEnvelope, TestedWebhook, Usage, WebhookView, WindowUsage,
+    AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
+    BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
+    Encryption, IssuedBadge, KeyStanding, LoggedOut, Metadata, OpenedEnvelope, PolicyChange,
+    PolicyView, Pong, Receipt, RecoverRequest, Recovered, Redelivered, RefusalReason, Registered,
+    Resolved, RetiringSecret, RotatedWebhookSecret, SentEnvelope, TestedWebhook, Usage,
+    VerifiedBadge, WebhookView, WindowUsage,
 };
 pub use pages::Pages;
+#[cfg(feature = "actix")]
+pub use receiving::actix;
+#[cfg(feature = "axum")]
+pub use receiving::axum;
+#[cfg(feature = "receiver")]
+pub use receiving::{HandlerError, ReceivedEvent, Receiver, SeenEvents};
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
-    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, Code, EnvelopeId, EventKind, KeyStatus,
-    ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId, WebhookStatus,
+    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventKind,
+    IdempotencyKey, KeyStatus, ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId,
+    WebhookStatus,
 };
+#[cfg(feature = "receiver")]
+pub use sealpost_receiver::{HeaderList, ReceiverKey, public_keys, secrets};
 pub use webhooks::Webhooks;

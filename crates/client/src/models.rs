@@ -2,18 +2,23 @@
 
 mod account;
 mod api_token;
+mod badge;
 mod channel;
 mod identity;
 mod webhook;
 
 pub(crate) use account::LoggedIn;
-pub use account::{AccountClosed, ActivityEntry, LoggedOut, Pong, RotatedLoginSecret};
-pub use api_token::{ApiTokenView, CreatedApiToken};
+pub use account::{AccountClosed, AccountSecrets, ActivityEntry, LoggedOut, Pong};
+pub use api_token::{ApiTokenRequest, ApiTokenView, CreatedApiToken};
+pub use badge::{
+    BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, IssuedBadge, RefusalReason,
+    VerifiedBadge,
+};
 pub use channel::{Encryption, Metadata, OpenedEnvelope, Receipt, SentEnvelope};
 pub use identity::{
     Activated, KeyStanding, PolicyChange, PolicyView, Resolved, Usage, WindowUsage,
 };
 pub use webhook::{
-    Delivery, Recovered, Redelivered, Registered, RetiringSecret, RotatedWebhookSecret,
-    TestedWebhook, WebhookView,
+    Delivery, RecoverRequest, Recovered, Redelivered, Registered, RetiringSecret,
+    RotatedWebhookSecret, TestedWebhook, WebhookView,
 };

@@ -1,5 +1,7 @@
 //! One request of the API, before credentials are added.
 
+use std::borrow::Cow;
+
 use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::Serialize;
 
@@ -8,7 +10,7 @@ use crate::error::ClientError;
 /// A request that can be sent several times.
 #[derive(Clone)]
 pub(crate) struct ApiRequest {
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
     /// The JSON body of a POST. `None` for a GET.
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) idempotency_key: Option<String>,
@@ -16,13 +18,19 @@ pub(crate) struct ApiRequest {
 }
 
 impl ApiRequest {
-    pub(crate) fn get(path: &'static str) -> Self {
-        Self { path, body: None, idempotency_key: None, needs_credentials: false }
+    pub(crate) fn get(path: impl Into<Cow<'static, str>>) -> Self {
+        Self { path: path.into(), body: None, idempotency_key: None, needs_credentials: false }
     }
 
     pub(crate) fn post(path: &'static str, body: &impl Serialize) -> Result<Self, ClientError> {
         let body = serde_json::to_vec(body).map_err(|source| ClientError::Build(source.into()))?;
+        let path = path.into();
         Ok(Self { path, body: Some(body), idempotency_key: None, needs_credentials: true })
+    }
+
+    /// Omits the token and the API key.
+    pub(crate) fn without_credentials(self) -> Self {
+        Self { needs_credentials: false, ..self }
     }
 }
 
@@ -33,3 +41,6 @@ pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
     filled.map_err(|_unspecified| ClientError::Build("the system has no random bytes".into()))?;
     Ok(hex::encode(bytes))
 }
+
+/// The path before the number of a status list.
+pub(crate) const STATUS_LISTS: &str = "/v1/status/";

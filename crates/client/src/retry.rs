@@ -5,7 +5,7 @@ use std::time::Duration;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use sealpost_domain::Code;
 
-use crate::error::ClientError;
+use crate::{error::ClientError, request::STATUS_LISTS};
 
 /// The limits of retries.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
 
 /// Returns whether the request has the same effect once and twice.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
-    (is_send && path == SEND) || REPEATABLE.contains(&path)
+    (is_send && path == SEND) || REPEATABLE.contains(&path) || path.starts_with(STATUS_LISTS)
 }
 
 /// Returns a random time between half of `pause` and `pause`.
@@ -89,7 +89,9 @@ fn jittered(pause: Duration) -> Duration {
 const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SEND: &str = "/v1/channel/send";
 /// The requests without further effect if repeated: `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 13] = [
+const REPEATABLE: [&str; 15] = [
+    "/.well-known/did.json",
+    "/openapi.json",
     "/v1/account/activity",
     "/v1/auth/login",
     "/v1/auth/tokens/list",
@@ -113,13 +115,15 @@ mod tests {
 
     use super::*;
 
+    const GETS: [&str; 3] = ["/.well-known/did.json", "/openapi.json", "/v1/ping"];
+
     #[test]
     fn the_repeatable_requests_are_those_of_all_clients() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/repeatable.json");
         let lists: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
         let listed = lists["repeatable"].as_array().unwrap();
         let listed: Vec<_> = listed.iter().filter_map(Value::as_str).collect();
-        let own: Vec<_> = REPEATABLE.into_iter().filter(|path| *path != "/v1/ping").collect();
+        let own: Vec<_> = REPEATABLE.into_iter().filter(|path| !GETS.contains(path)).collect();
         assert_eq!(own, listed);
     }
 

@@ -33,17 +33,27 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Sends a request, and repeats it while this is safe and the limits of the retry policy allow it.
+    /// Sends a request, and returns the JSON of the response.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         request: &ApiRequest,
     ) -> Result<T, ClientError> {
+        parse(&request.path, &self.repeat(request).await?)
+    }
+
+    /// Sends a request, and returns the text of the response.
+    pub(crate) async fn text(&self, request: &ApiRequest) -> Result<String, ClientError> {
+        Ok(String::from_utf8_lossy(&self.repeat(request).await?).into_owned())
+    }
+
+    /// Sends a request, and repeats it while this is safe and the limits of the retry policy allow it.
+    async fn repeat(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
         let is_send = request.idempotency_key.is_some();
         let mut tries = 0;
         loop {
             tries += 1;
             let error = match self.attempt(request).await {
-                Ok(body) => return parse(request.path, &body),
+                Ok(body) => return Ok(body),
                 Err(error) => error,
             };
             match self.retry.pause(tries, &error, is_send) {
@@ -93,7 +103,7 @@ impl Transport {
         token: Option<&Token>,
     ) -> Result<Vec<u8>, ClientError> {
         let unreachable = |source: reqwest::Error| ClientError::Unreachable {
-            path: request.path.to_owned(),
+            path: request.path.to_string(),
             may_have_been_processed: !source.is_connect() && !source.is_builder(),
             source: source.without_url(),
         };
@@ -104,7 +114,7 @@ impl Transport {
         if status.is_success() && kind.starts_with("application/") {
             return Ok(body);
         }
-        let path = request.path.to_owned();
+        let path = request.path.to_string();
         let problem = serde_json::from_slice(&body).ok();
         Err(match problem.filter(|_| kind.starts_with("application/problem+json")) {
             Some(problem) => ClientError::Refused { path, problem, retry_after },

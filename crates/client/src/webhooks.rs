@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{EnvelopeId, EventKind, Timestamp, WebhookId};
-use serde::Deserialize;
+use sealpost_domain::{EnvelopeId, EventKind, WebhookId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
     error::ClientError,
     models::{
-        Delivery, Recovered, Redelivered, Registered, RotatedWebhookSecret, TestedWebhook,
-        WebhookView,
+        Delivery, RecoverRequest, Recovered, Redelivered, Registered, RotatedWebhookSecret,
+        TestedWebhook, WebhookView,
     },
     pages::{Page, Pages, pages},
     request::ApiRequest,
@@ -22,14 +22,25 @@ use crate::{
 pub struct Webhooks(pub(crate) Arc<Transport>);
 
 impl Webhooks {
-    /// Registers a webhook. The response has its secret, which no later response shows.
+    /// Registers a webhook. The response has its secret, which no later response shows. The webhook also gets the events
+    /// of envelopes that wait.
     pub async fn register(
         &self,
         url: &str,
         events: &[EventKind],
     ) -> Result<Registered, ClientError> {
         let body = json!({"url": url, "events": events});
-        self.0.call(&ApiRequest::post("/v1/webhooks/register", &body)?).await
+        self.0.call(&ApiRequest::post(REGISTER, &body)?).await
+    }
+
+    /// Registers a webhook that gets no events of envelopes that wait. No later webhook gets them either.
+    pub async fn register_skipping_waiting(
+        &self,
+        url: &str,
+        events: &[EventKind],
+    ) -> Result<Registered, ClientError> {
+        let body = json!({"url": url, "events": events, "waiting": "skip"});
+        self.0.call(&ApiRequest::post(REGISTER, &body)?).await
     }
 
     /// Returns all webhooks, oldest first.
@@ -62,6 +73,17 @@ impl Webhooks {
         pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
     }
 
+    /// Returns the deliveries of a webhook in one state, such as `failed`, newest first.
+    pub fn deliveries_in(
+        &self,
+        webhook_id: WebhookId,
+        state: &str,
+        page_size: u32,
+    ) -> Pages<Delivery> {
+        let body = json!({"webhook_id": webhook_id, "state": state, "limit": page_size});
+        pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
+    }
+
     /// Makes the delivery of an event due now.
     pub async fn redeliver(
         &self,
@@ -72,15 +94,13 @@ impl Webhooks {
         self.0.call(&ApiRequest::post("/v1/webhooks/redeliver", &body)?).await
     }
 
-    /// Makes up to 10,000 failed deliveries due now. Call this again while `more` is true in the response. If `dry_run`
-    /// is true, only counts the deliveries.
+    /// Makes up to 10,000 failed deliveries due now. Call this again while `more` is true in the response.
     pub async fn recover(
         &self,
         webhook_id: WebhookId,
-        since: Timestamp,
-        dry_run: bool,
+        deliveries: RecoverRequest,
     ) -> Result<Recovered, ClientError> {
-        let body = json!({"webhook_id": webhook_id, "since": since, "dry_run": dry_run});
+        let body = RecoverBody { webhook_id, deliveries };
         self.0.call(&ApiRequest::post("/v1/webhooks/recover", &body)?).await
     }
 
@@ -92,6 +112,13 @@ impl Webhooks {
 
 fn request(path: &'static str, webhook_id: WebhookId) -> Result<ApiRequest, ClientError> {
     ApiRequest::post(path, &json!({"webhook_id": webhook_id}))
+}
+
+#[derive(Serialize)]
+struct RecoverBody {
+    webhook_id: WebhookId,
+    #[serde(flatten)]
+    deliveries: RecoverRequest,
 }
 
 #[derive(Deserialize)]
@@ -112,3 +139,5 @@ impl Page for DeliveriesPage {
         (self.deliveries, self.next_cursor)
     }
 }
+
+const REGISTER: &str = "/v1/webhooks/register";

@@ -16,8 +16,8 @@ pub enum ServiceCommand {
     /// Store a service and an identity as a profile, for send, open, keys and webhooks
     ///
     /// Reads the login secret of the account (`ls_…`), or an API token (`kt_…`), from standard input. On a terminal it
-    /// asks for the secret. With --new, activates a new identity instead. The profile is a file in the folder
-    /// `sealpost` of the user's configuration folder. Only the user can read it.
+    /// asks for the secret. With --new, activates a new identity instead. With --recover, replaces a lost login secret. The
+    /// profile is a file in the folder `sealpost` of the user's configuration folder. Only the user can read it.
     Login(LoginArgs),
     /// Open an envelope and print its message
     Open(OpenArgs),
@@ -66,6 +66,9 @@ pub struct LoginArgs {
     /// Activate a new identity with this label, in a new account
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["account", "api_key"])]
     pub(crate) new: Option<String>,
+    /// Read the recovery code of the account (`rc_…`) instead, and replace the login secret; prints the next code
+    #[arg(long, requires_all = ["account", "api_key"], conflicts_with = "new")]
+    pub(crate) recover: bool,
     /// Handle of the new identity
     #[arg(long, requires = "new")]
     pub(crate) handle: Option<String>,

@@ -83,6 +83,26 @@ impl ProfileFile {
         })
     }
 
+    /// Fails if a login would remove the login secret of another account, which may be stored only here.
+    pub(crate) fn refuse_other_account(
+        &self,
+        account: Option<AccountId>,
+    ) -> Result<(), ShellError> {
+        let Self(file, name) = self;
+        match self.load() {
+            Ok(Profile { account_id: Some(stored), login_secret: Some(_), .. })
+                if account != Some(stored) =>
+            {
+                Err(ShellError::Invalid(format!(
+                    "the profile {name} has the login secret of {stored}: choose another name with --profile, or \
+                     delete {}",
+                    file.display()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Replaces the file at once, with mode 0600.
     pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
         let fault = |source| self.fault("written", source);

@@ -62,12 +62,38 @@ impl Shell {
 }
 
 #[test]
+fn a_recovery_code_replaces_the_login_secret_of_a_profile() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let shell = Shell::of(&server);
+    let new = ["login", "--url", &shell.url, "--new", "Alice", "--json"];
+    let created: Value = serde_json::from_str(&shell.succeed(&new, "")).unwrap();
+    let before = shell.profile("default");
+    let member = |name: &str| created[name].as_str().unwrap();
+
+    let (account, key) = (member("account_id"), member("api_key_id"));
+    let recover = ["login", "--url", &shell.url, "--account", account, "--api-key", key];
+    let recover = [&recover[..], &["--recover"]].concat();
+    let printed = shell.succeed(&recover, &format!("{}\n", member("recovery_code")));
+    assert!(printed.contains("recovery code of acct_"), "{printed}");
+    assert_ne!(shell.profile("default")["login_secret"], before["login_secret"]);
+    shell.succeed(&["keys", "show"], "");
+    let again = shell.run(&recover, &format!("{}\n", member("recovery_code")));
+    assert!(again.stderr.contains("UNAUTHORIZED"), "{}", again.stderr);
+}
+
+#[test]
 fn a_message_is_sent_and_opened_from_the_shell() {
     let database = Database::embedded();
     let server = database.serve();
     let shell = Shell::of(&server);
     let new = ["login", "--url", &shell.url, "--new", "Alice", "--handle", "alice"];
-    assert!(shell.succeed(&new, "").starts_with("logged in as alice (ak_"));
+    let printed = shell.succeed(&new, "");
+    assert!(printed.starts_with("logged in as alice (ak_"), "{printed}");
+    assert!(printed.contains("\nrecovery code of acct_"), "{printed}");
+    let other = ["login", "--url", &shell.url, "--new", "Carol"];
+    let refused = shell.run(&other, "");
+    assert!(refused.stderr.contains("has the login secret of acct_"), "{}", refused.stderr);
     shell.log_in("bob", &server.client().new_identity_with_handle("bob"));
 
     let envelope = shell.succeed(&["send", "bob"], "Two\nlines\n");

@@ -7,8 +7,10 @@
 
 from ._async.client import AsyncSealpost
 from ._async.receiver import AsyncReceiver
+from ._async.seen import AsyncSeen
 from ._sync.client import Sealpost
 from ._sync.receiver import Receiver
+from ._sync.seen import Seen
 from .credentials import Login
 from .errors import ApiError, InvalidSignature, SealpostError, Unreachable
 from .retry import Retry
@@ -18,6 +20,7 @@ __all__ = [
     "ApiError",
     "AsyncReceiver",
     "AsyncSealpost",
+    "AsyncSeen",
     "Event",
     "InvalidSignature",
     "Login",
@@ -25,6 +28,7 @@ __all__ = [
     "Retry",
     "Sealpost",
     "SealpostError",
+    "Seen",
     "Unreachable",
     "Webhook",
 ]

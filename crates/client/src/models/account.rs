@@ -20,18 +20,20 @@ pub struct LoggedOut {
     pub logged_out: bool,
 }
 
-/// A new login secret.
+/// New secrets of an account.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct RotatedLoginSecret {
+pub struct AccountSecrets {
     /// The account.
     pub account_id: AccountId,
-    /// The new secret. No later response shows it.
+    /// The new login secret. No later response shows it.
     pub login_secret: String,
+    /// The new recovery code. No later response shows it.
+    pub recovery_code: String,
 }
 
-impl fmt::Debug for RotatedLoginSecret {
+impl fmt::Debug for AccountSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RotatedLoginSecret")
+        f.debug_struct("AccountSecrets")
             .field("account_id", &self.account_id)
             .finish_non_exhaustive()
     }

@@ -5,6 +5,20 @@ use std::fmt;
 use sealpost_domain::{ApiKeyId, ApiTokenId, Timestamp, TokenScope};
 use serde::{Deserialize, Serialize};
 
+/// The API token to create.
+#[derive(Debug, Clone, Serialize)]
+pub struct ApiTokenRequest {
+    /// The API key that the token acts as.
+    pub api_key_id: ApiKeyId,
+    /// Display name.
+    pub name: String,
+    /// The requests that the token allows.
+    pub scopes: Vec<TokenScope>,
+    /// Lifetime in days, 1 to 366. `None` selects the default of the service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_days: Option<u32>,
+}
+
 /// A new API token. Debug output omits its secret.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct CreatedApiToken {

@@ -28,6 +28,9 @@ pub struct Activated {
     /// The login secret of a new account. No later response shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login_secret: Option<String>,
+    /// The recovery code of a new account, which replaces a lost login secret. No later response shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_code: Option<String>,
 }
 
 impl fmt::Debug for Activated {

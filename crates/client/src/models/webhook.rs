@@ -138,6 +138,18 @@ pub struct Redelivered {
     pub outcome: String,
 }
 
+/// The failed deliveries to recover.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RecoverRequest {
+    /// Start of the time range.
+    pub since: Timestamp,
+    /// End of the time range. `None` for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// If true, only counts the deliveries.
+    pub dry_run: bool,
+}
+
 /// Failed deliveries that are due now.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recovered {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sealpost_client::{Client, Code};
+use sealpost_client::{AccountId, Activated, ApiKeyId, Client, Code};
+use serde::Serialize;
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -15,56 +16,141 @@ use crate::{
 
 pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), ShellError> {
     let file = ProfileFile::named(config_folder, &args.call.profile.profile)?;
-    let mut profile = match &args.new {
-        Some(label) => activated(&args, label).await?,
-        None => given(&args)?,
-    };
-    if args.new.is_some() {
-        // Stored before any other call, because the login secret is shown only once.
-        file.save(&profile)?;
+    file.refuse_other_account(args.account)?;
+    match (&args.new, args.recover) {
+        (Some(label), _) => activate(&args, label, &file).await,
+        (None, true) => recover(&args, &file).await,
+        (None, false) => log_in(&args, &file).await,
     }
+}
+
+/// The output of a login.
+#[derive(Serialize)]
+struct StoredProfile<'a> {
+    profile: String,
+    api_key_id: ApiKeyId,
+    handle: Option<&'a str>,
+    /// The account and the recovery code of a new account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account_id: Option<AccountId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery_code: Option<&'a str>,
+    /// The handle or the label, if the service returned them.
+    #[serde(skip)]
+    name: Option<&'a str>,
+}
+
+impl StoredProfile<'_> {
+    fn print(&self, json: bool) -> Result<(), ShellError> {
+        if json {
+            return output::result(self, true);
+        }
+        let Self { profile, api_key_id, .. } = self;
+        match self.name {
+            Some(name) => output::line(&format!(
+                "logged in as {name} ({api_key_id}); the profile is {profile}"
+            ))?,
+            None => output::line(&format!("the profile is {profile}"))?,
+        }
+        let Some((account, code)) = self.account_id.zip(self.recovery_code) else { return Ok(()) };
+        output::line(&format!(
+            "recovery code of {account}: {code}\n\
+             The profile does not contain this code. Store it elsewhere: it replaces a lost login secret."
+        ))
+    }
+}
+
+/// Stores an existing identity.
+async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
+    let mut profile = given(args)?;
     let client = profile.client()?;
     let standing = match client.status().await {
         // The token is valid, but cannot read the status.
         Err(error) if error.code() == Some(Code::InsufficientScope) => {
             file.save(&profile)?;
-            let stored = json!({"profile": file.path().display().to_string()});
-            return output::result(&stored, args.call.json);
+            let profile = file.path().display().to_string();
+            if args.call.json {
+                return output::result(&json!({"profile": profile}), true);
+            }
+            return output::line(&format!("logged in with an API token; the profile is {profile}"));
         }
         standing => standing?,
     };
     profile.api_key_id = Some(standing.api_key_id);
     profile.token = client.token().await.map(Secret);
     file.save(&profile)?;
-    if args.call.json {
-        let stored = json!({
-            "profile": file.path().display().to_string(),
-            "api_key_id": standing.api_key_id,
-            "handle": standing.handle,
-        });
-        return output::result(&stored, true);
-    }
-    let name = standing.handle.unwrap_or(standing.label);
-    output::line(&format!(
-        "logged in as {name} ({}); the profile is {}",
-        standing.api_key_id,
-        file.path().display()
-    ))
+    let stored = StoredProfile {
+        profile: file.path().display().to_string(),
+        api_key_id: standing.api_key_id,
+        handle: standing.handle.as_deref(),
+        account_id: None,
+        recovery_code: None,
+        name: Some(standing.handle.as_ref().unwrap_or(&standing.label)),
+    };
+    stored.print(args.call.json)
 }
 
-/// Activates a new identity in a new account.
-async fn activated(args: &LoginArgs, label: &str) -> Result<Profile, ShellError> {
+/// Activates a new identity in a new account, and stores it.
+async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let invite = if args.invite { Some(input::secret("invite")?) } else { None };
     let invite = invite.as_ref().map(|invite| invite.as_str());
     let client = Client::builder(&args.url).build()?;
     let activated = client.activate(label, args.handle.as_deref(), invite).await?;
-    Ok(Profile {
+    let secret = activated.login_secret.clone();
+    let stored = file.save(&Profile {
         url: args.url.clone(),
         account_id: Some(activated.account_id),
         api_key_id: Some(activated.api_key_id),
-        login_secret: activated.login_secret.map(|secret| Secret(Zeroizing::new(secret))),
+        login_secret: secret.map(|secret| Secret(Zeroizing::new(secret))),
         token: None,
-    })
+    });
+    if stored.is_err() {
+        // The secrets would be lost otherwise.
+        output::result(&activated, args.call.json)?;
+    }
+    stored.and_then(|()| new_profile(&activated, file).print(args.call.json))
+}
+
+fn new_profile<'a>(activated: &'a Activated, file: &ProfileFile) -> StoredProfile<'a> {
+    StoredProfile {
+        profile: file.path().display().to_string(),
+        api_key_id: activated.api_key_id,
+        handle: activated.handle.as_deref(),
+        account_id: Some(activated.account_id),
+        recovery_code: activated.recovery_code.as_deref(),
+        name: Some(activated.handle.as_ref().unwrap_or(&activated.label)),
+    }
+}
+
+/// Replaces the secrets of an account with its recovery code, and stores the new login secret.
+async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
+    let (Some(account_id), Some(api_key_id)) = (args.account, args.api_key) else {
+        let advice = "--recover needs --account and --api-key";
+        return Err(ShellError::Invalid(advice.to_owned()));
+    };
+    let code = input::secret("recovery code")?;
+    let client = Client::builder(&args.url).build()?;
+    let secrets = client.recover(account_id, &code).await?;
+    let saved = file.save(&Profile {
+        url: args.url.clone(),
+        account_id: Some(account_id),
+        api_key_id: Some(api_key_id),
+        login_secret: Some(Secret(Zeroizing::new(secrets.login_secret.clone()))),
+        token: None,
+    });
+    if saved.is_err() {
+        // The secrets would be lost otherwise.
+        output::result(&secrets, args.call.json)?;
+    }
+    let stored = StoredProfile {
+        profile: file.path().display().to_string(),
+        api_key_id,
+        handle: None,
+        account_id: Some(account_id),
+        recovery_code: Some(&secrets.recovery_code),
+        name: None,
+    };
+    saved.and_then(|()| stored.print(args.call.json))
 }
 
 /// Creates the profile of an existing identity.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sealpost_client::{ApiTokenView, TokenScope};
+use sealpost_client::{ApiTokenRequest, ApiTokenView, TokenScope};
 use serde_json::json;
 
 use super::ProfileClient;
@@ -46,7 +46,13 @@ async fn create(
             "the profile has no login secret: run sealpost login with the account's login secret";
         return Err(ShellError::Invalid(advice.to_owned()));
     };
-    let created = service.client.account().create_token(&secret.0, key, name, scopes).await?;
+    let token = ApiTokenRequest {
+        api_key_id: key,
+        name: name.to_owned(),
+        scopes: scopes.to_vec(),
+        expires_in_days: None,
+    };
+    let created = service.client.account().create_token(&secret.0, &token).await?;
     service.store_session().await?;
     output::result(&created, call.json)
 }

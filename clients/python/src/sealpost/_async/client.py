@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
 
 from .._generated import AuthenticatedClient
-from .._generated.api.badges import issue_badge, validate_compliance, verify_badge
+from .._generated.api.badges import (
+    get_did_document,
+    get_status_list,
+    issue_badge,
+    validate_compliance,
+    verify_badge,
+)
 from .._generated.api.channel import get_receipt, open_envelope, send_message
 from .._generated.api.identities import activate_identity, get_key_status, resolve_identity, set_policy
-from .._generated.api.service import check_liveness
+from .._generated.api.service import check_liveness, get_openapi_document
+from .._generated.api.sessions import recover_account
 from .._generated.types import UNSET, Unset
 from ..credentials import Login
 from ..models import (
@@ -20,6 +27,7 @@ from ..models import (
     Activated,
     ActivateRequest,
     BadgeVerified,
+    DidDocument,
     DryRun,
     IssuedBadge,
     IssueRequest,
@@ -32,8 +40,10 @@ from ..models import (
     Receipt,
     ReceiptPolicy,
     ReceiptRequest,
+    RecoverAccountRequest,
     Resolved,
     ResolveRequest,
+    SecretsReplaced,
     SendRequest,
     Sent,
     Validated,
@@ -51,7 +61,7 @@ class AsyncSealpost:
     """A client of one service, which acts as one API key.
 
     `token` is an API token (`kt_…`). For the account itself, pass a `Login` and the API key to act as. Without both,
-    only operations without credentials work, such as `activate`.
+    only operations without credentials work, such as `activate` and `recover`.
 
     `api` is the generated client, for use with the generated functions.
     """
@@ -149,6 +159,14 @@ class AsyncSealpost:
         body = ActivateRequest(label=label, handle=handle, invite=invite)
         return success(await activate_identity.asyncio(client=self.api, body=body))
 
+    async def recover(self, account_id: str, recovery_code: str) -> SecretsReplaced:
+        """Replaces the login secret and the recovery code of an account. Ends its sessions and API tokens.
+
+        Needs no credentials. Store the response, then create a client with the new login secret.
+        """
+        body = RecoverAccountRequest(account_id=account_id, recovery_code=recovery_code)
+        return success(await recover_account.asyncio(client=self.api, body=body))
+
     async def issue_badge(
         self,
         *,
@@ -165,6 +183,14 @@ class AsyncSealpost:
         """Verifies a badge."""
         return success(await verify_badge.asyncio(client=self.api, body=VerifyRequest(credential=credential)))
 
+    async def status_list(self, list_id: str) -> str:
+        """Returns a signed list of revoked badges (W3C Bitstring Status List), as a JWT."""
+        return success(await get_status_list.asyncio(list_id, client=self.api))
+
+    async def did_document(self) -> DidDocument:
+        """Returns the DID document of the service, whose keys verify badges and `v1a` signatures."""
+        return success(await get_did_document.asyncio(client=self.api))
+
     async def validate_compliance(self, jurisdiction: str, *, dry_run: bool | Unset = UNSET) -> Validated:
         """Runs the compliance checks of a jurisdiction."""
         body = ValidateRequest(jurisdiction=jurisdiction, dry_run=dry_run)
@@ -173,3 +199,7 @@ class AsyncSealpost:
     async def ping(self) -> Pong:
         """Checks that the service is alive."""
         return success(await check_liveness.asyncio(client=self.api))
+
+    async def openapi_document(self) -> dict[str, Any]:
+        """Returns the OpenAPI document of the service."""
+        return success(await get_openapi_document.asyncio(client=self.api)).additional_properties

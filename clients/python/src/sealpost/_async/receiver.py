@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from ..errors import ApiError, InvalidSignature, Unreachable
 from ..models import Opened
-from ..seen import Seen
 from ..webhook import Event, Webhook
 from .client import AsyncSealpost
+from .seen import AsyncSeen, AsyncSeenInMemory
 
 
 class AsyncReceiver:
@@ -25,13 +25,13 @@ class AsyncReceiver:
         on_envelope: Callable[[Opened], Awaitable[None]],
         *,
         on_event: Callable[[Event], Awaitable[None]] | None = None,
-        seen: Seen | None = None,
+        seen: AsyncSeen | None = None,
     ) -> None:
         self._client = client
         self._webhook = webhook
         self._on_envelope = on_envelope
         self._on_event = on_event
-        self._seen = Seen() if seen is None else seen
+        self._seen: AsyncSeen = AsyncSeenInMemory() if seen is None else seen
 
     async def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         """Processes a request, and returns the status to respond with."""
@@ -39,7 +39,7 @@ class AsyncReceiver:
             event = self._webhook.verify(headers, body)
         except InvalidSignature:
             return 401
-        if event.id in self._seen:
+        if await self._seen.has(event.id):
             return 204
         try:
             await self._process(event)
@@ -49,7 +49,7 @@ class AsyncReceiver:
             if error.status in (429, 503):
                 return 503
             raise
-        self._seen.add(event.id)
+        await self._seen.add(event.id)
         return 204
 
     async def _process(self, event: Event) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 from ..errors import ApiError, InvalidSignature, Unreachable
 from ..models import Opened
-from ..seen import Seen
 from ..webhook import Event, Webhook
 from .client import Sealpost
+from .seen import Seen, SeenInMemory
 
 
 class Receiver:
@@ -32,7 +32,7 @@ class Receiver:
         self._webhook = webhook
         self._on_envelope = on_envelope
         self._on_event = on_event
-        self._seen = Seen() if seen is None else seen
+        self._seen: Seen = SeenInMemory() if seen is None else seen
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> int:
         """Processes a request, and returns the status to respond with."""
@@ -40,7 +40,7 @@ class Receiver:
             event = self._webhook.verify(headers, body)
         except InvalidSignature:
             return 401
-        if event.id in self._seen:
+        if self._seen.has(event.id):
             return 204
         try:
             self._process(event)
