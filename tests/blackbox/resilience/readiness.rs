@@ -73,7 +73,5 @@ fn an_old_server_stays_ready_after_an_additive_migration(database: &Database) {
     let restarted = database.serve();
     restarted.client().send(&alice, &alice.key, "after a restart").ok();
     database.by_hand("DELETE FROM additive_migrations WHERE version = '9999'");
-    let (status, reason) = readiness(&restarted);
-    assert_eq!(status, 503);
-    assert!(reason.contains("newer than this version"), "{reason}");
+    assert_eq!(readiness(&restarted).0, 503);
 }
