@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 33] = [
+pub(crate) static CATALOGUE: [Metric; 34] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
@@ -104,6 +104,11 @@ pub(crate) static CATALOGUE: [Metric; 33] = [
         "sealpost_limits_refused_total",
         Kind::Counter,
         "Requests refused by a limit, by limit: account, address, second, minute, day, month.",
+    ),
+    of(
+        "sealpost_partition_changes_postponed_total",
+        Kind::Counter,
+        "Changes of partitions left to a later turn of housekeeping, by table and reason: lock, rows.",
     ),
     of("sealpost_refusals_total", Kind::Counter, "Refused requests, by code."),
     of(

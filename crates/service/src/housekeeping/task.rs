@@ -116,8 +116,9 @@ const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
 const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
 /// Duration after which a task starts no further batch in the same run of housekeeping.
 const TASK_MAX: Duration = Duration::from_secs(30);
-/// Minimum size to which batches shrink.
-const LIMIT_MIN: u32 = 50;
+/// Minimum size to which batches shrink. Smaller batches would take longer in total, because each batch waits for other
+/// writers.
+const LIMIT_MIN: u32 = 200;
 /// Maximum size to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
@@ -141,7 +142,8 @@ mod tests {
             (500, 25, 500),
             (500, 26, 250),
             (15_000, 1, 20_000),
-            (60, 90, 50),
+            (500, 90, 250),
+            (250, 90, 200),
             (3, 90, 3),
         ] {
             let took = Duration::from_millis(took_ms);

@@ -1,5 +1,8 @@
 //! Deletes expired envelopes, together with their deliveries and their rows in `waiting_envelopes`. Stores an event for
 //! the sender of each undelivered envelope (a bounce).
+//!
+//! A transaction bounces at most about [`BOUNCED_MAX`] envelopes, because each bounce stores an event and its
+//! deliveries.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -68,7 +71,50 @@ impl From<Vec<PurgedRow>> for PurgedRows {
     }
 }
 
-/// Deletes up to `limit` envelopes in a range of ids. Skips an envelope in two cases:
+/// A portion of the expired envelopes, to be deleted in one transaction.
+pub(crate) struct ExpiredPortion {
+    /// All envelopes of the portion have lower ids.
+    pub(crate) below: String,
+    /// Whether the portion is smaller than its limit, because more envelopes could bounce.
+    pub(crate) is_cut: bool,
+}
+
+/// Selects the first envelopes in a range of ids: at most `limit`, and at most about [`BOUNCED_MAX`] with deliveries or
+/// waiting rows. Selects at least one envelope if the range has any.
+pub(crate) fn first_portion(
+    conn: &mut AnyConnection,
+    (from, below): (&str, &str),
+    limit: i64,
+) -> Result<ExpiredPortion, Fault> {
+    let old = e::table.filter(e::id.ge(from)).filter(e::id.lt(below)).order(e::id).select(e::id);
+    let first = old.first::<String>(conn).optional()?;
+    let Some(first) = first else {
+        return Ok(ExpiredPortion { below: below.to_owned(), is_cut: false });
+    };
+    let next = old.offset(limit).first::<String>(conn).optional()?;
+    let below = next.unwrap_or_else(|| below.to_owned());
+    let delivery = d::table
+        .filter(d::event_id.gt(&first))
+        .filter(d::event_id.lt(&below))
+        .order(d::event_id)
+        .offset(BOUNCED_MAX)
+        .select(d::event_id);
+    let waiting = w::table
+        .filter(w::envelope_id.gt(&first))
+        .filter(w::envelope_id.lt(&below))
+        .order(w::envelope_id)
+        .offset(BOUNCED_MAX)
+        .select(w::envelope_id);
+    let delivery = delivery.first::<String>(conn).optional()?;
+    let waiting = waiting.first::<String>(conn).optional()?;
+    Ok(match [delivery, waiting].into_iter().flatten().min() {
+        Some(below) => ExpiredPortion { below, is_cut: true },
+        None => ExpiredPortion { below, is_cut: false },
+    })
+}
+
+/// Deletes up to `limit` envelopes in a range of ids. Only deletes envelopes of senders whose usage row is locked.
+/// Skips an envelope in two cases:
 ///
 /// - A recipient is opening the envelope.
 /// - Another transaction has locked a delivery of the envelope.
@@ -82,20 +128,23 @@ impl From<Vec<PurgedRow>> for PurgedRows {
 pub(crate) fn purge_postgres(
     conn: &mut PgConnection,
     (from, below): (&str, &str),
+    locked_senders: &[String],
     limit: i64,
 ) -> Result<PurgedRows, Fault> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
             "WITH old AS MATERIALIZED (
-                 SELECT id FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
+                 SELECT id FROM envelopes
+                 WHERE id >= ? AND id < ? AND sender = ANY (?) ORDER BY id LIMIT ?
              ), {DELETE_QUEUED}
              DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
-             RETURNING {PURGED}"
+             RETURNING id, sender, recipient, {IS_UNDELIVERED}, octet_length(sealed)::BIGINT"
         )
     });
     let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
         .bind::<Text, _>(from)
         .bind::<Text, _>(below)
+        .bind_array::<Text, _>(locked_senders.iter())
         .bind::<BigInt, _>(limit)
         .load::<PurgedRow>(conn)?;
     Ok(rows.into())
@@ -103,6 +152,9 @@ pub(crate) fn purge_postgres(
 
 /// Deletes the rows in `deliveries` and `waiting_envelopes` that belong to envelopes with ids below `below`. Does not
 /// delete the envelopes. Finds these envelopes by the first `limit` rows of each of the two tables.
+///
+/// The columns of the envelopes come from `free`, which reads each row again after its lock. Without the lock, an
+/// envelope that is opened meanwhile would still count as unopened.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,
@@ -117,7 +169,7 @@ pub(crate) fn end_deliveries(
                  (SELECT envelope_id FROM waiting_envelopes
                   WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
              ), {DELETE_QUEUED}
-             SELECT {PURGED} FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))"
+             SELECT id, sender, recipient, {IS_UNDELIVERED}, sealed_bytes FROM free"
         )
     });
     let rows = Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
@@ -139,7 +191,8 @@ const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
          WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
          EXCEPT ALL SELECT envelope_id FROM queued
      ), free AS MATERIALIZED (
-         SELECT id FROM envelopes
+         SELECT id, sender, recipient, opened_at, octet_length(sealed)::BIGINT AS sealed_bytes
+         FROM envelopes
          WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
          FOR UPDATE SKIP LOCKED
      ), undelivered AS (
@@ -150,23 +203,14 @@ const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
          RETURNING envelope_id
      )";
 
-/// The columns of [`PurgedRow`].
-const PURGED: &str = "id, sender, recipient,
-     opened_at IS NULL AND id IN (
+/// Whether an envelope was neither opened nor delivered.
+const IS_UNDELIVERED: &str = "opened_at IS NULL AND id IN (
          SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
-     ),
-     octet_length(sealed)::BIGINT";
+     )";
 
-/// Deletes up to `limit` envelopes with ids below `below`, with their deliveries and waiting rows. Deletes by a range
-/// of ids, because one range costs much less than a list of ids.
-pub(crate) fn purge_sqlite(
-    conn: &mut SqliteConnection,
-    below: &str,
-    limit: i64,
-) -> Result<PurgedRows, Fault> {
-    let old = e::table.filter(e::id.lt(below)).order(e::id).select(e::id);
-    let next = old.offset(limit).first::<String>(conn).optional()?;
-    let below = next.as_deref().unwrap_or(below);
+/// Deletes the envelopes with ids below `below`, with their deliveries and waiting rows. Deletes by a range of ids,
+/// because one range costs much less than a list of ids.
+pub(crate) fn purge_sqlite(conn: &mut SqliteConnection, below: &str) -> Result<PurgedRows, Fault> {
     let mut queued: BTreeSet<String> = d::table
         .filter(d::event_id.lt(below))
         .select(d::event_id)
@@ -185,3 +229,7 @@ pub(crate) fn purge_sqlite(
     let count = diesel::delete(e::table.filter(e::id.lt(below))).execute(conn)?;
     Ok(PurgedRows { count, undelivered, bytes })
 }
+
+/// Maximum number of deliveries, and of waiting envelopes, that end in one transaction. One envelope with more
+/// deliveries is an exception.
+pub(crate) const BOUNCED_MAX: i64 = 500;

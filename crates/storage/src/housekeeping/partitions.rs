@@ -15,6 +15,7 @@ use diesel::{
     PgConnection, connection::SimpleConnection, prelude::*, result::Error, sql_query,
     sql_types::BigInt,
 };
+use metrics::counter;
 use sealpost_domain::{EnvelopeId, Timestamp};
 
 use crate::{connection::fault::Fault, rows::columns, schema::partitions as p};
@@ -48,6 +49,8 @@ pub(crate) struct Partition {
     /// Whether retention drops the partition as a whole. If not, retention deletes the rows of the partition one by
     /// one.
     pub(crate) is_dropped_whole: bool,
+    /// Whether the database records each further row in `late_envelopes`.
+    pub(crate) is_closed: bool,
 }
 
 /// Returns a prefix of an envelope id. Envelopes from `at` on have ids that are not below this prefix.
@@ -62,15 +65,15 @@ pub(crate) fn list(
     conn: &mut PgConnection,
     table: &PartitionedTable,
 ) -> Result<Vec<Partition>, Fault> {
-    let rows: Vec<(String, Option<i64>, bool)> = p::table
+    let rows: Vec<(String, Option<i64>, bool, bool)> = p::table
         .filter(p::parent.eq(table.name))
         .order(p::upper_bound.asc().nulls_last())
-        .select((p::name, p::upper_bound, p::is_dropped_whole))
+        .select((p::name, p::upper_bound, p::is_dropped_whole, p::is_closed))
         .load(conn)?;
     let mut lower = None;
-    let partitions = rows.into_iter().map(|(name, upper, is_dropped_whole)| {
+    let partitions = rows.into_iter().map(|(name, upper, is_dropped_whole, is_closed)| {
         let upper = columns::instant(upper);
-        let partition = Partition { name, lower, upper, is_dropped_whole };
+        let partition = Partition { name, lower, upper, is_dropped_whole, is_closed };
         lower = upper;
         partition
     });
@@ -121,7 +124,7 @@ pub(crate) fn extend(
     let PartitionedTable { name: parent, column, literal } = table;
     let (from, to) = (literal(*lower), literal(upper));
     let added = format!("{parent}_from_{}", upper.as_millis());
-    while_locked(conn, table, &[newest], |conn| {
+    while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
         let later = format!(
             "SELECT count(*) AS number FROM (
             SELECT FROM {newest} WHERE {column} >= {to} LIMIT 1) AS later"
@@ -146,6 +149,42 @@ pub(crate) fn extend(
     })
 }
 
+/// Closes the partitions of `envelopes` up to `upper`: from now on, the database records each further envelope of these
+/// partitions in `late_envelopes`. Waits up to [`LOCK_TIMEOUT`] for transactions that insert or update their rows.
+pub(crate) fn close_up_to(conn: &mut PgConnection, upper: Timestamp) -> Result<Closing, Fault> {
+    let is_open = |it: &Partition| !it.is_closed && it.upper.is_some_and(|end| end <= upper);
+    let open: Vec<_> = list(conn, &ENVELOPES)?.into_iter().filter(is_open).collect();
+    let open: Vec<_> = open.iter().map(|partition| &*partition.name).collect();
+    if open.is_empty() {
+        return Ok(Closing::Done);
+    }
+    // This lock waits for transactions that insert rows, but not for those that only read, such as a dump.
+    let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", open.join(", "));
+    let is_closed = while_locked(conn, &ENVELOPES, &lock, |conn| {
+        for name in &open {
+            conn.batch_execute(&format!(
+                "CREATE TRIGGER tr_{name}__late AFTER INSERT ON {name}
+                 FOR EACH ROW EXECUTE FUNCTION record_late_envelope()"
+            ))?;
+        }
+        diesel::update(p::table.filter(p::name.eq_any(&open)))
+            .set(p::is_closed.eq(true))
+            .execute(conn)?;
+        Ok(true)
+    })?;
+    Ok(if is_closed { Closing::Now } else { Closing::Postponed })
+}
+
+/// The result of [`close_up_to`].
+pub(crate) enum Closing {
+    /// All partitions were closed before.
+    Done,
+    /// This transaction has closed the partitions.
+    Now,
+    /// A lock was not free in time.
+    Postponed,
+}
+
 /// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns true if
 /// the partitions were dropped.
 ///
@@ -162,7 +201,7 @@ pub(crate) fn drop_up_to(
     let old: Vec<_> = old.iter().map(|partition| &*partition.name).collect();
     let parent = table.name;
     let (to, added) = ((table.literal)(upper), format!("{parent}_before_{}", upper.as_millis()));
-    while_locked(conn, table, &old, |conn| {
+    while_locked(conn, table, &exclusive_lock(table, &old), |conn| {
         if !may_drop(conn)? {
             return Ok(false);
         }
@@ -178,26 +217,33 @@ pub(crate) fn drop_up_to(
     })
 }
 
-/// Runs `work` while no other transaction uses the table or these partitions. Returns `false` and changes nothing if
-/// `work` returns `false`, or if a lock is not available in time.
+/// Returns the statements that lock the table and these partitions, so that no other transaction uses them.
 ///
-/// Locks the table before the partitions, in the same order as all other transactions. Waits up to [`LOCK_TIMEOUT`] for
-/// the table. Does not wait for a partition, because a vacuum can hold the lock of a partition for long.
+/// Locks the table before the partitions, in the same order as all other transactions. Does not wait for a partition,
+/// because a vacuum can hold the lock of a partition for long.
+fn exclusive_lock(table: &PartitionedTable, partitions: &[&str]) -> String {
+    format!(
+        "LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE;
+         LOCK TABLE {} IN ACCESS EXCLUSIVE MODE NOWAIT",
+        table.name,
+        partitions.join(", ")
+    )
+}
+
+/// Runs `work` after the statements of `lock`. Returns `false` and changes nothing if `work` returns `false`, or if a
+/// lock is not free within [`LOCK_TIMEOUT`]. Logs and counts both.
 fn while_locked(
     conn: &mut PgConnection,
     table: &PartitionedTable,
-    partitions: &[&str],
+    lock: &str,
     work: impl FnOnce(&mut PgConnection) -> Result<bool, Fault>,
 ) -> Result<bool, Fault> {
     let lock = format!(
         "SET LOCAL lock_timeout = {};
          SET LOCAL statement_timeout = {};
-         LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE;
-         LOCK TABLE {} IN ACCESS EXCLUSIVE MODE NOWAIT",
+         {lock}",
         LOCK_TIMEOUT.as_millis(),
         LOCKED_MAX.as_millis(),
-        table.name,
-        partitions.join(", ")
     );
     #[expect(clippy::disallowed_methods, reason = "a savepoint in a transaction of the store")]
     let done = conn.transaction(|conn| {
@@ -206,10 +252,14 @@ fn while_locked(
     });
     match done {
         Ok(()) => Ok(true),
-        Err(Unchanged::Declined) => Ok(false),
+        Err(Unchanged::Declined) => {
+            postponed(table, "rows");
+            Ok(false)
+        }
         Err(Unchanged::NotLocked(Error::DatabaseError(_, info)))
             if is_lock_refusal(info.message()) =>
         {
+            postponed(table, "lock");
             Ok(false)
         }
         Err(Unchanged::NotLocked(error)) => Err(error.into()),
@@ -234,6 +284,18 @@ impl From<Error> for Unchanged {
     fn from(error: Error) -> Self {
         Self::Failed(error.into())
     }
+}
+
+/// Logs and counts a change of partitions that is left to a later turn of housekeeping. The reason is `lock` if a lock
+/// was not free, and `rows` if rows of the partition do not allow the change yet.
+fn postponed(table: &PartitionedTable, reason: &'static str) {
+    counter!("sealpost_partition_changes_postponed_total", "table" => table.name, "reason" => reason)
+        .increment(1);
+    tracing::info!(
+        table = table.name,
+        reason,
+        "a change of partitions is postponed to a later turn of housekeeping"
+    );
 }
 
 fn is_lock_refusal(message: &str) -> bool {

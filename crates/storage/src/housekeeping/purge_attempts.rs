@@ -12,15 +12,21 @@ use crate::{
     housekeeping::partitions::{self, ATTEMPTS},
     query::statement::Statement,
     rows::columns,
+    schema::{attempts as a, envelopes as e},
 };
 
 /// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
+///
+/// Keeps all attempts from the time of the oldest stored envelope on. Receipts and bounces need the successful attempts
+/// of stored envelopes.
 pub(crate) fn purge_attempts(
     conn: &mut AnyConnection,
     before: Timestamp,
     limit: i64,
 ) -> Result<usize, Fault> {
     let limit_reached = columns::number(limit, "limit")?;
+    let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
+    let before = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
     let ranges = match conn {
         AnyConnection::Postgres(pg) => {
             let partitions = partitions::list(pg, &ATTEMPTS)?;
@@ -33,10 +39,11 @@ pub(crate) fn purge_attempts(
         }
         AnyConnection::Sqlite(_) => vec![(None, before)],
     };
+    let end = end_of_expired(conn, before)?;
     let mut purged = 0;
     for (from, below) in ranges {
         let left = columns::number(limit_reached - purged, "limit")?;
-        purged += purge_rows(conn, from, below, left)?;
+        purged += purge_rows(conn, from, below, end, left)?;
     }
     Ok(purged)
 }
@@ -50,26 +57,50 @@ fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault
     })
 }
 
-/// Deletes up to `limit` attempts in a range of time.
+/// Deletes up to `limit` attempts in a range of time. Only reads attempts with numbers below `end`.
 fn purge_rows(
     conn: &mut AnyConnection,
     from: Option<Timestamp>,
     below: Timestamp,
+    end: i64,
     limit: i64,
 ) -> Result<usize, Fault> {
     // The statement is not kept prepared, so that PostgreSQL plans it for these values.
     Ok(sql_query(DELETE)
         .bind::<BigInt, _>(from.map_or(i64::MIN, Timestamp::as_millis))
         .bind::<BigInt, _>(below.as_millis())
+        .bind::<BigInt, _>(end)
         .bind::<BigInt, _>(limit)
         .execute(conn)?)
 }
 
+/// Returns a number that bounds the search for expired attempts: the attempts that ended before `before` have lower
+/// numbers. Without a bound, a search for the last expired attempts would read all live attempts.
+///
+/// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
+/// If clocks were wrong, the number can be too low or too high for a while. The time of each attempt decides about its
+/// deletion.
+fn end_of_expired(conn: &mut AnyConnection, before: Timestamp) -> Result<i64, Fault> {
+    let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
+    let Some(highest) = highest.optional()? else { return Ok(0) };
+    let (mut low, mut high) = (0, highest + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let next = a::table.filter(a::number.ge(middle)).order(a::number);
+        match next.select((a::number, a::at)).first::<(i64, i64)>(conn).optional()? {
+            Some((number, at)) if at < before.as_millis() => low = number + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
+
 /// Reads only the attempts with the lowest numbers in the range, so that the cost does not depend on the size of the
-/// table.
+/// table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their first use.
 const DELETE: &str = "
     DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number IN (
-        SELECT number FROM attempts WHERE at >= $1 AND at < $2 ORDER BY number LIMIT $3
+        SELECT number FROM attempts WHERE at >= $1 AND at < $2 AND number < $3
+        ORDER BY number LIMIT $4
     )";
 
 const IS_COUNTED: &str = "

@@ -1,14 +1,20 @@
 //! Deletes envelopes whose retention has ended, together with their deliveries.
 
+use diesel::{
+    PgConnection,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::Timestamp;
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
     housekeeping::{
-        expired_envelopes::{bounce_expired, purge_postgres, purge_sqlite},
+        expired_envelopes::{bounce_expired, first_portion, purge_postgres, purge_sqlite},
         partitions::{self, ENVELOPES, first_id},
         release_envelopes,
     },
+    query::statement::Statement,
     rows::columns,
     send::stored_bytes,
 };
@@ -53,20 +59,43 @@ pub(crate) fn purge_envelopes(
     Ok(purged)
 }
 
-/// Deletes up to `limit` envelopes with ids in a range.
+/// Deletes up to `limit` envelopes with ids in a range. Returns `limit` if fewer are deleted because too many bounce.
 fn purge_rows(
     conn: &mut AnyConnection,
-    range: (&str, &str),
+    (from, below): (&str, &str),
     now: Timestamp,
     limit: i64,
 ) -> Result<usize, Fault> {
+    let portion = first_portion(conn, (from, below), limit)?;
     let purged = match conn {
-        AnyConnection::Postgres(conn) => purge_postgres(conn, range, limit)?,
-        AnyConnection::Sqlite(conn) => purge_sqlite(conn, range.1, limit)?,
+        AnyConnection::Postgres(pg) => {
+            let range = (from, &*portion.below);
+            let senders = senders_of(pg, range, limit)?;
+            // Locks usage rows before deliveries and envelopes, in the same order as a revocation. Otherwise both
+            // transactions could deadlock.
+            stored_bytes::lock(pg, senders.iter())?;
+            purge_postgres(pg, range, &senders, limit)?
+        }
+        AnyConnection::Sqlite(conn) => purge_sqlite(conn, &portion.below)?,
     };
-    // The bytes are subtracted first, which locks usage rows. The bounces then lock webhooks. Batches of sends lock in
-    // the same order, so that the transactions cannot deadlock.
     stored_bytes::subtract(conn, &purged.bytes)?;
     bounce_expired(conn, &purged, now)?;
-    Ok(purged.count)
+    if portion.is_cut { Ok(columns::number(limit, "limit")?) } else { Ok(purged.count) }
+}
+
+/// Returns the senders of the first `limit` envelopes in a range of ids.
+fn senders_of(
+    conn: &mut PgConnection,
+    (from, below): (&str, &str),
+    limit: i64,
+) -> Result<Vec<String>, Fault> {
+    Ok(Statement::<_, Text>::query(
+        "SELECT DISTINCT sender FROM (
+             SELECT sender FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
+         ) AS portion",
+    )
+    .bind::<Text, _>(from)
+    .bind::<Text, _>(below)
+    .bind::<BigInt, _>(limit)
+    .load(conn)?)
 }

@@ -5,6 +5,10 @@
 //! - If the envelope is unopened, and still waits for a webhook or has deliveries, it bounces: its sender gets an
 //!   event.
 //! - The bytes of the envelope are subtracted from the stored bytes of its sender.
+//!
+//! The first step closes the partitions. An envelope that is stored later, by a node whose clock is far behind, may be
+//! below the portions that are already released. A trigger records each such envelope in `late_envelopes`. Portions
+//! leave out its bytes, and a last step subtracts them.
 
 use diesel::{
     PgConnection,
@@ -16,8 +20,8 @@ use sealpost_domain::Timestamp;
 use crate::{
     connection::{AnyConnection, fault::Fault},
     housekeeping::{
-        expired_envelopes::{bounce_expired, end_deliveries},
-        partitions::{self, ENVELOPES, first_id},
+        expired_envelopes::{BOUNCED_MAX, bounce_expired, end_deliveries},
+        partitions::{self, Closing, ENVELOPES, first_id},
     },
     query::statement::Statement,
     schema::partitions as p,
@@ -34,9 +38,19 @@ pub(crate) fn release(
 ) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
+    match partitions::close_up_to(pg, upper)? {
+        Closing::Done => {}
+        // The locks and timeouts of closing must not last while envelopes are released.
+        Closing::Now => return Ok(true),
+        Closing::Postponed => return Ok(false),
+    }
     // The bytes come first, in transactions of their own. A revocation locks usage rows before deliveries, so the other
     // order could cause a deadlock.
-    if let Some(bytes) = next_bytes(pg, upper, &below, limit)? {
+    let bytes = match next_bytes(pg, upper, &below, limit)? {
+        Some(bytes) => Some(bytes),
+        None => late_bytes(pg, upper, &below, limit)?,
+    };
+    if let Some(bytes) = bytes {
         stored_bytes::subtract(conn, &bytes)?;
         return Ok(true);
     }
@@ -56,12 +70,44 @@ fn next_bytes(
     below: &str,
     limit: i64,
 ) -> Result<Option<Vec<(String, i64)>>, Fault> {
-    let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
-    let after = p::table.filter(of_upper).select(p::released_to).first::<String>(conn)?;
+    let after = released_to(conn, upper)?;
     let portion = bytes_of_portion(conn, &after, below, limit)?;
     let Some(last) = portion.iter().map(|(_, _, last)| last).max() else { return Ok(None) };
+    let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
     diesel::update(p::table.filter(of_upper)).set(p::released_to.eq(last)).execute(conn)?;
     Ok(Some(portion.into_iter().map(|(sender, bytes, _)| (sender, bytes)).collect()))
+}
+
+fn released_to(conn: &mut PgConnection, upper: Timestamp) -> Result<String, Fault> {
+    let of_upper = p::parent.eq(ENVELOPES.name).and(p::upper_bound.eq(upper.as_millis()));
+    Ok(p::table.filter(of_upper).select(p::released_to).first::<String>(conn)?)
+}
+
+/// Deletes the records of up to `limit` late envelopes, and returns the bytes of each sender. Returns `None` if no
+/// record is left.
+///
+/// Only deletes records in the part that is already released. A later portion would otherwise subtract the same bytes.
+fn late_bytes(
+    conn: &mut PgConnection,
+    upper: Timestamp,
+    below: &str,
+    limit: i64,
+) -> Result<Option<Vec<(String, i64)>>, Fault> {
+    let released_to = released_to(conn, upper)?;
+    let bytes = Statement::<_, (Text, BigInt)>::query(
+        "WITH deleted AS (
+             DELETE FROM late_envelopes WHERE envelope_id IN (
+                 SELECT envelope_id FROM late_envelopes
+                 WHERE envelope_id < ? AND envelope_id <= ? ORDER BY envelope_id LIMIT ?
+             ) RETURNING sender, sealed_bytes
+         )
+         SELECT sender, sum(sealed_bytes)::BIGINT FROM deleted GROUP BY sender",
+    )
+    .bind::<Text, _>(below)
+    .bind::<Text, _>(released_to)
+    .bind::<BigInt, _>(limit)
+    .load::<(String, i64)>(conn)?;
+    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
 }
 
 /// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns true if the
@@ -71,6 +117,7 @@ pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
         let below = first_id(upper);
         Ok(Statement::<_, Bool>::query(IS_RELEASED)
+            .bind::<Text, _>(&below)
             .bind::<Text, _>(&below)
             .bind::<Text, _>(&below)
             .bind::<Text, _>(&below)
@@ -97,7 +144,7 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
 }
 
 /// Reads the next `limit` envelopes. For each sender among these envelopes, returns the sender, the total size of its
-/// sealed envelopes, and the highest of their ids.
+/// sealed envelopes without the late ones, and the highest of their ids.
 fn bytes_of_portion(
     conn: &mut PgConnection,
     after: &str,
@@ -105,7 +152,10 @@ fn bytes_of_portion(
     limit: i64,
 ) -> Result<Vec<(String, i64, String)>, Fault> {
     Ok(Statement::<_, (Text, BigInt, Text)>::query(
-        "SELECT sender, sum(octet_length(sealed))::BIGINT, max(id) FROM (
+        "SELECT sender, sum(
+             CASE WHEN EXISTS (SELECT FROM late_envelopes AS l WHERE l.envelope_id = portion.id)
+             THEN 0 ELSE octet_length(sealed) END
+         )::BIGINT, max(id) FROM (
              SELECT id, sender, sealed FROM envelopes
              WHERE id > ? AND id < ? ORDER BY id LIMIT ?
          ) AS portion
@@ -120,7 +170,7 @@ fn bytes_of_portion(
 /// Returns true if these conditions hold for all envelopes below an id:
 ///
 /// - They have no deliveries, and do not wait for a webhook.
-/// - Their bytes are subtracted from the stored bytes of their senders.
+/// - Their bytes are subtracted from the stored bytes of their senders, also those of late envelopes.
 /// - They are in the daily counts.
 const IS_RELEASED: &str = "
     SELECT NOT EXISTS (
@@ -130,11 +180,10 @@ const IS_RELEASED: &str = "
         SELECT FROM waiting_envelopes AS w JOIN envelopes AS e ON e.id = w.envelope_id
         WHERE w.envelope_id < ?
     ) AND NOT EXISTS (
+        SELECT FROM late_envelopes WHERE envelope_id < ?
+    ) AND NOT EXISTS (
         SELECT FROM envelopes WHERE id < ? AND id > least(
             (SELECT released_to FROM partitions WHERE parent = ? AND upper_bound = ?),
             coalesce((SELECT last_counted FROM daily_count_progress WHERE source = 'envelopes'), '')
         )
     )";
-
-/// Maximum number of envelopes that bounce in one transaction. Each bounce stores an event and its deliveries.
-const BOUNCED_MAX: i64 = 500;

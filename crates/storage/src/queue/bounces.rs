@@ -59,10 +59,7 @@ pub(crate) fn settle(
     if envelopes.is_empty() {
         return Ok(());
     }
-    if let AnyConnection::Postgres(pg) = conn {
-        let rows = e::table.filter(any_of(e::id, &envelopes)).order(e::id).select(e::id);
-        Locked::new(rows, RowLock::Alone).load::<String>(pg)?;
-    }
+    lock(conn, &envelopes)?;
     let unopened = find_unopened(conn, &envelopes)?;
     let (waiting, unopened): (Vec<_>, Vec<_>) =
         unopened.into_iter().partition(UnopenedEnvelope::is_waiting);
@@ -70,6 +67,18 @@ pub(crate) fn settle(
     let bounced = unopened.into_iter();
     let bounced = bounced.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
     bounce(conn, &bounced.collect::<Vec<_>>(), now)
+}
+
+/// Locks envelopes in the order of ids. Does nothing on SQLite.
+pub(crate) fn lock(
+    conn: &mut AnyConnection,
+    envelopes: impl IntoIterator<Item = impl Into<String>>,
+) -> Result<(), Fault> {
+    if let AnyConnection::Postgres(pg) = conn {
+        let rows = e::table.filter(any_of(e::id, envelopes)).order(e::id).select(e::id);
+        Locked::new(rows, RowLock::Alone).load::<String>(pg)?;
+    }
+    Ok(())
 }
 
 /// Records the outcome `bounced` for each envelope without a recorded outcome, and stores an event for its sender.

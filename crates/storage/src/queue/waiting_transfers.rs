@@ -87,12 +87,16 @@ fn transfer(
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),
         Destination::Revoked => {
-            let taken = take(conn, &request.api_key_id, limit)?;
+            let oldest = oldest(conn, &request.api_key_id, limit)?;
+            // Locks the envelopes before the waiting rows, like retention and the opening of an envelope.
+            bounces::lock(conn, &oldest)?;
+            let taken = delete(conn, oldest)?;
             bounces::settle(conn, &taken, now)?;
             (taken.len(), horizon.is_reached)
         }
         Destination::Webhook(webhook_id) => {
-            let taken = take(conn, &request.api_key_id, limit)?;
+            let oldest = oldest(conn, &request.api_key_id, limit)?;
+            let taken = delete(conn, oldest)?;
             deliver(conn, &request.api_key_id, &webhook_id, &taken, now)?;
             (taken.len(), horizon.is_reached)
         }
@@ -159,14 +163,18 @@ fn destination(conn: &mut AnyConnection, key: &str) -> Result<Destination, Fault
     Ok(first.map_or(Destination::None, |(id, _)| Destination::Webhook(id)))
 }
 
-/// Deletes up to `limit` rows of waiting envelopes, oldest first, and returns the ids of the envelopes.
-fn take(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, Fault> {
+/// Returns the ids of the oldest `limit` waiting envelopes of a key, in ascending order.
+fn oldest(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, Fault> {
     let oldest = e::table
         .filter(e::recipient.eq(key))
         .order(e::envelope_id)
         .limit(limit)
         .select(e::envelope_id);
-    let mut ids: Vec<String> = oldest.load(conn)?;
+    Ok(oldest.load(conn)?)
+}
+
+/// Deletes the rows of waiting envelopes, and returns the ids of the envelopes whose rows still existed.
+fn delete(conn: &mut AnyConnection, mut ids: Vec<String>) -> Result<Vec<String>, Fault> {
     let rows = e::table.filter(any_of(e::envelope_id, &ids));
     match conn {
         // Returns only the ids of deleted rows, because another transaction may have opened or purged an envelope since

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use diesel::{
+    PgConnection,
     dsl::sql,
     prelude::*,
     sql_types::{BigInt, Text},
@@ -42,7 +43,7 @@ pub(crate) fn of_accounts(
 /// Subtracts the bytes of deleted envelopes from the counters of their senders. A counter may be too low, because nodes
 /// of an earlier version store envelopes without adding their bytes. It therefore stops at 0.
 ///
-/// Locks the rows in the order of ids, like the batches of sends.
+/// Locks the rows first: see [`lock`].
 pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> Result<(), Fault> {
     if deleted.is_empty() {
         return Ok(());
@@ -50,9 +51,7 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
     match conn {
         AnyConnection::Postgres(conn) => {
             let senders = deleted.iter().map(|(sender, _)| sender);
-            let rows = s::table.filter(any_of(s::api_key_id, senders.clone()));
-            let rows = rows.order(s::api_key_id).select(s::api_key_id);
-            Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
+            lock(conn, senders.clone())?;
             // A second statement subtracts the bytes, because that statement sees the changes of the transaction that
             // held the lock before.
             Statement::command(SUBTRACT_POSTGRES)
@@ -69,6 +68,17 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
             }
         }
     }
+    Ok(())
+}
+
+/// Locks the usage rows of these keys in the order of ids, like the batches of sends.
+pub(crate) fn lock(
+    conn: &mut PgConnection,
+    keys: impl Iterator<Item = impl Into<String>>,
+) -> Result<(), Fault> {
+    let rows = s::table.filter(any_of(s::api_key_id, keys));
+    let rows = rows.order(s::api_key_id).select(s::api_key_id);
+    Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
     Ok(())
 }
 

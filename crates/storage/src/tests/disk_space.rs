@@ -1,13 +1,22 @@
 //! Tests of the check for free space, which only an SQLite database needs.
 
-use diesel::connection::SimpleConnection;
-use sealpost_domain::ports::{Durability::Durable, Store as _};
+use diesel::{RunQueryDsl as _, connection::SimpleConnection, sql_query, sql_types::BigInt};
+use sealpost_domain::ports::{
+    Durability::{Durable, Relaxed},
+    Store as _, Tx,
+};
 
 use crate::{
     connection::on_backend,
     disk_space::reusable_bytes,
-    tests::fixture::{postgres, sqlite},
+    tests::fixture::{at, postgres, sqlite},
 };
+
+#[derive(diesel::QueryableByName)]
+struct Pages {
+    #[diesel(sql_type = BigInt)]
+    page_count: i64,
+}
 
 #[test]
 fn the_space_of_an_embedded_database_is_short_below_the_minimum() {
@@ -33,4 +42,27 @@ fn deleted_rows_leave_reusable_space() {
     run("DELETE FROM rows");
     let reusable = db.read(reusable_bytes).unwrap() - before;
     assert!((950_000..=1_050_000).contains(&reusable), "{reusable}");
+}
+
+#[test]
+fn new_envelopes_use_the_pages_that_retention_has_freed() {
+    let db = sqlite();
+    let to = db.register(&db.activate().id);
+    let cycle = || {
+        db.send(&to, 1500);
+        let purge = |limit| {
+            let before = at(1 << 40);
+            let purge = |tx: &mut dyn Tx| {
+                Ok(tx.purge_envelopes(before, at(9), limit)? + tx.purge_events(before, limit)?)
+            };
+            db.store().write(Relaxed, purge).unwrap()
+        };
+        while purge(400) > 0 {}
+        let pages = sql_query("SELECT page_count FROM pragma_page_count");
+        pages.get_result::<Pages>(&mut db.raw()).unwrap().page_count
+    };
+    let first = cycle();
+    assert!(db.read(reusable_bytes).unwrap() > 400_000, "{first} pages");
+    let later = [cycle(), cycle(), cycle()];
+    assert!(later.iter().all(|pages| *pages <= first + first / 50), "{first}, then {later:?}");
 }

@@ -189,6 +189,22 @@ fn nodes_of_the_previous_version_get_another_stamp_for_each_batch() {
     assert_eq!(db.count(&format!("{both} AND length(a.stamp) = 36 AND a.stamp <> b.stamp")), 1);
 }
 
+/// Nodes of the previous version store envelopes for up to a day after the migration, but create no partitions.
+#[test]
+fn the_first_partition_of_a_used_database_ends_a_day_later() {
+    let db = fixture::postgres();
+    let bound = "partitions WHERE name LIKE '%_first' AND upper_bound
+        - (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT BETWEEN";
+    revert_to(&db, "0028_closed_accounts");
+    db.migrate().unwrap();
+    assert_eq!(db.count(&format!("{bound} -600000 AND 0")), 2, "no envelope is stored");
+    db.send(&db.register(&db.activate().id), 1);
+    revert_to(&db, "0028_closed_accounts");
+    db.migrate().unwrap();
+    assert_eq!(db.count(&format!("{bound} 85800000 AND 86400000")), 2);
+    assert_eq!(db.count("envelopes_first"), 1);
+}
+
 fn a_newer_database_is_refused(db: &Fixture) {
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')").unwrap();
     for done in [db.check(), db.migrate().map(drop), db.pending_migrations().map(drop)] {

@@ -1,15 +1,24 @@
 //! Partitions on PostgreSQL: they are added ahead, dropped as a whole, and nothing is lost with a dropped row.
 
-use std::{sync::Arc, time::Duration};
+mod postponed;
+mod release;
 
-use diesel::{RunQueryDsl as _, connection::SimpleConnection as _, sql_query, sql_types::Text};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    PgConnection, RunQueryDsl as _, connection::SimpleConnection as _, sql_query, sql_types::Text,
+};
 use sealpost_domain::{
     ApiKey, Envelope, EnvelopeId, EventKind, LeaseToken, Outcome, Timestamp, Webhook,
     ports::{Durability::Relaxed, Outbox as _, WriteSet},
 };
 
 use crate::{
-    connection::AnyConnection,
+    connection::{AnyConnection, fault::Fault},
+    housekeeping::partitions::{self, ENVELOPES},
     tests::fixture::{
         FAILING_MAX, Fixture, at, claim_of, delivery, envelope, fresh, postgres, result_of,
     },
@@ -33,6 +42,11 @@ const HOUR: Duration = Duration::from_hours(1);
 fn start(db: &Fixture) -> Timestamp {
     let first = "SELECT upper_bound::TEXT AS line FROM partitions WHERE name = 'envelopes_first'";
     at(number(db, first))
+}
+
+fn raw(db: &Fixture) -> PgConnection {
+    let AnyConnection::Postgres(pg) = db.raw() else { panic!("not PostgreSQL") };
+    pg
 }
 
 fn number(db: &Fixture, query: &str) -> i64 {
@@ -188,8 +202,7 @@ fn a_partition_is_dropped_once_no_transaction_uses_it() {
     let to = receiver(&db, &db.activate());
     let sent = send(&db, &to, start);
     count(&db);
-    let mut user = db.raw();
-    let AnyConnection::Postgres(pg) = &mut user else { panic!("not PostgreSQL") };
+    let mut pg = raw(&db);
     pg.batch_execute(&format!(
         "BEGIN; UPDATE deliveries SET attempts = 3 WHERE envelope_id = '{}'",
         sent.meta.id
@@ -238,6 +251,7 @@ fn ended_partitions_of_attempts_are_dropped_once_counted() {
         db.count("attempts")
     };
     assert_eq!(purge(), 3, "not counted");
+    db.execute("DELETE FROM envelopes").unwrap();
     db.store().write(Relaxed, |tx| tx.count_attempts(at(i64::MAX >> 17), 99)).unwrap();
     assert_eq!(purge(), 1);
     assert_eq!((purge(), partitions_of(&db, "attempts")), (1, 2));
@@ -249,15 +263,19 @@ fn statements_read_only_the_partition_of_an_id() {
     extend(&db, start);
     let id = EnvelopeId::new(start, [1; 10]);
     let plan = |statement: &str, value: String| {
-        let mut conn = db.raw();
-        let AnyConnection::Postgres(pg) = &mut conn else { panic!("not PostgreSQL") };
+        let (options, statement) = match statement.strip_prefix("(ANALYZE) ") {
+            Some(statement) => ("(ANALYZE)", statement),
+            None => ("", statement),
+        };
+        let mut pg = raw(&db);
         pg.batch_execute(&format!(
             "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
              SET enable_hashjoin = off; SET enable_mergejoin = off;
              PREPARE statement AS {statement}"
         ))
         .unwrap();
-        let lines = sql_query(format!("EXPLAIN EXECUTE statement({value})")).load::<PlanLine>(pg);
+        let lines = sql_query(format!("EXPLAIN {options} EXECUTE statement({value})"))
+            .load::<PlanLine>(&mut pg);
         lines.unwrap().into_iter().map(|it| it.line).collect::<Vec<_>>().join("\n")
     };
     for statement in [
@@ -270,6 +288,51 @@ fn statements_read_only_the_partition_of_an_id() {
         assert!(plan.contains("Subplans Removed: 3"), "{statement}\n{plan}");
         assert!(!plan.contains("Seq Scan"), "{statement}\n{plan}");
     }
+    // A claim: the join removes partitions for each delivery.
+    send(&db, &receiver(&db, &db.activate()), start);
+    let join = "(ANALYZE) SELECT e.sender FROM deliveries AS d
+         LEFT JOIN envelopes AS e ON e.id = d.envelope_id WHERE d.envelope_id >= $1";
+    let join = plan(join, "'env_'".to_owned());
+    assert_eq!(join.matches("never executed").count(), 3, "{join}");
     let attempts = plan("SELECT * FROM attempts WHERE at = $1", start.as_millis().to_string());
     assert!(attempts.contains("Subplans Removed: 3"), "{attempts}");
+}
+
+#[test]
+fn a_locked_table_is_free_again_after_a_slow_statement() {
+    let (db, start) = extended();
+    let began = Instant::now();
+    let dropped = partitions::drop_up_to(&mut raw(&db), &ENVELOPES, start.plus(HOUR), |pg| {
+        pg.batch_execute("SELECT pg_sleep(20)")?;
+        Ok(true)
+    });
+    assert!(matches!(dropped, Err(Fault::Driver(_))), "{dropped:?}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_eq!(partitions_of(&db, "envelopes"), 3);
+}
+
+#[test]
+fn only_a_partition_that_is_dropped_as_a_whole_has_no_autovacuum() {
+    let (db, start) = extended();
+    let options = || {
+        lines(
+            &db,
+            "SELECT p.name || ' ' || coalesce(array_to_string(c.reloptions, ' '), '-') AS line
+             FROM partitions AS p JOIN pg_class AS c ON c.relname = p.name
+             WHERE p.parent = 'envelopes' ORDER BY p.upper_bound NULLS LAST",
+        )
+    };
+    let first = start.plus(HOUR).as_millis();
+    let off = "autovacuum_enabled=false";
+    let [oldest, newest] = ["envelopes_first -".to_owned(), format!("envelopes_newest {off}")];
+    assert_eq!(
+        options(),
+        [oldest.clone(), newest.clone(), format!("envelopes_from_{first} {off}")]
+    );
+    // A stop of ten hours: the partition spans too much time.
+    let later = start.plus(HOUR * 10);
+    assert!(partitions::extend(&mut raw(&db), &ENVELOPES, later, HOUR).unwrap());
+    let added = format!("envelopes_from_{} {off}", later.plus(HOUR).as_millis());
+    assert_eq!(options(), [oldest, newest, format!("envelopes_from_{first} -"), added]);
+    assert_eq!(db.count("partitions WHERE parent = 'envelopes' AND is_dropped_whole"), 1);
 }

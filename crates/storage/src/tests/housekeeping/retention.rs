@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Session, Webhook,
-    ports::{Durability::Durable, Durability::Relaxed, NewIdempotencyRecord, Outbox, WriteSet},
+    EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Session, Webhook,
+    ports::{Durability::Durable, Durability::Relaxed, NewIdempotencyRecord, Outbox, Tx, WriteSet},
 };
 
 use crate::tests::fixture::{
@@ -15,8 +15,11 @@ on_both!(
     expired_sessions_are_deleted_oldest_first,
     old_envelopes_are_deleted_by_id_with_their_deliveries,
     deletion_of_envelopes_respects_its_limit,
+    few_envelopes_bounce_in_one_transaction,
+    an_attempt_is_kept_as_long_as_older_envelopes,
     old_idempotency_keys_are_deleted,
     only_old_attempts_are_deleted,
+    attempts_behind_those_of_a_clock_ahead_are_deleted,
     attempts_of_a_deleted_webhook_are_deleted_in_batches,
     attempts_of_a_revoked_key_are_deleted,
 );
@@ -80,6 +83,28 @@ fn deletion_of_envelopes_respects_its_limit(db: &Fixture) {
     assert_eq!((purge(2), purge(2), purge(2)), (2, 1, 0));
 }
 
+fn few_envelopes_bounce_in_one_transaction(db: &Fixture) {
+    let key = db.activate().id;
+    let to = db.register_for(&key, &[EventKind::EnvelopeReceived, EventKind::EnvelopeBounced]);
+    db.send(&to, 700);
+    let purge = || {
+        let purge = |tx: &mut dyn Tx| tx.purge_envelopes(at(1 << 40), at(9), 2000);
+        (db.store().write(Relaxed, purge).unwrap(), db.count("events"))
+    };
+    assert_eq!(purge(), (2000, 501), "more work is left");
+    assert_eq!((purge(), purge()), ((199, 700), (0, 700)));
+    assert_eq!(db.count("envelopes"), 0);
+}
+
+fn an_attempt_is_kept_as_long_as_older_envelopes(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    attempt(db, &to, 1, 2000);
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_attempts(at(3000), 9)).unwrap();
+    assert_eq!((purge(), db.count("attempts")), (0, 1), "a receipt needs the attempt");
+    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), 9)).unwrap();
+    assert_eq!((purge(), db.count("attempts")), (1, 0));
+}
+
 fn old_idempotency_keys_are_deleted(db: &Fixture) {
     let caller = db.activate().id;
     let records = [5, 1, 3, 2, 4].map(|millis| NewIdempotencyRecord {
@@ -123,6 +148,16 @@ fn only_old_attempts_are_deleted(db: &Fixture) {
     assert_eq!((purge(202, 2), purge(202, 2), purge(202, 2)), (2, 2, 1));
     assert_eq!(db.count("attempts WHERE at >= 202"), 1);
     assert_eq!(db.count("attempts"), 1);
+}
+
+fn attempts_behind_those_of_a_clock_ahead_are_deleted(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    for (count, when) in [(2, 900_000), (4, 100), (1, 150), (3, 160)] {
+        attempt(db, &to, count, when);
+    }
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_attempts(at(151), 3)).unwrap();
+    assert_eq!((purge(), purge(), purge()), (3, 2, 0));
+    assert_eq!((db.count("attempts WHERE at >= 160"), db.count("attempts")), (5, 5));
 }
 
 fn attempts_of_a_deleted_webhook_are_deleted_in_batches(db: &Fixture) {

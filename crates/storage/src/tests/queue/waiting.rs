@@ -2,17 +2,23 @@
 
 use std::{sync::Arc, thread};
 
+use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, DeliveryId, EnvelopeId, Event, EventKind, LeaseToken, LeasedDelivery,
     Outcome, Webhook, WebhookId,
     ports::{
         Durability::{Durable, Relaxed},
-        FactsQuery, Outbox, SendLedger as _, Store, StoreError, Tx, WaitingEnvelope, WriteSet,
+        FactsQuery, Outbox, SendLedger as _, Store, StoreError, Tx, WaitingEnvelope,
+        WaitingRepo as _, WriteSet,
     },
 };
 
-use crate::tests::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, envelope, eventually, postgres, result_of, retried, webhook,
+use crate::{
+    connection::AnyConnection,
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, envelope, eventually, postgres, result_of, retried,
+        webhook,
+    },
 };
 
 on_both!(
@@ -186,6 +192,29 @@ fn waiting_envelopes_of_a_revoked_key_bounce(db: &Fixture) {
     assert_eq!(transfer(db, 2), [2, 1]);
     assert_eq!(db.count("events WHERE body LIKE '%recipient_revoked%'"), 3);
     assert_eq!(count(db, &key), 0);
+}
+
+/// Retention and the opening of an envelope lock the envelope first, and then delete its waiting row.
+#[test]
+fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
+    let db = postgres();
+    let key = db.activate().id;
+    let sent = send(&db, &key, 1);
+    db.store().write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
+    let AnyConnection::Postgres(mut purge) = db.raw() else { panic!("not PostgreSQL") };
+    let lock = format!("SELECT FROM envelopes WHERE id = '{}' FOR UPDATE", sent[0]);
+    purge.batch_execute(&format!("BEGIN; {lock}")).unwrap();
+    thread::scope(|scope| {
+        let transfer = scope.spawn(|| {
+            // A single attempt: a deadlock would be repeated otherwise.
+            let mut tx = db.transaction(Relaxed)?;
+            let done = tx.transfer_waiting(None, at(41), 9)?;
+            tx.commit().map(|()| done.map(|done| done.transferred))
+        });
+        db.await_waiting();
+        purge.batch_execute("DELETE FROM waiting_envelopes; COMMIT").unwrap();
+        assert_eq!(transfer.join().unwrap().unwrap(), Some(0));
+    });
 }
 
 fn undelivered_envelopes_of_a_deleted_webhook_wait(db: &Fixture) {

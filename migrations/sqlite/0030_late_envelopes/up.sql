@@ -1,0 +1,2 @@
+-- SQLite has no partitions.
+SELECT 1;
