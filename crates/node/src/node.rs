@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use actix_web::{dev::ServerHandle, web};
 use sealpost_service::Sealpost;
+use sealpost_web::WebState;
 
 use self::reload::Reloader;
 use crate::composition::Components;
@@ -20,6 +21,7 @@ pub struct Node {
     listening_url: String,
     ops_url: Option<String>,
     api: ServerHandle,
+    pages: web::Data<WebState>,
     ops: Option<ServerHandle>,
     components: Arc<Components>,
     reloader: Reloader,
@@ -56,11 +58,12 @@ impl Node {
         self.reloader.clone()
     }
 
-    /// Stops the node in this order: refuses new connections, completes active requests, commits queued sends, waits
+    /// Stops the node in this order: ends live streams, refuses new connections, completes active requests, commits queued sends, waits
     /// for webhook requests in flight, and closes the operations address.
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {
+        self.pages.stop();
         self.api.stop(true).await;
         let components = Arc::clone(&self.components);
         if web::block(move || components.stop()).await.is_err() {

@@ -29,6 +29,9 @@ pub(crate) static SCRIPT: LazyLock<Asset> =
 /// The script that searches the documentation. Without it, the pages show no search field.
 pub(crate) static SEARCH: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("search", "js", JAVASCRIPT, include_str!("../assets/search.js")));
+/// The script that follows the event log live. Without it, the page has a link that reloads the log.
+pub(crate) static LIVE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("live", "js", JAVASCRIPT, include_str!("../assets/live.js")));
 /// The icon in the browser tab.
 pub(crate) static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", SVG, include_str!("../assets/icon.svg")));
@@ -47,7 +50,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
-    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &SEARCH, &ICON];
+    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &SEARCH, &LIVE, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.name == *name)

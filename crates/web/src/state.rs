@@ -1,10 +1,15 @@
 //! The state that all pages share.
 
+use std::sync::Arc;
+
 use actix_web::web;
 use sealpost_api::{ApiState, Throttle};
 use sealpost_domain::AccountId;
 
-use crate::{docs::Docs, html::SiteAddress, landing::Landing, settings::WebSettings};
+use crate::{
+    dashboard::live::LiveStreams, docs::Docs, html::SiteAddress, landing::Landing,
+    settings::WebSettings,
+};
 
 /// The state that all pages share: the state of the API, the rate limit of the dashboard, the rendered
 /// documentation, and the landing page.
@@ -14,6 +19,7 @@ pub struct WebState {
     pub(crate) dashboard: Throttle<AccountId>,
     /// The contact address for users who need larger limits. `None` shows no link.
     pub(crate) sales_contact: Option<String>,
+    pub(crate) live: Arc<LiveStreams>,
     pub(crate) docs: Docs,
     pub(crate) landing: Landing,
     pub(crate) site: SiteAddress,
@@ -22,11 +28,18 @@ pub struct WebState {
 impl WebState {
     /// Creates the state. Pages and API run in the same server and share `api`.
     pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
-        let WebSettings { dashboard_per_minute, sales_contact } = settings;
+        let WebSettings { dashboard_per_minute, sales_contact, live_logs_per_account, live_logs } =
+            settings;
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
         let landing = Landing::new(site.clone());
         let dashboard = Throttle::new(dashboard_per_minute);
-        Self { api, dashboard, sales_contact, docs, landing, site }
+        let live = Arc::new(LiveStreams::new(live_logs_per_account, live_logs));
+        Self { api, dashboard, sales_contact, live, docs, landing, site }
+    }
+
+    /// Ends the live streams. Call this before the server stops, because a stop waits for open responses.
+    pub fn stop(&self) {
+        self.live.stop();
     }
 }

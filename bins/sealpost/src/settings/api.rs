@@ -111,6 +111,22 @@ pub(super) struct WebArgs {
         value_parser = contact
     )]
     sales_contact: Option<String>,
+    /// Event logs that one account follows live on this node; 0 turns live logs off
+    #[arg(
+        long,
+        env = "SEALPOST_LIVE_LOGS_PER_ACCOUNT",
+        default_value_t = WebSettings::default().live_logs_per_account,
+        value_name = "N"
+    )]
+    live_logs_per_account: usize,
+    /// Event logs that all accounts follow live on this node; 0 turns live logs off
+    #[arg(
+        long,
+        env = "SEALPOST_LIVE_LOGS",
+        default_value_t = WebSettings::default().live_logs,
+        value_name = "N"
+    )]
+    live_logs: usize,
 }
 
 /// Checks that the contact is an https or mailto URL, and returns the URL.
@@ -178,7 +194,13 @@ impl From<&ApiArgs> for ApiSettings {
 
 impl From<&WebArgs> for WebSettings {
     fn from(args: &WebArgs) -> Self {
-        let WebArgs { dashboard_per_minute, sales_contact } = args;
-        Self { dashboard_per_minute: *dashboard_per_minute, sales_contact: sales_contact.clone() }
+        let WebArgs { dashboard_per_minute, sales_contact, live_logs_per_account, live_logs } =
+            args;
+        Self {
+            dashboard_per_minute: *dashboard_per_minute,
+            sales_contact: sales_contact.clone(),
+            live_logs_per_account: *live_logs_per_account,
+            live_logs: *live_logs,
+        }
     }
 }

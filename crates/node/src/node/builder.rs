@@ -94,7 +94,7 @@ impl NodeBuilder {
             console: console.clone(),
         };
         let anonymous = serving::anonymous_connections(&settings);
-        let api = serving::serve_api(
+        let (api, pages) = serving::serve_api(
             &settings,
             api_socket,
             state.clone(),
@@ -112,7 +112,7 @@ impl NodeBuilder {
             )
         };
         let ops = ops_socket.map(serve_ops).transpose()?;
-        Ok(Node { base_url, listening_url, ops_url, api, ops, components, reloader })
+        Ok(Node { base_url, listening_url, ops_url, api, pages, ops, components, reloader })
     }
 }
 

@@ -14,28 +14,30 @@ use crate::{
     settings::Settings,
 };
 
-/// Serves the HTTP API and the web pages.
+/// Serves the HTTP API and the web pages. Returns the state of the pages too, whose live streams end at a stop.
 pub(super) fn serve_api(
     settings: &Settings,
     socket: TcpListener,
     api: web::Data<ApiState>,
     certificate: Option<&Arc<ReloadableCertificate>>,
     anonymous: Arc<AnonymousConnections>,
-) -> Result<ServerHandle, NodeError> {
+) -> Result<(ServerHandle, web::Data<WebState>), NodeError> {
     let pages = web::Data::new(WebState::new(api.clone(), settings.web.clone()));
+    let served = pages.clone();
     let make = move || {
         App::new()
             .wrap(from_fn(sealpost_api::middleware))
             // A path is compared with the routes in this order, and routes with parameters are expensive to compare.
             // The API comes first, so that its requests are not compared with the routes of the pages.
             .configure(sealpost_api::routes_without_middleware(api.clone()))
-            .configure(sealpost_web::routes(pages.clone()))
+            .configure(sealpost_web::routes(served.clone()))
             .default_service(web::to(sealpost_api::no_such_path))
     };
     let workers = settings.http.workers.map_or_else(cores, usize::from);
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
-    listening::serve(socket, tls, bounds(settings, workers, anonymous), make)
-        .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))
+    let handle = listening::serve(socket, tls, bounds(settings, workers, anonymous), make)
+        .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))?;
+    Ok((handle, pages))
 }
 
 /// Serves the operations address: health checks, metrics, and the console if operators are configured.

@@ -6,6 +6,7 @@ pub(super) mod close_account;
 pub(super) mod event;
 pub(super) mod events;
 pub(super) mod identity;
+pub(super) mod live_events;
 pub(super) mod new_identity;
 pub(super) mod open_account;
 pub(super) mod overview;

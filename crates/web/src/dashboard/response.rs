@@ -102,6 +102,12 @@ impl PageResponse {
             .with_headers_of(&rejection)
     }
 
+    /// Refuses a live stream because a limit is reached.
+    pub(super) fn live_limit(site: &SiteAddress, status: StatusCode, detail: &str) -> Self {
+        Self::error_page(site, status, "Too many live logs", detail)
+            .with(header::RETRY_AFTER, "60".to_owned())
+    }
+
     pub(super) fn unreadable_form(site: &SiteAddress) -> Self {
         let detail = "The form was incomplete, too long, or arrived too slowly. Nothing was done. Try again.";
         Self::error_page(site, StatusCode::BAD_REQUEST, NOTHING_DONE, detail)

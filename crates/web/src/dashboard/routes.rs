@@ -76,6 +76,10 @@ fn key_routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::events::redeliver)),
         )
         .service(
+            at("/dashboard/keys/{key}/events/live", "GET")
+                .route(web::get().to(p::live_events::follow)),
+        )
+        .service(
             at("/dashboard/keys/{key}/events/{event}", "GET").route(web::get().to(p::event::show)),
         )
         .service(

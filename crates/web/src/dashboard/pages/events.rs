@@ -11,11 +11,14 @@ use sealpost_service::{
 use serde::Deserialize;
 
 use super::key_of;
-use crate::dashboard::{
-    forms::{Form, Rejection},
-    response::PageResponse,
-    session::SignedInUser,
-    text::{ago, thousands},
+use crate::{
+    assets::LIVE,
+    dashboard::{
+        forms::{Form, Rejection},
+        response::PageResponse,
+        session::SignedInUser,
+        text::{ago, thousands},
+    },
 };
 
 #[derive(Template)]
@@ -28,6 +31,8 @@ struct EventsPage<'a> {
     log: &'a EventLogPage,
     query: &'a EventsQuery,
     notice: Notice,
+    /// The address of the live stream. `None` if this list has none.
+    live: Option<String>,
 }
 
 /// The query parameters of the page. An empty or malformed parameter counts as absent.
@@ -50,6 +55,37 @@ pub(crate) struct EventsQuery {
 struct Notice {
     result: Option<String>,
     problem: Option<String>,
+}
+
+impl EventsQuery {
+    /// Returns the query of the service for this page.
+    pub(super) fn list(&self) -> ListEvents {
+        ListEvents {
+            webhook_id: self.webhook.parse::<WebhookId>().ok(),
+            state: DeliveryState::from_name(&self.state),
+            limit: ENTRIES_PER_PAGE.into(),
+            cursor: self.cursor.parse::<EventLogCursor>().ok(),
+        }
+    }
+
+    /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
+    pub(super) fn begins_with_newest_attempt(&self) -> bool {
+        let ListEvents { state, cursor, .. } = self.list();
+        cursor.is_none() && !matches!(state, Some(DeliveryState::Pending))
+    }
+
+    /// Returns the address of the live stream of this list.
+    fn live_stream(&self, user: &SignedInUser, id: &ApiKeyId) -> Option<String> {
+        let ListEvents { webhook_id, state, .. } = self.list();
+        let webhook = webhook_id.map(|id| id.to_string()).unwrap_or_default();
+        // A parsed state has a fixed name, which needs no encoding.
+        let state = state.map_or("", |_| &self.state);
+        let is_live = user.app.live.is_on() && self.begins_with_newest_attempt();
+        let base = user.base();
+        is_live.then(|| {
+            format!("{base}/dashboard/keys/{id}/events/live?webhook={webhook}&state={state}")
+        })
+    }
 }
 
 pub(crate) async fn show(
@@ -108,15 +144,11 @@ async fn load(
     query: &EventsQuery,
     notice: Notice,
 ) -> Result<PageResponse, PageResponse> {
-    let list = ListEvents {
-        webhook_id: query.webhook.parse::<WebhookId>().ok(),
-        state: DeliveryState::from_name(&query.state),
-        limit: ENTRIES_PER_PAGE.into(),
-        cursor: query.cursor.parse::<EventLogCursor>().ok(),
-    };
+    let list = query.list();
     let (key, log) = user
         .ask(async |owner| Ok((owner.standing(id).await?, owner.events(id, list).await?)))
         .await?;
+    let live = query.live_stream(user, id);
     let main = EventsPage {
         base: user.base(),
         form_token: &user.form_token,
@@ -125,6 +157,7 @@ async fn load(
         log: &log,
         query,
         notice,
+        live,
     };
     let title = format!("Events of {}", key.label);
     Ok(PageResponse::ok(user.frame(), &title, &main))
@@ -138,4 +171,4 @@ const STATES: [(&str, &str); 5] = [
     ("pending", "pending deliveries"),
 ];
 /// Number of log entries on one page.
-const ENTRIES_PER_PAGE: u8 = 50;
+pub(super) const ENTRIES_PER_PAGE: u8 = 50;

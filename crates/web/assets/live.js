@@ -1,0 +1,73 @@
+// Adds a button that follows the event log live. Without this script, the page has a link that reloads the log.
+"use strict";
+
+const KEPT_ENTRIES = 200;
+
+function follow(place) {
+  const status = place.querySelector("[role=status]");
+  const button = document.createElement("button");
+  button.type = "button";
+  let source = null;
+  let added = 0;
+  let problem = "";
+
+  function show(text) {
+    button.textContent = source ? "Stop following" : "Follow live";
+    button.setAttribute("aria-pressed", String(source !== null));
+    status.textContent = text;
+  }
+
+  function stop(text) {
+    source?.close();
+    source = null;
+    show(text);
+  }
+
+  function counted() {
+    const attempts = added === 1 ? "1 new attempt" : `${added} new attempts`;
+    return `Live: ${added === 0 ? "waiting for attempts" : attempts}.${problem}`;
+  }
+
+  function add(html) {
+    const list = document.querySelector("ol.log");
+    // An empty log has no list yet.
+    if (!list) return location.reload();
+    const parsed = document.createElement("template");
+    parsed.innerHTML = html;
+    const entry = parsed.content.firstElementChild;
+    for (const old of list.children) {
+      if (old.dataset.entry === entry.dataset.entry) return;
+    }
+    list.prepend(entry);
+    while (list.children.length > KEPT_ENTRIES) list.lastElementChild.remove();
+    added += 1;
+    show(counted());
+  }
+
+  function start() {
+    added = 0;
+    problem = "";
+    source = new EventSource(place.dataset.live);
+    source.addEventListener("open", () => show(counted()));
+    source.addEventListener("entry", (event) => add(event.data));
+    source.addEventListener("gap", () => {
+      problem = " Some attempts are not listed: reload the page.";
+      show(counted());
+    });
+    source.addEventListener("end", (event) => stop(event.data));
+    source.addEventListener("error", () => {
+      if (source.readyState === EventSource.CLOSED) {
+        stop("The log cannot be followed now: too many live logs, or the session has ended. Reload the page.");
+      } else {
+        show("Connecting again…");
+      }
+    });
+    show("Connecting…");
+  }
+
+  button.addEventListener("click", () => (source ? stop("") : start()));
+  place.prepend(button);
+  show("");
+}
+
+for (const place of document.querySelectorAll("[data-live]")) follow(place);

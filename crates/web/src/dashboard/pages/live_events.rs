@@ -1,0 +1,179 @@
+//! The live stream of an event log: server-sent events (WHATWG HTML, section 9.2) with each new entry as HTML.
+//!
+//! A stream polls every two seconds and holds no thread between polls. Each poll checks the session again.
+
+use std::{collections::HashSet, time::Duration};
+
+use actix_web::{
+    HttpResponse,
+    http::{StatusCode, header},
+    rt::time::sleep,
+    web::{self, Bytes},
+};
+use askama::Template;
+use futures_util::stream;
+use sealpost_domain::{ApiKeyId, KeyStatus, Timestamp};
+use sealpost_service::{EventLogEntry, KeyStanding};
+
+use super::{
+    events::{ENTRIES_PER_PAGE, EventsQuery},
+    key_of,
+};
+use crate::dashboard::{
+    live::{LiveLimit, LiveStream},
+    response::PageResponse,
+    session::SignedInUser,
+    text::{ago, thousands},
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/log_entry.html")]
+struct LogEntry<'a> {
+    base: &'a str,
+    now: Timestamp,
+    key: &'a KeyStanding,
+    entry: &'a EventLogEntry,
+}
+
+/// The state of a stream between two polls.
+struct Follower {
+    user: SignedInUser,
+    stream: LiveStream,
+    id: ApiKeyId,
+    key: KeyStanding,
+    query: EventsQuery,
+    opened_at: Timestamp,
+    /// The entries of the previous poll. `None` before the first poll.
+    seen: Option<HashSet<EntryId>>,
+    is_over: bool,
+}
+
+/// Identifies an attempt. A delivery that is sent again starts at attempt 1 again, so the time is a part of the
+/// identity.
+type EntryId = (String, String, u32, Timestamp);
+
+pub(crate) async fn follow(
+    user: SignedInUser,
+    key: web::Path<String>,
+    query: web::Query<EventsQuery>,
+) -> Result<HttpResponse, PageResponse> {
+    let id = key_of(&user, &key)?;
+    if !query.begins_with_newest_attempt() {
+        return Err(PageResponse::not_found(user.site()));
+    }
+    let (account, key) =
+        user.ask(async |owner| Ok((owner.account_id(), owner.standing(&id).await?))).await?;
+    let stream = user.app.live.open(account).map_err(|limit| refuse(&user, limit))?;
+    let follower = Follower {
+        id,
+        key,
+        query: query.into_inner(),
+        opened_at: user.app.api.clock.now(),
+        user,
+        stream,
+        seen: None,
+        is_over: false,
+    };
+    let chunks = stream::unfold(follower, async |mut follower| {
+        let chunk = follower.next().await?;
+        Some((Ok::<_, actix_web::Error>(Bytes::from(chunk)), follower))
+    });
+    Ok(HttpResponse::Ok()
+        .content_type("text/event-stream")
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        // Proxies such as nginx otherwise collect the response before they forward a part.
+        .insert_header(("x-accel-buffering", "no"))
+        .streaming(chunks))
+}
+
+impl Follower {
+    /// Waits for new entries and returns them as text of the stream. Returns a comment if none come for ten seconds.
+    /// Returns `None` at the end of the stream.
+    async fn next(&mut self) -> Option<String> {
+        let mut quiet = Duration::ZERO;
+        loop {
+            if self.is_over {
+                return None;
+            }
+            if self.seen.is_some() {
+                tokio::select! {
+                    () = self.stream.stopped() => return None,
+                    () = sleep(POLL_PERIOD) => quiet += POLL_PERIOD,
+                }
+            }
+            if self.user.app.api.clock.now().abs_diff(self.opened_at) >= STREAM_TIME_MAX {
+                return None;
+            }
+            let chunk = self.poll().await;
+            if !chunk.is_empty() {
+                return Some(chunk);
+            }
+            if quiet >= HEARTBEAT_PERIOD {
+                return Some(": no new attempt\n\n".to_owned());
+            }
+        }
+    }
+
+    /// Reads the log once. Returns the new entries, oldest first.
+    async fn poll(&mut self) -> String {
+        let list = self.query.list();
+        let read = self.user.ask(async |owner| owner.events(&self.id, list).await);
+        let Ok(log) = self.stream.poll(read).await else {
+            self.is_over = true;
+            return "event: end\ndata: The session has ended.\n\n".to_owned();
+        };
+        let now = self.user.app.api.clock.now();
+        let ids: HashSet<_> = log.entries.iter().map(entry_id).collect();
+        let mut text = String::new();
+        match &self.seen {
+            None => text.push_str("retry: 3000\n\n"),
+            Some(seen) if ids.len() >= usize::from(ENTRIES_PER_PAGE) && seen.is_disjoint(&ids) => {
+                text.push_str("event: gap\ndata: Some attempts are not listed.\n\n");
+            }
+            Some(_) => {}
+        }
+        for entry in log.entries.iter().rev() {
+            if self.seen.as_ref().is_some_and(|seen| seen.contains(&entry_id(entry))) {
+                continue;
+            }
+            let base = self.user.base();
+            let html = LogEntry { base, now, key: &self.key, entry }.render();
+            text.push_str("event: entry\n");
+            // Rendering writes into memory, so it does not fail.
+            for line in html.unwrap_or_default().lines() {
+                text.push_str("data: ");
+                text.push_str(line);
+                text.push('\n');
+            }
+            text.push('\n');
+        }
+        self.seen = Some(ids);
+        text
+    }
+}
+
+/// Returns the page for a stream that a limit refuses. Browsers do not repeat a refused stream by themselves.
+fn refuse(user: &SignedInUser, limit: LiveLimit) -> PageResponse {
+    let (status, text) = match limit {
+        LiveLimit::Account => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "Your account follows its largest number of event logs. Close one of them.",
+        ),
+        LiveLimit::Node => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The service follows its largest number of event logs. Reload the page instead.",
+        ),
+    };
+    PageResponse::live_limit(user.site(), status, text)
+}
+
+fn entry_id(entry: &EventLogEntry) -> EntryId {
+    let attempt = &entry.delivery;
+    let (webhook, event) = (entry.webhook.webhook_id, attempt.envelope_id);
+    (webhook.to_string(), event.to_string(), attempt.attempt, attempt.at)
+}
+
+const POLL_PERIOD: Duration = Duration::from_secs(2);
+const HEARTBEAT_PERIOD: Duration = Duration::from_secs(10);
+/// The time after which a stream ends. The browser then opens a new stream, whose limits are checked again.
+const STREAM_TIME_MAX: Duration = Duration::from_mins(10);
