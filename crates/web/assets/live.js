@@ -57,7 +57,7 @@ function follow(place) {
     source.addEventListener("end", (event) => stop(event.data));
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) {
-        stop("The log cannot be followed now: too many live logs, or the session has ended. Reload the page.");
+        stop("The log cannot be followed now: too many live logs on the service, or the session has ended. Reload the page.");
       } else {
         show("Connecting again…");
       }

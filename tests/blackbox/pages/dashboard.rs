@@ -27,6 +27,7 @@ on_both!(
     a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
     the_chart_includes_the_newest_messages,
     the_event_log_lists_all_webhooks_of_a_key,
+    the_event_log_is_followed_live_in_a_browser,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
     a_test_event_is_sent_from_the_page_of_a_webhook,
 );
@@ -38,6 +39,24 @@ fn every_page_works_in_a_browser(database: &Database) {
     let ran = run_node(&program, &[&server.url, &chromium(), &known]);
     let reported = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{reported}");
+}
+
+fn the_event_log_is_followed_live_in_a_browser(database: &Database) {
+    let server = database.serve_with(&["--live-logs-per-account", "1"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    let alice = client.new_identity();
+    client.register(&alice, &receiver.url);
+    client.send(&alice, &alice.key, "x").ok();
+    receiver.await_requests(1);
+    eventually("the attempt is logged", SOON, || (database.count("attempts") == 1).then_some(()));
+    let known = json!({
+        "id": alice.account, "secret": alice.login_secret, "key": alice.key, "token": alice.token,
+    });
+    let program = root().join("tests/blackbox/oracles/live.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    // An open stream does not delay the stop.
+    server.stop();
 }
 
 /// Creates an identity that governance blocks, with two days of activity for the pages.

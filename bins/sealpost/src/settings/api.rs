@@ -111,7 +111,8 @@ pub(super) struct WebArgs {
         value_parser = contact
     )]
     sales_contact: Option<String>,
-    /// Event logs that one account follows live on this node; 0 turns live logs off
+    /// Event logs that one account follows live on this node; a further one ends the oldest; 0 turns
+    /// live logs off
     #[arg(
         long,
         env = "SEALPOST_LIVE_LOGS_PER_ACCOUNT",

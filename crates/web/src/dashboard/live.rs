@@ -1,7 +1,7 @@
 //! The limits of live streams: their number per account and per node, and one poll at a time for each account.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -16,10 +16,10 @@ pub(crate) struct LiveStreams {
     stopping: watch::Sender<bool>,
 }
 
-/// The open live streams of one account.
+/// The open live streams of one account, the oldest first.
 #[derive(Default)]
 struct AccountStreams {
-    open: usize,
+    open: VecDeque<watch::Sender<bool>>,
     /// Lets one stream of the account read the database at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -29,16 +29,17 @@ pub(super) struct LiveStream {
     streams: Arc<LiveStreams>,
     account: AccountId,
     turn: Arc<tokio::sync::Mutex<()>>,
+    replaced: watch::Receiver<bool>,
     stopping: watch::Receiver<bool>,
 }
 
-/// The limit that refuses a further live stream.
+/// Why a stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LiveLimit {
-    /// The account has its largest number of streams.
-    Account,
-    /// The node has its largest number of streams, or the node is stopping.
-    Node,
+pub(super) enum StreamEnd {
+    /// A newer stream of the account has taken the place.
+    Replaced,
+    /// The node stops.
+    NodeStops,
 }
 
 impl LiveStreams {
@@ -58,25 +59,29 @@ impl LiveStreams {
         self.stopping.send_replace(true);
     }
 
-    /// Opens a stream, unless a limit is reached.
-    pub(super) fn open(self: &Arc<Self>, account: AccountId) -> Result<LiveStream, LiveLimit> {
+    /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the server does not notice
+    /// at once that a browser has left. Returns `None` if the node has reached its limit or stops.
+    pub(super) fn open(self: &Arc<Self>, account: AccountId) -> Option<LiveStream> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        let on_node: usize = accounts.values().map(|streams| streams.open).sum();
-        let of_account = accounts.get(&account).map_or(0, |streams| streams.open);
-        if *self.stopping.borrow() || on_node >= self.per_node {
-            return Err(LiveLimit::Node);
-        }
-        if of_account >= self.per_account {
-            return Err(LiveLimit::Account);
+        let on_node: usize = accounts.values().map(|streams| streams.open.len()).sum();
+        let of_account = accounts.get(&account).map_or(0, |streams| streams.open.len());
+        let is_full = of_account >= self.per_account;
+        if !self.is_on() || *self.stopping.borrow() || (on_node >= self.per_node && !is_full) {
+            return None;
         }
         let streams = accounts.entry(account).or_default();
-        streams.open += 1;
+        if is_full && let Some(oldest) = streams.open.pop_front() {
+            oldest.send_replace(true);
+        }
+        let (sender, replaced) = watch::channel(false);
+        streams.open.push_back(sender);
         let turn = Arc::clone(&streams.turn);
         drop(accounts);
-        Ok(LiveStream {
+        Some(LiveStream {
             streams: Arc::clone(self),
             account,
             turn,
+            replaced,
             stopping: self.stopping.subscribe(),
         })
     }
@@ -89,10 +94,13 @@ impl LiveStream {
         poll.await
     }
 
-    /// Completes when the node stops.
-    pub(super) async fn stopped(&mut self) {
-        // An error means that the sender was dropped, so the node has stopped too.
-        drop(self.stopping.wait_for(|stopping| *stopping).await);
+    /// Completes when the stream must end.
+    pub(super) async fn ended(&mut self) -> StreamEnd {
+        // An error means that the sender was dropped, which ends the stream too.
+        tokio::select! {
+            _ = self.replaced.wait_for(|replaced| *replaced) => StreamEnd::Replaced,
+            _ = self.stopping.wait_for(|stopping| *stopping) => StreamEnd::NodeStops,
+        }
     }
 }
 
@@ -100,8 +108,8 @@ impl Drop for LiveStream {
     fn drop(&mut self) {
         let mut accounts = self.streams.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(streams) = accounts.get_mut(&self.account) {
-            streams.open -= 1;
-            if streams.open == 0 {
+            streams.open.retain(|stream| !self.replaced.same_channel(&stream.subscribe()));
+            if streams.open.is_empty() {
                 accounts.remove(&self.account);
             }
         }
@@ -118,24 +126,29 @@ mod tests {
         AccountId::new(Timestamp::from_millis(0), [byte; 10])
     }
 
-    #[test]
-    fn streams_are_limited_per_account_and_per_node() {
+    #[tokio::test]
+    async fn a_further_stream_of_an_account_ends_the_oldest() {
         let streams = Arc::new(LiveStreams::new(2, 3));
-        let first = streams.open(account(1)).ok().unwrap();
-        let _second = streams.open(account(1)).ok().unwrap();
-        assert_eq!(streams.open(account(1)).err(), Some(LiveLimit::Account));
-        let _other = streams.open(account(2)).ok().unwrap();
-        assert_eq!(streams.open(account(3)).err(), Some(LiveLimit::Node));
+        let mut first = streams.open(account(1)).unwrap();
+        let second = streams.open(account(1)).unwrap();
+        let _other = streams.open(account(2)).unwrap();
+        assert!(streams.open(account(3)).is_none(), "the node has reached its limit");
+        let third = streams.open(account(1)).unwrap();
+        assert_eq!(first.ended().await, StreamEnd::Replaced);
         drop(first);
-        assert!(streams.open(account(3)).is_ok());
-        assert!(streams.open(account(1)).is_ok(), "a dropped stream frees its place");
-        assert_eq!(streams.accounts.lock().unwrap().len(), 2, "no account without a stream stays");
+        assert!(streams.open(account(3)).is_none(), "the place of the ended stream is taken");
+        drop(second);
+        assert!(streams.open(account(3)).is_some(), "a dropped stream frees its place");
+        drop(third);
+        assert_eq!(streams.accounts.lock().unwrap().len(), 1, "no account without a stream stays");
     }
 
-    #[test]
-    fn a_stopping_node_opens_no_stream() {
+    #[tokio::test]
+    async fn a_stopping_node_ends_all_streams() {
         let streams = Arc::new(LiveStreams::new(2, 3));
+        let mut open = streams.open(account(1)).unwrap();
         streams.stop();
-        assert_eq!(streams.open(account(1)).err(), Some(LiveLimit::Node));
+        assert_eq!(open.ended().await, StreamEnd::NodeStops);
+        assert!(streams.open(account(1)).is_none());
     }
 }

@@ -20,7 +20,7 @@ use super::{
     key_of,
 };
 use crate::dashboard::{
-    live::{LiveLimit, LiveStream},
+    live::{LiveStream, StreamEnd},
     response::PageResponse,
     session::SignedInUser,
     text::{ago, thousands},
@@ -63,7 +63,10 @@ pub(crate) async fn follow(
     }
     let (account, key) =
         user.ask(async |owner| Ok((owner.account_id(), owner.standing(&id).await?))).await?;
-    let stream = user.app.live.open(account).map_err(|limit| refuse(&user, limit))?;
+    let stream = user.app.live.open(account).ok_or_else(|| {
+        let text = "The service has its largest number of live logs. Reload the page instead.";
+        PageResponse::live_limit(user.site(), StatusCode::SERVICE_UNAVAILABLE, text)
+    })?;
     let follower = Follower {
         id,
         key,
@@ -97,7 +100,13 @@ impl Follower {
             }
             if self.seen.is_some() {
                 tokio::select! {
-                    () = self.stream.stopped() => return None,
+                    end = self.stream.ended() => match end {
+                        StreamEnd::NodeStops => return None,
+                        StreamEnd::Replaced => {
+                            self.is_over = true;
+                            return Some(end_of("Your account follows newer logs instead."));
+                        }
+                    },
                     () = sleep(POLL_PERIOD) => quiet += POLL_PERIOD,
                 }
             }
@@ -120,7 +129,7 @@ impl Follower {
         let read = self.user.ask(async |owner| owner.events(&self.id, list).await);
         let Ok(log) = self.stream.poll(read).await else {
             self.is_over = true;
-            return "event: end\ndata: The session has ended.\n\n".to_owned();
+            return end_of("The log cannot be read. The session may have ended.");
         };
         let now = self.user.app.api.clock.now();
         let ids: HashSet<_> = log.entries.iter().map(entry_id).collect();
@@ -152,19 +161,9 @@ impl Follower {
     }
 }
 
-/// Returns the page for a stream that a limit refuses. Browsers do not repeat a refused stream by themselves.
-fn refuse(user: &SignedInUser, limit: LiveLimit) -> PageResponse {
-    let (status, text) = match limit {
-        LiveLimit::Account => (
-            StatusCode::TOO_MANY_REQUESTS,
-            "Your account follows its largest number of event logs. Close one of them.",
-        ),
-        LiveLimit::Node => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "The service follows its largest number of event logs. Reload the page instead.",
-        ),
-    };
-    PageResponse::live_limit(user.site(), status, text)
+/// Returns the last event of a stream. The page shows the text.
+fn end_of(text: &str) -> String {
+    format!("event: end\ndata: {text}\n\n")
 }
 
 fn entry_id(entry: &EventLogEntry) -> EntryId {
