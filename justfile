@@ -41,6 +41,10 @@ deny:
 longest:
     tests/longest
 
+# Upgrades from the previous release to this tree under load, on a private PostgreSQL. `--debug` builds faster.
+upgrade-test *ARGS:
+    tests/upgrade {{ ARGS }}
+
 # Measures throughput and latency of a node, and the limits of the machine: docs/performance.md.
 bench *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- {{ ARGS }}

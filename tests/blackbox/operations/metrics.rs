@@ -140,11 +140,14 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
     let table = section.lines().filter(|line| line.starts_with("| `"));
     let named: BTreeSet<&str> = table
         .flat_map(|line| line.split('|').nth(1).unwrap().split('`'))
-        .filter(|word| word.contains('_'))
+        .filter(|word| word.contains('_') && *word != ONLY_WITH_PARTITIONS)
         .collect();
     assert!(named.len() > 20, "{named:?}");
     assert_eq!(there, named);
 }
+
+/// Appears with the first partition that could not be changed.
+const ONLY_WITH_PARTITIONS: &str = "sealpost_partition_changes_postponed_total";
 
 fn no_label_contains_caller_input(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
