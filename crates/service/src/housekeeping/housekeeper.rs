@@ -40,12 +40,11 @@ impl Housekeeper {
         // the same time.
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let started_at = core.clock.now();
-        record_node(core, node, started_at);
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
         housekeeper.spawn(
             "housekeeper",
-            retention::interval(&core.settings),
+            [retention::interval(&core.settings); 2],
             core,
             move |core, stop| {
                 let tasks = retention::tasks(&core.settings);
@@ -57,15 +56,20 @@ impl Housekeeper {
             },
         )?;
         let mut eviction = Interval { every: core.settings.cache_idle / 2, last: core.clock.now() };
-        housekeeper.spawn("wiper", every, core, move |core, _| {
+        housekeeper.spawn("wiper", [every; 2], core, move |core, _| {
             let now = core.clock.now();
             core.cache.invalidate_on(CacheEvent::SecretsExpired(now));
             if eviction.take(now) {
                 core.cache.invalidate_on(CacheEvent::UnusedEvicted);
             }
         })?;
-        housekeeper.spawn("key-reviewer", every, core, move |core, _| {
-            record_node(core, node, started_at);
+        // Due at once, so that operators see a new node without delay.
+        let mut renewal =
+            Interval { every: NODE_RENEWED_EVERY, last: started_at.minus(NODE_RENEWED_EVERY) };
+        housekeeper.spawn("key-reviewer", [Duration::ZERO, every], core, move |core, _| {
+            if renewal.take(core.clock.now()) {
+                record_node(core, node, started_at);
+            }
             if let Err(error) = core.review_keys() {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "cached keys were not compared with the database");
@@ -76,20 +80,22 @@ impl Housekeeper {
             }
         })?;
         let every = core.settings.waiting_transfer_every;
-        housekeeper.spawn("transferrer", every, core, transfer_waiting)?;
+        housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
         Ok(housekeeper)
     }
 
     fn spawn(
         &self,
         name: &str,
-        every: Duration,
+        [first_pause, every]: [Duration; 2],
         core: &Arc<Core>,
         mut work: impl FnMut(&Core, &StopSignal) + Send + 'static,
     ) -> Result<(), std::io::Error> {
         let (core, stop) = (Arc::clone(core), Arc::clone(&self.stop));
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            while !stop.wait(every) {
+            let mut pause = first_pause;
+            while !stop.wait(pause) {
+                pause = every;
                 work(&core, &stop);
             }
         })?;
@@ -130,6 +136,7 @@ fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
     }
 }
 
+const NODE_RENEWED_EVERY: Duration = Duration::from_mins(1);
 /// Time after which the row of a stopped node is deleted.
 const NODE_KEPT: Duration = Duration::from_hours(24);
 

@@ -18,7 +18,7 @@ use crate::support::World;
 async fn a_node_whose_committer_panicked_is_not_alive() {
     let world = World::new();
     let alice = world.newcomer(None);
-    let node = world.node_on(broken(&world), Settings::default());
+    let node = world.node_on(broken(&world, &[Durability::Durable]), Settings::default());
     assert!(node.is_alive());
     let to = alice.key.clone().unwrap().unwrap();
     let message = Send { to, message: "hello".into(), idempotency_key: None };
@@ -30,8 +30,10 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
 fn a_node_whose_housekeeper_panicked_is_not_alive() {
     let world = World::new();
     let soon = Duration::from_millis(1);
-    let node =
-        world.node_on(broken(&world), Settings { housekeeping_every: soon, ..Settings::default() });
+    let node = world.node_on(
+        broken(&world, &[Durability::Relaxed]),
+        Settings { housekeeping_every: soon, ..Settings::default() },
+    );
     ended(|| node.is_alive());
 }
 
@@ -52,16 +54,17 @@ fn ended(is_alive: impl Fn() -> bool) {
     }
 }
 
-fn broken(world: &World) -> Arc<Broken> {
-    Arc::new(Broken(Arc::clone(&world.database)))
+fn broken(world: &World, panics_at: &'static [Durability]) -> Arc<Broken> {
+    Arc::new(Broken(Arc::clone(&world.database), panics_at))
 }
 
-/// A database that panics on every write.
-struct Broken(Arc<Database>);
+/// A database that panics at writes of some kinds.
+struct Broken(Arc<Database>, &'static [Durability]);
 
 impl Store for Broken {
-    fn begin(&self, _durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        panic!("as ordered")
+    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
+        assert!(!self.1.contains(&durability), "as ordered");
+        self.0.begin(durability)
     }
 
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
