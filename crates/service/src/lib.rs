@@ -73,7 +73,7 @@ pub use operator::{
     },
     governance::{DecisionShown, PartnerAssigned},
     handles::HandleReleased,
-    key_details::KeyDetails,
+    key_details::{BadgeListed, KeyDetails},
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     stats::{NodeShown, StatsShown, TaskShown},

@@ -48,7 +48,7 @@ fn text_output_is_escaped_lines(database: &Database) {
     let alice = server.client().new_identity();
     let ended = run(database.admin_command(&["key", "show", &alice.key]));
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-    assert_eq!(ended.stdout.lines().count(), 13, "{}", ended.stdout);
+    assert_eq!(ended.stdout.lines().count(), 14, "{}", ended.stdout);
     assert!(ended.stdout.contains(&alice.did));
     // Control characters in a text are escaped: the text stays on its line.
     let reason = ["--reason", "a\nstatus  lifted\u{1b}[2J"];

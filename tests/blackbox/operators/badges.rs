@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, SOON, Server, Verifier, browse, eventually, on_both, text,
+    Client, Database, Identity, SOON, Server, Verifier, browse,
+    console::{ConsoleServer, Desk, Staff},
+    eventually, on_both, text,
 };
 
 on_both!(
@@ -16,6 +18,7 @@ on_both!(
     third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones,
     an_assessment_leads_to_a_badge_page_in_a_browser,
     a_revocation_is_public_on_every_node,
+    operators_see_the_badges_of_a_key,
     invalid_scores_are_rejected,
 );
 
@@ -195,6 +198,33 @@ fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(databas
         });
     }
     accepted(&new);
+}
+
+fn operators_see_the_badges_of_a_key(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let client = server.server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
+    let [first, second] = [(); 2].map(|()| issue(client, &alice));
+    database.operate(&["badge", "revoke", &text(&first, "badge_id"), "--reason", "withdrawn"]);
+    let shown = database.operate(&["key", "show", &alice.key]);
+    let badges = shown["badges"].as_array().unwrap();
+    let status = |of: &Value| {
+        let badge = badges.iter().find(|badge| badge["badge_id"] == of["badge_id"]).unwrap();
+        assert_eq!(badge["expires_at"], of["expires_at"]);
+        text(badge, "status")
+    };
+    assert_eq!(
+        (badges.len(), status(&first), status(&second)),
+        (2, "revoked".into(), "valid".into())
+    );
+    assert_eq!(database.operate(&["key", "show", &bob.key])["badges"], json!([]));
+    let desk = Desk::sign_in(&server.ops, Staff::Vera);
+    let page = desk.page(&format!("/console/keys/{}", alice.key));
+    assert!(
+        page.contains(&text(&second, "badge_id")) && page.contains("<td>revoked</td>"),
+        "{page}"
+    );
 }
 
 fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {

@@ -1,5 +1,6 @@
 //! Badges issued by the service, and their positions in the public lists of revoked badges.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, AssessmentId, BadgeId, Jurisdiction, Timestamp};
@@ -40,7 +41,7 @@ pub struct Revocation {
 }
 
 /// The status of a badge at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadgeStatus {
     /// The validity of the badge has ended.
@@ -49,6 +50,17 @@ pub enum BadgeStatus {
     Revoked,
     /// The badge is within its validity and was not revoked.
     Valid,
+}
+
+impl BadgeStatus {
+    /// Returns the name of the status.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Valid => "valid",
+        }
+    }
 }
 
 impl Badge {

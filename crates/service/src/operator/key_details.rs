@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Timestamp,
+    ApiKeyId, Badge, BadgeId, BadgeStatus, Jurisdiction, Timestamp,
     ports::{KeyOverview, WebhookOwner},
 };
 use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
@@ -32,6 +32,23 @@ pub struct KeyDetails {
     pub governance: GovernanceView,
     /// The webhooks, newest first.
     pub webhooks: Vec<WebhookView>,
+    /// The badges, the last to expire first; at most 100.
+    pub badges: Vec<BadgeListed>,
+}
+
+/// A badge of a key, as operators see it.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct BadgeListed {
+    /// Id of the badge.
+    pub badge_id: BadgeId,
+    /// Whether the badge is valid.
+    pub status: BadgeStatus,
+    /// The jurisdiction whose checks the key passed. `None` if the request named no jurisdiction.
+    pub jurisdiction: Option<Jurisdiction>,
+    /// Start of the validity.
+    pub issued_at: Timestamp,
+    /// End of the validity.
+    pub expires_at: Timestamp,
 }
 
 impl Operator {
@@ -43,16 +60,30 @@ impl Operator {
         let terms = Terms::of(&key.plan);
         let mut lookup = self.store.operator_lookup()?;
         let webhooks = lookup.webhooks(&WebhookOwner::Key(*id), None, WEBHOOKS_SHOWN_MAX)?;
+        let badges = lookup.badges_of(id, BADGES_SHOWN_MAX)?;
+        let now = self.clock.now();
         Ok(KeyDetails {
             created_at: key.created_at,
             throughput_per_second: terms.per_second,
             allow_overage: terms.overage == OveragePolicy::Admit,
-            usage: report(&terms, &usage, self.clock.now()),
+            usage: report(&terms, &usage, now),
             governance: standing.into(),
             webhooks: webhooks.into_iter().map(WebhookView::from).collect(),
+            badges: badges.into_iter().map(|badge| listed(badge, now)).collect(),
             key: key.into(),
         })
     }
 }
 
+fn listed(badge: Badge, now: Timestamp) -> BadgeListed {
+    BadgeListed {
+        badge_id: badge.id,
+        status: badge.status(now),
+        jurisdiction: badge.compliance.map(|(jurisdiction, _)| jurisdiction),
+        issued_at: badge.issued_at,
+        expires_at: badge.expires_at,
+    }
+}
+
 const WEBHOOKS_SHOWN_MAX: u32 = 100;
+const BADGES_SHOWN_MAX: u32 = 100;

@@ -111,6 +111,19 @@ fn find_badge(
     row.map(|(badge, assessment)| Ok((badge.read()?, assessment.read()?))).transpose()
 }
 
+/// Returns up to `limit` badges of a key, the last to expire first.
+pub(crate) fn of_key(
+    conn: &mut AnyConnection,
+    key: &ApiKeyId,
+    limit: u32,
+) -> Result<Vec<Badge>, Fault> {
+    let badges = b::table
+        .filter(b::api_key_id.eq(key.to_string()))
+        .order((b::expires_at.desc(), b::id.desc()))
+        .limit(limit.into());
+    badges.load::<BadgeRow>(conn)?.into_iter().map(BadgeRow::read).collect()
+}
+
 fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, Fault> {
     let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
     if newest(conn)?.is_none_or(|newest| newest < first.number()) {

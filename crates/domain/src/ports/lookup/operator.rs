@@ -1,7 +1,7 @@
 //! The port for the lists and statistics of operators.
 
 use crate::{
-    AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Label, PartnerId, Timestamp, Webhook,
+    AccountId, ApiKey, ApiKeyId, Badge, Handle, KeyStatus, Label, PartnerId, Timestamp, Webhook,
     WebhookId, WebhookStatus,
     ports::{
         StoreError,
@@ -51,6 +51,9 @@ pub trait OperatorLookup {
 
     /// Lists the last turn of each housekeeping task, by name.
     fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError>;
+
+    /// Lists up to `limit` badges of a key, the last to expire first.
+    fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError>;
 
     /// Lists up to `limit` enabled webhooks whose deliveries fail, the longest failing ones first.
     fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError>;

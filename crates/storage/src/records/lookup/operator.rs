@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::{dsl::count_star, prelude::*};
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, KeyStatus, PartnerId, Timestamp, Webhook, WebhookId,
+    AccountId, ApiKey, ApiKeyId, Badge, KeyStatus, PartnerId, Timestamp, Webhook, WebhookId,
     ports::{
         AccountOverview, AccountSummary, KeyFilter, Node, OperatorLookup, ServiceStats, StoreError,
         TaskTurn, WebhookOwner,
@@ -14,7 +14,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     housekeeping::nodes,
-    records::{api_keys, lookup::stats, webhooks},
+    records::{api_keys, badges, lookup::stats, webhooks},
     rows::columns,
     schema::{accounts as a, api_keys as k, sessions, webhooks as w},
 };
@@ -64,6 +64,10 @@ impl OperatorLookup for Reader<'_> {
 
     fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError> {
         self.run(nodes::task_turns)
+    }
+
+    fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError> {
+        self.run(|conn| badges::of_key(conn, key, limit))
     }
 
     fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {

@@ -50,6 +50,13 @@ fn operation() -> Operation {
         "usage": { "minute": window(300), "day": window(50_000), "month": window(100_000) },
         "governance": { "blocked": false, "reasons": [] },
         "webhooks": [],
+        "badges": [{
+            "badge_id": "bdg_01m7ye92k0ejgs32r4n1j3x7m3",
+            "status": "valid",
+            "jurisdiction": "EU",
+            "issued_at": "2026-11-21T07:00:00.000Z",
+            "expires_at": "2027-02-19T07:00:00.000Z",
+        }],
     }));
     let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3" });
     Operation::new::<KeyDetails>("getKey", key)
