@@ -19,7 +19,7 @@ pub struct Invite {
     pub used: u32,
     /// Time at which the invite was created.
     pub created_at: Timestamp,
-    /// End of the invite, exclusive.
+    /// End of the invite's validity, exclusive.
     pub expires_at: Timestamp,
     /// Time of revocation; `None` if the invite was not revoked.
     pub revoked_at: Option<Timestamp>,

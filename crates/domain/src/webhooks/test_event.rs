@@ -26,7 +26,7 @@ pub struct WebhookTest {
     event: &'static str,
     /// Id of the event, the same as in the header `webhook-id`.
     event_id: OwnEventId,
-    /// Time of the event.
+    /// Metadata of the event: the time of the owner's request.
     metadata: EventMetadata,
 }
 
