@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::entropy::Entropy;
 
-/// Parses the seed as a portable key, and as a fast key if the processor supports it.
+/// Parses the seed as a private key of the portable implementation. If the processor supports the fast implementation,
+/// also parses the seed as a private key of that implementation.
 fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
     let portable = <Portable as Kem>::PrivateKey::from_bytes(&seed).unwrap();
     let fast = fast::PrivateKey::of(&seed).filter(|_| fast::is_available());
