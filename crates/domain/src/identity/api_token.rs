@@ -27,7 +27,7 @@ pub struct ApiToken {
     pub created_at: Timestamp,
     /// End of the token's validity, exclusive.
     pub expires_at: Timestamp,
-    /// Start of the hour of the last use.
+    /// Start of the hour of the last use. `None` if the token was never used.
     pub last_used_at: Option<Timestamp>,
 }
 

@@ -33,7 +33,7 @@ pub struct WebhookTest {
 /// The result of a test event. There is only one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestResult {
-    /// `Ok` if the receiver responded with a 2xx status in time.
+    /// `Ok` if the receiver responded with a 2xx status before the timeout.
     pub result: Result<(), AttemptFailure>,
     /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,

@@ -96,8 +96,8 @@ fn extreme_inputs_give_the_same_bytes() {
     }
 }
 
-/// X25519 gives zero for them. X-Wing hashes zero as any other result; RFC 7748 leaves the
-/// rejection to protocols.
+/// X25519 gives zero for public keys of small order. X-Wing hashes zero like any other result; RFC 7748 leaves the
+/// rejection of zero to protocols.
 #[test]
 fn x25519_keys_of_small_order_give_the_same_bytes() {
     let order_8 = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
