@@ -22,7 +22,7 @@ pub struct ApiSettings {
     /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` trusts no proxy, like
     /// an empty list. A server behind a TLS proxy refuses to start with `None`, but accepts an empty list.
     pub trusted_proxies: Option<Vec<IpNet>>,
-    /// The maximum number of activations per minute and client address. 0 turns the limit off.
+    /// The maximum number of activations (creations of API keys) per minute and client address. 0 turns the limit off.
     pub activations_per_minute: u32,
     /// The maximum number of logins per minute and client address. 0 turns the limit off.
     pub logins_per_minute: u32,

@@ -1,6 +1,6 @@
-//! Rate limits for requests that the limits of an API key do not cover: activations and logins per client address, and
-//! test events and changes per account. Each node counts in memory, which is enough to bound the cost of a flood. The
-//! limits of a key, in contrast, are exact and stored in the database.
+//! Rate limits for requests that the limits of an API key do not cover: activations (of API keys) and logins per client
+//! address, and test events and changes per account. Each node counts in memory, which is enough to bound the cost of a
+//! flood. The limits of a key, in contrast, are exact and stored in the database.
 //!
 //! A request that is refused before any look-up does not count. Otherwise an attacker could use up the limit of an
 //! address with malformed requests.
@@ -35,7 +35,8 @@ pub(crate) fn admit_sign_in(
     admit_address(app, client.ok_or(Problem::Lost)?, sign_ins)
 }
 
-/// Counts an activation through the API or a page. Fails if the client address has reached its limit of activations.
+/// Counts an activation (the creation of an API key, with or without a new account) through the API or a page. Fails if
+/// the client address has reached its limit of activations.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)
 }

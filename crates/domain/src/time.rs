@@ -47,8 +47,8 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Returns the duration between two instants in any order. Use this for timeouts. If the clock is set back,
-    /// [`Self::since`] returns zero, and the timeout would not end.
+    /// Returns the duration between two instants in any order. Use this method for timeouts. [`Self::since`] returns
+    /// zero while the clock is set back, so a timeout that uses `since` would not end.
     pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))
     }

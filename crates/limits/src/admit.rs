@@ -13,9 +13,9 @@ use crate::{
 /// Relation of an admitted message to the monthly allowance of its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageAdmission {
-    /// Beyond the monthly allowance. The plan of the key permits such messages (overage).
+    /// The message is beyond the monthly allowance, and the plan of the key admits such messages (overage).
     Overage,
-    /// Within the monthly allowance.
+    /// The message is within the monthly allowance.
     WithinAllowance,
 }
 

@@ -38,7 +38,8 @@ fn interval_us(burst: i64) -> Option<i64> {
     rounded_up.checked_div(burst)
 }
 
-/// Converts microseconds to milliseconds. Rounds up: a caller that waits for this time must not come too early.
+/// Converts microseconds to milliseconds. Rounds up, so that a caller that waits until the returned time is not refused
+/// again.
 fn whole_millis(micros: i64) -> i64 {
     let down = micros.div_euclid(MILLI_US);
     if micros.rem_euclid(MILLI_US) > 0 { down.saturating_add(1) } else { down }

@@ -13,7 +13,7 @@ pub struct ReceivedRequest<'a> {
     pub body: &'a [u8],
 }
 
-/// Error: the request has a header more than once, so its value is ambiguous.
+/// The error for a header that a request has more than once, so that the value of the header is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the header is repeated")]
 pub struct RepeatedHeader;

@@ -19,7 +19,8 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// Opens the database, also while servers use it. Rejects a missing or outdated database without changing it.
+    /// Opens the database, even while servers use the database. Rejects a missing or outdated database without changing
+    /// it.
     pub(super) fn open(args: &DatabaseArgs) -> Result<Self, Fault> {
         let settings = DatabaseSettings::from(args);
         let url = settings.database_url();

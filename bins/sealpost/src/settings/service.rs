@@ -358,7 +358,7 @@ enum EventsName {
     /// Only the event envelope.received
     #[value(name = "v1.0")]
     V1_0,
-    /// The events envelope.received and envelope.bounced
+    /// All events: envelope.received, envelope.bounced, identity.rotated and usage.threshold
     #[value(name = "v1.1")]
     V1_1,
 }

@@ -50,7 +50,7 @@ fn no_description_links_to_rust_types() {
     }
 }
 
-/// Client generators create enumerations only from `enum`.
+/// Checks that each schema with constants uses `enum`, because client generators create enumerations only from `enum`.
 #[test]
 fn no_schema_lists_constants_as_variants() {
     let document = document();

@@ -7,12 +7,13 @@ use sealpost_domain::{RequestSource, UserAgent};
 use super::client_address::client_address;
 use crate::state::ApiState;
 
-/// Returns client address and user agent of a request through the API or on a page.
+/// Returns the client address and the user agent of a request to the API or to a page.
 pub fn request_source(app: &ApiState, request: &HttpRequest) -> RequestSource {
     source_behind(&app.trusted_proxies, request)
 }
 
-/// Returns client address and user agent of a request. Believes the address that one of these proxies states.
+/// Returns the client address and the user agent of a request. Trusts a forwarded client address only if the request
+/// comes from one of these proxies.
 pub(crate) fn source_behind(trusted_proxies: &[IpNet], request: &HttpRequest) -> RequestSource {
     let headers = request.headers();
     let address =

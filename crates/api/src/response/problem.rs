@@ -34,7 +34,7 @@ pub enum Problem {
         /// The time until the next minute.
         retry_after: Duration,
     },
-    /// The request body did not arrive in time.
+    /// The request body did not arrive within the body timeout.
     BodyTimeout,
     /// The request body exceeds the maximum size.
     BodyTooLarge {

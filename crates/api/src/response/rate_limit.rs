@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// The time of the tests: 2026-01-01T00:00:24.500Z.
+    /// The current time in the tests: 2026-01-01T00:00:24.500Z.
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_624_500);
 
     fn shown(usage: &Usage, counted: Counted) -> [String; 2] {

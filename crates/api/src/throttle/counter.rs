@@ -1,4 +1,5 @@
-//! Counts requests per minute for each key, in memory. A key is for example a client address.
+//! Counts requests per minute, in memory, separately for each key of a map. A key is for example a client address; it
+//! is not an API key.
 
 use std::{
     collections::HashMap,
@@ -103,7 +104,7 @@ impl<Key: Eq + Hash> Minute<Key> {
 }
 
 const MINUTE_MS: i64 = 60_000;
-/// Maximum number of keys with a count. This many counts take about 10 MB of memory.
+/// Maximum number of keys in the map of counts. A full map takes about 10 MB of memory.
 const COUNTS_MAX: usize = 100_000;
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ impl UnmetThreshold {
     }
 }
 
-/// The reason why an API key gets no badge.
+/// The reason why the metrics of an API key do not allow a badge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadgeDenial {
     /// Drift exceeds its hard limit of 0.3. In this case the other metrics are not checked.

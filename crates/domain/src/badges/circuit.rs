@@ -14,7 +14,7 @@ use crate::{ApiKeyId, AttestationId, Timestamp};
 pub struct Jurisdiction(String);
 
 impl Jurisdiction {
-    /// Parses the name of a jurisdiction in any case. `None` if the text is not a valid name.
+    /// Parses the name of a jurisdiction, in upper or lower case. `None` if the text is not a valid name.
     pub fn parse(text: &str) -> Option<Self> {
         let name = text.to_ascii_uppercase();
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

@@ -9,7 +9,8 @@ use crate::{CircuitReport, KeyStatus, TokenScope, UnmetThreshold, Window};
 /// the caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The state of the subject forbids an operator's act. Contains the text of the error response.
+    /// The admin action is not possible in the current state of the key, badge or other object. Contains the text of
+    /// the error response.
     #[error("{0}")]
     ActionRefused(String),
     /// The service opens no new accounts, because sign-up is closed.

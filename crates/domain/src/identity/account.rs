@@ -29,7 +29,7 @@ pub struct Session {
     pub token: TokenHash,
     /// The account whose requests the session authenticates.
     pub account_id: AccountId,
-    /// End of the session, exclusive.
+    /// End of the session's validity, exclusive.
     pub expires_at: Timestamp,
 }
 

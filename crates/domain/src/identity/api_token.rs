@@ -25,9 +25,9 @@ pub struct ApiToken {
     pub scopes: TokenScopes,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// End of the token, exclusive.
+    /// End of the token's validity, exclusive.
     pub expires_at: Timestamp,
-    /// Start of the hour of the last use.
+    /// Start of the hour of the last use. `None` if the token was never used.
     pub last_used_at: Option<Timestamp>,
 }
 

@@ -11,7 +11,7 @@ pub struct Invite {
     pub id: InviteId,
     /// Hash of the invite's secret. The secret itself is shown only once, when the invite is created.
     pub secret: TokenHash,
-    /// A note of the operator. `None` if the operator wrote none.
+    /// A note of the operator. `None` if the operator wrote no note.
     pub note: Option<String>,
     /// Maximum number of accounts to open with the invite.
     pub uses: u32,
@@ -19,7 +19,7 @@ pub struct Invite {
     pub used: u32,
     /// Time at which the invite was created.
     pub created_at: Timestamp,
-    /// End of the invite, exclusive.
+    /// End of the invite's validity, exclusive.
     pub expires_at: Timestamp,
     /// Time of revocation; `None` if the invite was not revoked.
     pub revoked_at: Option<Timestamp>,

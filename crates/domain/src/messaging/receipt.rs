@@ -72,9 +72,9 @@ pub struct ReceiptFacts {
 pub struct ReceiptView {
     /// State of the envelope.
     pub state: ReceiptState,
-    /// Time of the first successful delivery; null if there was none, or if the recipient hides it.
+    /// Time of the first successful delivery; null if no delivery has succeeded, or if the recipient hides this time.
     pub notified_at: Option<Timestamp>,
-    /// Time of the first opening; null if there was none, or if the recipient hides it.
+    /// Time of the first opening; null if the envelope was not opened, or if the recipient hides this time.
     pub opened_at: Option<Timestamp>,
 }
 

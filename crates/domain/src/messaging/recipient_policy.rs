@@ -1,5 +1,5 @@
-//! The policy of an API key as a recipient: the senders that it accepts, and what other keys see of its receipts and
-//! its profile.
+//! The policy of an API key as a recipient: the senders that it accepts, the receipts (states of received envelopes)
+//! that senders see, and the visibility of its label.
 
 use std::collections::BTreeSet;
 

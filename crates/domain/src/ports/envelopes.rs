@@ -46,8 +46,8 @@ pub trait EnvelopeRepo {
 pub struct AddressedEnvelope {
     /// The envelope.
     pub envelope: Envelope,
-    /// Time of the first opening; `None` if it was not opened.
+    /// Time of the first opening; `None` if the envelope was not opened.
     pub opened_at: Option<Timestamp>,
-    /// The handle by which senders can address the sender of this envelope; `None` if the sender has none.
+    /// The handle by which other keys can address the sender of this envelope; `None` if the sender has no handle.
     pub sender_handle: Option<Handle>,
 }

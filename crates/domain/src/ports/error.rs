@@ -16,7 +16,7 @@ pub enum StoreError {
     /// The database rejected a statement.
     #[error("the database rejected a statement")]
     Refused(#[source] BoxedError),
-    /// The database cannot be reached, or no connection became free in time.
+    /// The database cannot be reached, or no connection became free within the connection timeout.
     #[error("the database cannot be reached")]
     Unavailable(#[source] BoxedError),
 }

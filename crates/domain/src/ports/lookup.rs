@@ -22,7 +22,7 @@ pub use operator::{
 pub trait Lookup:
     BadgeLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
 {
-    /// Finds the session of a token, also if it has expired. `None` after a logout.
+    /// Finds the session of a token, even if the session has expired. `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 
     /// Finds the sessions of many tokens, in any order. Omits unknown tokens.
@@ -39,13 +39,13 @@ pub trait Lookup:
         now: Timestamp,
     ) -> Result<Vec<ApiToken>, StoreError>;
 
-    /// Finds an API key, also if it is revoked. `None` if there is no key with this id.
+    /// Finds an API key, even if the key is revoked. `None` if no key has this id.
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Reads snapshots of the given keys, in any order. Omits missing keys.
     fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError>;
 
-    /// Finds the owner of a handle, also if the key is revoked. `None` if the handle is free.
+    /// Finds the key and the account that own a handle, even if the key is revoked. `None` if the handle is free.
     fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
 
     /// Finds the hash of the account's login secret. `None` if the account does not exist.
@@ -54,8 +54,8 @@ pub trait Lookup:
     /// Finds the hash of the account's recovery code; `None` if the account or its code does not exist.
     fn find_recovery_code(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
 
-    /// Returns the last time that the login secret was given in a session; `None` if it never was, or if the session
-    /// has ended.
+    /// Returns the time at which the login secret was last given in a session; `None` if the secret was never given in
+    /// the session, or if the session has ended.
     fn session_confirmed_at(&mut self, token: &TokenHash) -> Result<Option<Timestamp>, StoreError>;
 
     /// Lists all issuer keys, ordered by the start of signing.

@@ -62,7 +62,7 @@ pub struct SentPage {
 /// The public profile of a key: the data that other keys can see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyProfile {
-    /// The handle by which senders can address the key; `None` if the key has none.
+    /// The handle by which senders can address the key; `None` if the key has no handle.
     pub handle: Option<Handle>,
     /// Display name; `None` if the policy of the key hides it.
     pub label: Option<Label>,

@@ -68,8 +68,8 @@ pub enum EventsVersion {
 }
 
 impl EventsVersion {
-    /// Finds the kind of event with this name. Fails if this version does not have the kind. The error is a clause that
-    /// follows the name of the field in the error text.
+    /// Finds the kind of event with this name. Fails if the event version does not have the kind. The error is a clause
+    /// that follows the name of the field in the error text.
     pub fn find(self, name: &str) -> Result<EventKind, String> {
         let kind = EventKind::from_name(name);
         match kind {
@@ -85,7 +85,7 @@ impl EventsVersion {
         }
     }
 
-    /// Returns the kinds that this version has.
+    /// Returns the kinds to which a webhook can subscribe under this event version.
     pub fn kinds(self) -> impl Iterator<Item = EventKind> {
         EventKind::ALL.into_iter().filter(move |kind| kind.since() <= self)
     }

@@ -12,7 +12,7 @@ use crate::{
 pub struct IdentityRotation {
     /// The changed key.
     pub api_key_id: ApiKeyId,
-    /// The handle of the key before the change; `None` if it had none.
+    /// The handle of the key before the change; `None` if the key had no handle.
     pub handle: Option<Handle>,
     /// The key that now has the handle. `None` if the handle was not moved.
     pub replaced_by: Option<ApiKeyId>,

@@ -26,14 +26,14 @@ pub struct WebhookTest {
     event: &'static str,
     /// Id of the event, the same as in the header `webhook-id`.
     event_id: OwnEventId,
-    /// Time of the event.
+    /// Metadata of the event: the time of the owner's request.
     metadata: EventMetadata,
 }
 
 /// The result of a test event. There is only one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestResult {
-    /// `Ok` if the receiver responded with a 2xx status in time.
+    /// `Ok` if the receiver responded with a 2xx status before the timeout.
     pub result: Result<(), AttemptFailure>,
     /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,

@@ -58,6 +58,6 @@ pub struct Target {
 pub struct RetiringSecret {
     /// The signing secret, encrypted.
     pub secret: Wrapped,
-    /// End of use of the secret, exclusive.
+    /// End of the time in which the service signs with the secret, exclusive.
     pub until: Timestamp,
 }

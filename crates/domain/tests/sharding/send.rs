@@ -1,4 +1,5 @@
-//! A send: look-up of facts and placement, one transaction in one shard, the reply.
+//! A send has three parts: the look-up of facts (the state of both keys) and placement (the shard of the sender), one
+//! transaction in one shard, and the reply.
 
 use crate::{
     check::Violation,
@@ -94,7 +95,8 @@ impl Attempt {
     }
 }
 
-/// Reads facts and placement from the caches of the node, or else from the directory.
+/// Reads the facts of both keys and the placement of the sender's slot from the caches of the node. Reads missing
+/// entries from the directory (the shared database). `None` if the directory is needed but not reachable.
 fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
     let Request { sender, recipient, .. } = request;
     let directory = (!world.directory.is_away).then_some(&world.directory);
@@ -114,7 +116,7 @@ fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
     })
 }
 
-/// Looks for the idempotency key in the former shards of the slot. Closed shards add no keys.
+/// Looks for the idempotency key in the former shards of the slot. A former shard stores no more keys for this slot.
 fn search_former(world: &mut World, request: RequestNo, mut basis: Basis) -> Option<Step> {
     if world.order == CommitOrder::ForgetsFormerShards {
         return Some(Step::Decide(basis));
@@ -132,7 +134,8 @@ fn is_locked(world: &World, basis: &Basis, sender: KeyNo) -> bool {
     world.shards[basis.placement.shard].locked.contains(&sender)
 }
 
-/// First half of the transaction: locks the usage row, shares the gate, and checks everything.
+/// First half of the transaction: takes the shared hand-over lock, locks the usage row, and checks the gate (the
+/// shard's right to store sends of the slot), the facts and the limit.
 fn decide(world: &mut World, origin: Origin, request: Request, basis: &Basis) -> Option<Step> {
     let Request { sender, recipient, .. } = request;
     let Placement { epoch, shard: number, .. } = basis.placement;
@@ -166,7 +169,7 @@ fn decide(world: &mut World, origin: Origin, request: Request, basis: &Basis) ->
     Some(Step::Commit(EnvelopeId { epoch, shard: number, attempt: origin.attempt }))
 }
 
-/// Second half of the transaction: the envelope, its idempotency key and the usage, or nothing.
+/// Second half of the transaction: commits the envelope, its idempotency key and the usage together, or nothing.
 fn commit(world: &mut World, sender: KeyNo, request: RequestNo, id: EnvelopeId) -> Option<Step> {
     let shard = &mut world.shards[id.shard];
     shard.locked.remove(&sender);

@@ -31,7 +31,7 @@ pub(crate) struct World {
     pub(crate) history: History,
 }
 
-/// The cluster with keys, sessions, handles and the map of the shards.
+/// The database cluster with the keys, sessions and handles, and the map from slots to shards.
 pub(crate) struct Directory {
     pub(crate) is_away: bool,
     pub(crate) facts: Vec<Facts>,
@@ -80,7 +80,8 @@ pub(crate) struct Shard {
     pub(crate) used: Vec<usize>,
     pub(crate) names: BTreeMap<RequestNo, EnvelopeId>,
     pub(crate) envelopes: BTreeMap<EnvelopeId, StoredEnvelope>,
-    /// Keys with a usage row locked by a running batch. The batch also shares the gate.
+    /// Keys whose usage row is locked by a running batch. The batch also holds the shared hand-over lock, for which a
+    /// hand-over waits.
     pub(crate) locked: BTreeSet<KeyNo>,
 }
 
@@ -95,7 +96,7 @@ pub(crate) struct Gate {
 pub(crate) struct EnvelopeId {
     pub(crate) epoch: usize,
     pub(crate) shard: ShardNo,
-    /// Stands for the time and the random bits of a real id.
+    /// Number of the attempt that creates the envelope. In a real id, the time and random bits take its place.
     pub(crate) attempt: usize,
 }
 

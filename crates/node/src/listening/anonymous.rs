@@ -140,7 +140,7 @@ impl Members {
 }
 
 impl Membership {
-    /// Completes when this connection must close, because a newer connection has taken its place.
+    /// Completes when this connection must close, because a newer connection has evicted this connection from the set.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {

@@ -1,7 +1,8 @@
 //! Closes connections to which no response byte was written within the timeout.
 //!
-//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, an
-//! endless second head, or a client that never reads its response, would hold a connection permanently.
+//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, a
+//! client could hold a connection permanently: by an endless head of a second request, or by never reading its
+//! response.
 
 use std::{
     io::{self, IoSlice},

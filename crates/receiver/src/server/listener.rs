@@ -119,8 +119,8 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ReceiverError>
     bound.map_err(|source| ReceiverError::Bind { address, source })
 }
 
-/// Returns an error if `forward_to` has the address of the listener itself. The listener would forward each request to
-/// itself without end.
+/// Returns an error if `forward_to` has the address of the listener itself, because then the listener would forward
+/// each request to itself without end.
 fn refuse_loop(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), ReceiverError> {
     let Some(uri) = forward_to else { return Ok(()) };
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);

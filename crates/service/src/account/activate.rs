@@ -49,11 +49,12 @@ pub struct Activated {
     pub account_id: AccountId,
     /// Time of activation.
     pub created_at: Timestamp,
-    /// The login secret of a new account, shown only in this response. Absent if the account existed.
+    /// The login secret of a new account, shown only in this response. Absent if the account existed before the
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub login_secret: Option<String>,
-    /// The recovery code of a new account, which replaces a lost login secret; shown only here.
+    /// The recovery code of a new account, which replaces a lost login secret; shown only in this response.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub recovery_code: Option<String>,

@@ -35,7 +35,7 @@ pub struct CreateApiToken {
 pub struct ApiTokenCreated {
     /// Id of the token, for its revocation.
     pub token_id: ApiTokenId,
-    /// The value for `Authorization: Bearer`; shown only here.
+    /// The value for `Authorization: Bearer`, shown only in this response.
     pub token: String,
     /// Display name.
     pub name: Label,
@@ -103,7 +103,7 @@ impl From<ApiToken> for ApiTokenView {
 }
 
 impl Sealpost {
-    /// Creates an API token for a key of the session's account. Needs the present login secret.
+    /// Creates an API token for a key of the session's account. Needs the current login secret.
     pub async fn create_api_token(
         &self,
         session: &AccountSession,
@@ -126,7 +126,7 @@ impl Sealpost {
         .await
     }
 
-    /// Revokes an API token of the session's account. No node admits a later request with the token.
+    /// Revokes an API token of the session's account. After this call, no node admits a request with the token.
     pub async fn revoke_api_token(
         &self,
         session: &AccountSession,

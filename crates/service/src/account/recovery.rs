@@ -1,4 +1,5 @@
-//! The secrets of an account: replacement with the present login secret, and recovery without it.
+//! Replaces the secrets of an account: with proof by the current login secret, or by the recovery code if the login
+//! secret is lost.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -16,7 +17,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// Account and recovery code of a recovery.
+/// The input of a recovery: the account, and its recovery code.
 pub struct Recovery {
     /// The account, as activation returned it.
     pub account_id: String,
@@ -128,7 +129,7 @@ fn recover(
 pub(crate) enum OwnerProof {
     /// The login secret was given within the last minutes.
     Confirmed,
-    /// The present login secret, not yet verified.
+    /// The current login secret, as the request contains it. Not verified yet.
     Secret(String),
 }
 
@@ -155,7 +156,8 @@ pub(crate) fn check_owner(
     Ok(if is_right { Ok(()) } else { Err(WRONG_SECRET) })
 }
 
-/// Records a wrong login secret, if that is why the act was refused. `attempted` names the act.
+/// If an act was refused because of a wrong login secret, stores an activity entry about this. `attempted` names the
+/// act.
 pub(crate) fn record_wrong_secret<T>(
     core: &Core,
     session: &AccountSession,

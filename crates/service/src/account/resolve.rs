@@ -16,7 +16,7 @@ use crate::{
 /// The part of an identity that other identities can see.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Resolved {
-    /// The API key of the identity, also if the request named a handle.
+    /// The API key of the identity, even if the request named a handle.
     pub api_key_id: ApiKeyId,
     /// The handle of the key; null if the key has none.
     pub handle: Option<Handle>,

@@ -67,7 +67,7 @@ impl Sealpost {
         self.block(move |core| begin_session(core, &login, &source)).await
     }
 
-    /// Ends this session, or all sessions of its account.
+    /// Ends the session of the request, or all sessions of its account.
     pub async fn logout(
         &self,
         session: &AccountSession,

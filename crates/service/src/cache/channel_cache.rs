@@ -154,7 +154,7 @@ impl ChannelCache {
         self.accepted.wipe_expired(now);
     }
 
-    /// Wipes all channels, and caches no channel from now on.
+    /// Wipes all channels. After this call, no channel is cached.
     pub(super) fn close(&self) {
         self.open.close();
         self.accepted.close();

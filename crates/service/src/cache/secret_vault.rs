@@ -53,7 +53,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Self { life, entries: Mutex::new(entries) }
     }
 
-    /// Returns a value, or `None` if there is none or it has expired.
+    /// Returns the value under `key`, or `None` if no value is stored or the value has expired.
     pub(super) fn get(&self, key: &K, now: Timestamp) -> Option<Arc<V>> {
         let mut entries = self.lock();
         let entry = entries.by_key.get(key)?;

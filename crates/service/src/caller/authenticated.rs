@@ -15,7 +15,7 @@ use crate::cache::cached_key::CachedKey;
 pub struct Caller {
     pub(crate) id: CallerId,
     pub(crate) account_id: AccountId,
-    /// `None` for a session.
+    /// Id of the API token that authenticated the request. `None` for a session.
     pub(crate) api_token: Option<ApiTokenId>,
     /// The cache entry of the caller's key, so that a send needs no second look-up.
     pub(crate) key: Arc<CachedKey>,

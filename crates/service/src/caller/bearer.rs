@@ -30,7 +30,7 @@ pub(crate) struct Bearer {
     pub(crate) hash: TokenHash,
     pub(crate) account_id: AccountId,
     pub(crate) expires_at: Timestamp,
-    /// `None` for a session.
+    /// The key and the scopes of an API token. `None` for a session.
     pub(crate) grant: Option<TokenGrant>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct TokenGrant {
     last_use: Arc<LastUse>,
 }
 
-/// The hour of the last use that this node knows, in milliseconds.
+/// Start of the hour of the last use that this node knows, in milliseconds since the Unix epoch.
 #[derive(Debug)]
 struct LastUse(AtomicI64);
 

@@ -35,7 +35,7 @@ impl TokenUseQueue {
         queue.has_worker.then(|| std::mem::take(&mut queue.hours))
     }
 
-    /// Lets the next use start a worker, although this one did not end in order.
+    /// Lets the next use start a worker, after the current worker has ended unexpectedly.
     pub(super) fn abandon(&self) {
         self.lock().has_worker = false;
     }

@@ -1,5 +1,5 @@
-//! Parses the TOML file that defines the checks of each jurisdiction. Any error, also an unknown field, rejects the
-//! whole file.
+//! Parses the TOML file that defines the checks of each jurisdiction. If the file has an error, such as an unknown
+//! field, the whole file is rejected.
 
 use std::{collections::BTreeMap, time::Duration};
 

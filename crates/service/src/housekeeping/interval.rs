@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// An interval that is due each time `every` has passed.
+/// A recurring interval: becomes due each time that the duration `every` has passed.
 pub(super) struct Interval {
     pub(super) every: Duration,
     pub(super) last: Timestamp,

@@ -108,7 +108,8 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns one event of a key with its request and all its attempts. Refuses an event without any trace.
+    /// Returns one event of a key with its request and all its attempts. Refuses an event if neither the event nor an
+    /// attempt to deliver it is stored.
     pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
         let key = *key;
         self.read(move |core, lookup, account, _now| {

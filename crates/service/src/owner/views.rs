@@ -53,7 +53,7 @@ pub struct SessionView {
     pub client_address: Option<IpAddr>,
     /// Program of the client that logged in, as it calls itself.
     pub user_agent: Option<String>,
-    /// True if this session made the request.
+    /// True if the request for the page was made in this session.
     pub is_this: bool,
 }
 

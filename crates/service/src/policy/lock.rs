@@ -1,11 +1,11 @@
-//! Locks a key before its policy changes.
+//! Locks the database row of an API key, before a transaction changes the key's policy as a recipient.
 
 use sealpost_domain::{
     ApiKeyId, KeyStatus, Refusal,
     ports::{FactsQuery, StoreError, Tx},
 };
 
-/// Locks a key until the transaction ends. Refuses a key that is not active.
+/// Locks the usage row of a key until the transaction ends. Refuses a key that is not active.
 pub(super) fn lock_active_key(
     tx: &mut dyn Tx,
     key: &ApiKeyId,

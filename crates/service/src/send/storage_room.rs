@@ -113,8 +113,8 @@ impl StoredBytesCache {
 }
 
 impl CachedBytes {
-    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on how much
-    /// of its quota the account would use. If the clock was set back, every entry is too old.
+    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on the part
+    /// of its quota that the account uses after the `added` bytes. If the clock was set back, every entry is too old.
     fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
         let after = self.bytes.saturating_add(added);
         let age_max_ms = if after > bytes_max {
@@ -141,12 +141,12 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Maximum age of an entry in milliseconds, if the account would use at most half of its quota.
+/// Maximum age of a cache entry in milliseconds, if the account uses at most half of its quota after the batch.
 const AGE_MAX_FAR_MS: i64 = 60_000;
-/// Maximum age of an entry in milliseconds, if the account would use more than half of its quota.
+/// Maximum age of a cache entry in milliseconds, if the account uses more than half of its quota after the batch.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
-/// Maximum age of an entry in milliseconds, if the account would exceed its quota. It is short, so that sends are
-/// accepted again soon after deletions have freed bytes.
+/// Maximum age of a cache entry in milliseconds, if the batch would make the account exceed its quota. The age is
+/// short, so that sends are accepted again soon after deletions have freed bytes.
 const AGE_MAX_BEYOND_MS: i64 = 1_000;
 
 #[cfg(test)]

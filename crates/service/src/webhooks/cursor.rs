@@ -18,9 +18,10 @@ pub struct Cursor {
 /// The last entry of a page, after which the next page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Below {
-    /// The last entry is an attempt.
+    /// The last entry of the page is an attempt, with this number.
     Attempt(AttemptNumber),
-    /// The last entry is a pending delivery. A list shows all pending deliveries before the attempts.
+    /// The last entry of the page is a pending delivery of this event. A list shows all pending deliveries before the
+    /// attempts.
     Event(EventId),
 }
 

@@ -41,14 +41,14 @@ pub enum Manage {
     List,
     /// Sends all events again whose delivery failed in a time range.
     Recover(Recover),
-    /// Sends one event now, also if it was delivered before.
+    /// Sends one event now, even if the event was delivered before.
     Redeliver {
         /// Id of the webhook.
         webhook_id: String,
         /// Id of the event: the id of the envelope, or `evt_…` for other events.
         envelope_id: String,
     },
-    /// Creates a new signing secret. The old secret still signs for a time.
+    /// Creates a new signing secret. For a limited time, the service signs with both the old and the new secret.
     RotateSecret {
         /// Id of the webhook.
         webhook_id: String,

@@ -102,7 +102,8 @@ fn portion(rows: DeletedRows) -> ClosedPortion {
     ClosedPortion { rows, is_complete: false }
 }
 
-/// Marks an account as closed. No login secret has the hash of zeros, and without a recovery code there is no recovery.
+/// Marks an account as closed, and prevents logins. Replaces the hash of the login secret by zeros, which is the hash
+/// of no secret, and removes the recovery code. Returns false if the account does not exist.
 fn begin(
     conn: &mut AnyConnection,
     account: &str,

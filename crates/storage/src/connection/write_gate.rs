@@ -48,12 +48,12 @@ pub enum WriteFault {
     },
 }
 
-/// The age of the last durable commit; `None` if there was none since the start.
+/// The age of the last durable commit; `None` if the process has made no durable commit since its start.
 #[derive(Debug, Clone, Copy)]
 pub struct LastCommit(Option<Duration>);
 
 impl LastCommit {
-    /// Returns the age; `None` if there was no durable commit since the start.
+    /// Returns the age of the last durable commit; `None` if the process has made no durable commit since its start.
     pub fn age(self) -> Option<Duration> {
         self.0
     }

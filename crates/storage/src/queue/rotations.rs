@@ -180,5 +180,5 @@ fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
 const CHANGES_READ_TOGETHER: i64 = 100;
 /// A text that sorts after the ids of all envelopes.
 const ABOVE_ALL: &str = "env_~";
-/// Pattern for the column `events` of webhooks that subscribe to `identity.rotated`.
+/// The `LIKE` pattern that matches the column `events` of webhooks that subscribe to `identity.rotated`.
 const SUBSCRIBED: &str = "%identity.rotated%";

@@ -21,7 +21,8 @@ pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 /// The newest success of a webhook in a batch. Pass this value to [`SuccessThrottle::committed`] after the commit.
 pub(crate) struct RecordedSuccess {
     webhook_id: String,
-    /// Time of the success; `None` if an attempt of the batch failed.
+    /// Time of the success in milliseconds since the Unix epoch. `None` if an attempt for the webhook failed in the
+    /// batch.
     at: Option<i64>,
 }
 

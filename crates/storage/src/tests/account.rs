@@ -1,4 +1,4 @@
-//! Activity, details of sessions, and closing of accounts.
+//! Tests of the activity log, of details of sessions, and of the closing of accounts.
 
 mod activity;
 mod closing;

@@ -5,8 +5,8 @@ use super::{derivation, keyring::Keyring};
 use crate::{WalletError, keyed_hash::keyed_hash};
 
 impl Keyring {
-    /// Computes the authentication code of the parts of a session, with a key that is derived from the key-encryption
-    /// key of this version.
+    /// Computes the authentication code of an operator's session from its `parts` (byte strings that describe the
+    /// session). The key of the code is derived from the key-encryption key of this version.
     pub fn authenticate_operator_session(
         &self,
         version: u32,

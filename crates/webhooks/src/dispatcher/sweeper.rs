@@ -125,7 +125,7 @@ impl Sweeper {
 
 /// The result of a claim. Determines how long the sweeper waits before the next claim.
 enum Claimed {
-    /// No due delivery is left, or the claim failed.
+    /// The claim found fewer deliveries than its limits, so no due delivery is left. Also the result of a failed claim.
     All,
     /// The claim reached its limit, so more deliveries may be due.
     LimitReached,

@@ -7,7 +7,7 @@ use super::retry_after::RetryAfter;
 /// The result of one attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AttemptReport {
-    /// `Ok` if the receiver responded with 2xx in time.
+    /// `Ok` if the receiver responded with a 2xx status before the timeout.
     pub(crate) result: Result<(), AttemptFailure>,
     pub(crate) response: Option<ReceiverResponse>,
     /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.

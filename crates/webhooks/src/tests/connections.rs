@@ -140,7 +140,7 @@ fn a_name_is_checked_again_at_every_connection() {
     assert_eq!(receiver.connections(), 1);
 }
 
-/// The name resolved to an allowed address at registration.
+/// The host name resolves to an allowed address at registration, and to a forbidden address later.
 #[test]
 fn a_name_is_checked_again_after_the_registration() {
     let guard = AddressGuard::with_resolver(settings().policy, rebinding);

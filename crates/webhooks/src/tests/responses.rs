@@ -80,7 +80,7 @@ fn a_long_response_is_cut_after_its_beginning() {
     }
 }
 
-/// A connection is reused only after the end of its response.
+/// A connection is reused only if the response was read to its end.
 #[test]
 fn a_body_of_sixteen_kibibytes_keeps_its_connection_and_a_longer_one_closes_it() {
     for (length, connections) in [(16 * 1024, 1), (16 * 1024 + 1, 2), (1 << 20, 2)] {

@@ -140,7 +140,7 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
-/// A database with a panicking driver, at claims or at outcomes.
+/// A database whose driver panics, either when deliveries are claimed or when outcomes are recorded.
 struct Broken {
     claims: bool,
 }

@@ -35,7 +35,7 @@ fn unresponsive() -> (Receiver, Arc<AtomicBool>) {
     (Receiver::start(reply), is_responsive)
 }
 
-/// Waits for statistics. Workers update them every second.
+/// Waits until `wanted` accepts the statistics, which workers update every second.
 fn wait_for_stats(fixture: &Fixture, wanted: impl Fn(&Stats) -> bool) -> Stats {
     let until = Instant::now() + Duration::from_secs(20);
     loop {

@@ -21,7 +21,7 @@ struct ValidateRequest {
     /// The name of the jurisdiction.
     #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     jurisdiction: String,
-    /// If true, responds with 200 also if a required check has not passed.
+    /// If true, responds with 200 even if a required check has not passed.
     #[schemars(with = "Option<bool>")]
     dry_run: bool,
 }

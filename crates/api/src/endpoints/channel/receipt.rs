@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(JsonSchema)]
 struct ReceiptRequest {
-    /// The `envelope_id` of the send.
+    /// The `envelope_id` in the response to the send.
     #[schemars(length(min = 1))]
     envelope_id: String,
 }

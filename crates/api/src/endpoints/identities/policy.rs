@@ -21,7 +21,7 @@ use crate::{
 struct PolicyRequest {
     /// The senders whose messages the key accepts.
     accept: Option<AcceptPolicy>,
-    /// How much the key shows to the senders of its envelopes.
+    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     receipts: Option<ReceiptPolicy>,
     /// Whether other keys can see the label.
     listed: Option<bool>,

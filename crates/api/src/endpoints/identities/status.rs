@@ -14,7 +14,7 @@ use crate::{
     state::ApiState,
 };
 
-/// A body without required members.
+/// A request without parameters. The API key can be named in the body or in a header.
 #[derive(JsonSchema)]
 struct StatusRequest {}
 

@@ -15,7 +15,7 @@ use crate::{
     throttle,
 };
 
-/// The confirmation by the login secret.
+/// The login secret, which confirms that the owner of the account sends the request.
 #[derive(JsonSchema)]
 struct CloseRequest {
     /// The login secret of the account.

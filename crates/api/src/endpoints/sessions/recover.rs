@@ -18,7 +18,7 @@ use crate::{
 /// The account and its recovery code.
 #[derive(JsonSchema)]
 struct RecoverAccountRequest {
-    /// The account, as in the response to its activation.
+    /// The id of the account, from the response to its activation.
     #[schemars(length(min = 1))]
     account_id: String,
     /// The newest recovery code of the account.

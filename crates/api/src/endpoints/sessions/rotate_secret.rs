@@ -1,4 +1,4 @@
-//! `POST /v1/auth/rotate-secret`: replaces the login secret of the account. Its sessions continue.
+//! `POST /v1/auth/rotate-secret`: replaces the login secret of the account. The sessions of the account stay valid.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -15,10 +15,10 @@ use crate::{
     throttle,
 };
 
-/// The present secret.
+/// The current login secret, which is replaced.
 #[derive(JsonSchema)]
 struct RotateSecretRequest {
-    /// The present login secret of the account.
+    /// The current login secret of the account.
     #[schemars(length(min = 1))]
     login_secret: String,
 }

@@ -20,7 +20,7 @@ use crate::{
 /// The new API token.
 #[derive(JsonSchema)]
 struct CreateTokenRequest {
-    /// The present login secret of the account.
+    /// The current login secret of the account.
     #[schemars(length(min = 1))]
     login_secret: String,
     /// The only API key that the token can act as.

@@ -22,7 +22,7 @@ pub(in crate::endpoints) struct RecoverDeliveries {
     webhook_id: String,
     /// The start of the time range.
     since: Timestamp,
-    /// The end of the time range. If absent, the present.
+    /// The end of the time range. If absent, the current time.
     until: Option<Timestamp>,
     /// If true, only counts the events.
     #[schemars(with = "Option<bool>")]

@@ -23,7 +23,8 @@ struct RegisterRequest {
     /// The kinds of events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
-    /// `skip` discards the envelopes that wait for the first webhook. Otherwise the webhook receives them.
+    /// `skip`: no webhook receives the envelopes that wait for the first webhook. Otherwise the new webhook receives
+    /// these envelopes.
     #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
     waiting: WaitingChoice,
 }

@@ -25,7 +25,7 @@ pub trait AccountRepo {
     /// skips sessions with a stored time of last use that is equal to `hour` or later.
     fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError>;
 
-    /// Deletes the session with this token. Does nothing if there is none.
+    /// Deletes the session with this token. Does nothing if no session has the token.
     fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError>;
 
     /// Deletes all sessions of one account.
@@ -45,7 +45,7 @@ pub trait AccountRepo {
     /// Records that the login secret was given again in this session.
     fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Forgets that the login secret was given again, in all sessions of the account except `kept`.
+    /// Deletes the record that the login secret was given again, from all sessions of the account except `kept`.
     fn unconfirm_sessions(
         &mut self,
         account: &AccountId,

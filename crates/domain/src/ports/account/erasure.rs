@@ -20,9 +20,9 @@ pub trait ErasureRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes the next rows of a closed account, about `limit` rows at most. Run each call in a separate transaction.
-    /// A call locks at most one key. A transaction with several calls would lock several keys in no fixed order, which
-    /// could cause a deadlock.
+    /// Deletes a portion of the rows of a closed account: at most about `limit` rows. Run each call in a separate
+    /// transaction. A call locks at most one key. A transaction with several calls would lock several keys in no fixed
+    /// order, which could cause a deadlock.
     fn close_portion(
         &mut self,
         account: &AccountId,
@@ -70,27 +70,28 @@ pub struct ClosedPortion {
 /// Numbers of rows that a closing deleted or changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct DeletedRows {
-    /// Sessions.
+    /// Number of deleted sessions.
     pub sessions: u64,
-    /// API tokens.
+    /// Number of deleted API tokens.
     pub api_tokens: u64,
-    /// Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
+    /// Number of revoked keys. The secrets of these keys are destroyed, so envelopes to these keys cannot be opened.
     pub keys_revoked: u64,
-    /// Webhooks with their URLs and secrets.
+    /// Number of deleted webhooks, with their URLs and secrets.
     pub webhooks: u64,
-    /// Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
+    /// Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping deletes the rest later.
     pub deliveries: u64,
-    /// Handles.
+    /// Number of erased handles.
     pub handles: u64,
-    /// Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
+    /// Number of erased labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied
+    /// too.
     pub labels: u64,
-    /// Entries of the activity log, which contain client addresses.
+    /// Number of deleted entries of the activity log, which contain client addresses.
     pub activity: u64,
-    /// Stored values of the header `Idempotency-Key`.
+    /// Number of deleted values of the header `Idempotency-Key`.
     pub idempotency_keys: u64,
-    /// Daily counts of sent, received and delivered messages.
+    /// Number of deleted daily counts of sent, received and delivered messages.
     pub daily_counts: u64,
-    /// Contacts: keys to which a key of the account has sent.
+    /// Number of deleted contacts (keys to which a key of the account has sent).
     pub contacts: u64,
 }
 

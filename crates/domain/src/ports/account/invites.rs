@@ -8,7 +8,8 @@ pub trait InviteRepo {
     /// Inserts an invite.
     fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError>;
 
-    /// Finds the invite with this secret, also if it is used up, expired or revoked. `None` if there is none.
+    /// Finds the invite with this secret, even if the invite is used up, expired or revoked. `None` if no invite has
+    /// this secret.
     fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError>;
 
     /// Counts one use of an invite. If the invite is not active at `now`, counts nothing and returns `false`.

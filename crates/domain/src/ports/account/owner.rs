@@ -56,8 +56,9 @@ pub trait OwnerLookup {
     /// Reads the daily counts of a key for days that begin at `since` or later, oldest first. Omits days without
     /// activity.
     ///
-    /// Housekeeping counts rows some time after they were written. So this also counts the newest uncounted envelopes
-    /// of the service and the newest uncounted successes of the key, up to `uncounted_max` of each.
+    /// Housekeeping adds rows to the daily counts some time after they were written. Therefore this method also counts
+    /// rows that housekeeping has not counted yet: the newest envelopes of the service and the newest successful
+    /// attempts of the key, up to `uncounted_max` of each.
     fn daily_counts(
         &mut self,
         key: &ApiKeyId,

@@ -18,7 +18,7 @@ pub trait WaitingLookup {
 /// Inserting a webhook or revoking a key requests a transfer of the key's waiting envelopes, in the same transaction.
 /// The transfer itself is done in portions, one transaction each, and any node can do the next portion.
 pub trait WaitingRepo {
-    /// Discards the waiting envelopes of a key: no later webhook receives them.
+    /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes.
     fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
 
     /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.

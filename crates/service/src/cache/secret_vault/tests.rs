@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The key of a secret that two API keys share. Each API key is given by a number.
+/// The key of a vault entry, which names the two API keys that share the secret. Each number stands for one API key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Of(u8, u8);
 

@@ -81,6 +81,6 @@ impl Operator {
 const SESSIONS_MAX: u32 = 10_000;
 /// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
 const ROWS_PER_WRITE: u32 = 1000;
-/// Maximum number of portions that one call deletes, so that the request of an owner ends in time. Housekeeping deletes
-/// the rows that are left.
+/// Maximum number of portions (of [`ROWS_PER_WRITE`] rows) that one call deletes, which bounds the duration of an
+/// owner's request. Housekeeping deletes the rows that are left.
 const PORTIONS_MAX: u32 = 1000;

@@ -140,7 +140,7 @@ fn blocked() -> GovernanceStanding {
     }])
 }
 
-/// Facts in which Bob has a policy.
+/// Returns the rows of [`facts`], with a policy of Bob as a recipient.
 fn with_policy(policy: RecipientPolicy) -> AdmissionFacts {
     let mut facts = facts();
     let bob = KeyFacts { policy: Some(Arc::new(policy)), ..key_facts(account(2)) };
@@ -496,7 +496,8 @@ fn a_contact_is_accepted_and_a_stranger_refused() {
     assert_eq!(verdict(contact, &send(1)), Verdict::Stored);
 }
 
-/// Otherwise the time of a response would show the reason.
+/// Contacts are read for every refusal by a policy. Otherwise the duration of the request would reveal the reason for
+/// the refusal.
 #[test]
 fn contacts_are_read_for_every_refusal_and_for_no_other_send() {
     let policies = AcceptPolicy::ALL.map(|accept| {

@@ -173,7 +173,8 @@ impl Run {
         same("envelopes stored and remembered", &expected, &rows(&self.world))
     }
 
-    /// Checks that each delivery is queued once: no attempt was recorded.
+    /// Checks that the queue contains each expected delivery exactly once. The run makes no attempts, so every delivery
+    /// is still queued.
     fn check_queue(&self) -> Checked {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();

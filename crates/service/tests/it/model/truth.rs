@@ -49,7 +49,7 @@ pub(super) struct Said<T> {
     pub(super) limits: Option<Value>,
 }
 
-/// A token of a request.
+/// The session token in a request: absent, malformed, or that of the session with this index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Absent,
@@ -57,7 +57,7 @@ pub(super) enum Shown {
     Session(usize),
 }
 
-/// A key as named in a request.
+/// The API key that a request names: none, an existing key, or a faulty name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Called {
     Absent,
@@ -73,7 +73,7 @@ pub(super) struct Caller {
     pub(super) called: Called,
 }
 
-/// A decision before its lifting.
+/// A governance decision that is not lifted yet.
 #[derive(Debug, Clone)]
 pub(super) struct Decision {
     status: &'static str,
@@ -83,7 +83,7 @@ pub(super) struct Decision {
 
 pub(super) struct Account {
     pub(super) id: String,
-    /// The last one is valid.
+    /// All login secrets that the account has had. Only the last secret is valid.
     pub(super) secrets: Vec<String>,
     partner: Option<usize>,
     council: Option<Decision>,

@@ -1,12 +1,13 @@
-//! Usage of a key, computed naively: counts the instants of all admitted requests again each time, and throughput in
-//! exact arithmetic.
+//! Computes the usage of a key naively. Each result is counted again from the times of all admitted requests, and the
+//! limit per second uses exact arithmetic.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::truth::Refused;
 
-/// Limits of a plan. Each throughput divides a second into whole microseconds.
+/// Limits of a plan. Each value of `per_second` must divide 1,000,000, so that the interval between messages is a whole
+/// number of microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub(super) per_minute: u32,
@@ -36,7 +37,7 @@ pub(super) enum Window {
 }
 
 impl Window {
-    /// Equal for the instants of a window, different for any other.
+    /// Returns a text that is equal for all instants in the same window, and different for instants in other windows.
     fn name(self, at: i64) -> String {
         let format = match self {
             Self::Day => "%Y-%m-%d",
@@ -61,12 +62,12 @@ impl Window {
     }
 }
 
-/// Admitted requests of a key, in milliseconds.
+/// Times of a key's admitted requests and messages, in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Used {
     requests: Vec<i64>,
     messages: Vec<i64>,
-    /// Theoretical arrival time of the next message, in microseconds.
+    /// Theoretical arrival time of the next message, in microseconds since the Unix epoch.
     arrival_us: i64,
 }
 
@@ -80,7 +81,8 @@ impl Used {
         self.arrival_us = self.arrival_us.max(now * 1000) + interval_us(terms).unwrap();
     }
 
-    /// End of the refusal by minute or day, whichever is later.
+    /// Returns the end of the minute or of the day whose limit is reached. If both limits are reached, returns the
+    /// later end.
     pub(super) fn full_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let limits = [(Window::Minute, terms.per_minute), (Window::Day, terms.per_day)];
         let full = limits
@@ -89,7 +91,7 @@ impl Used {
         full.map(|(window, _)| window.next(now)).max()
     }
 
-    /// Whether throughput, then month, admit a message.
+    /// Checks the limit of messages per second, then the limit per month.
     pub(super) fn check_message(&self, terms: &Terms, now: i64) -> Result<(), Refused> {
         let used_up = count(&self.messages, Window::Month, now) >= terms.per_month;
         let month_until = (used_up && !terms.overage).then(|| Window::Month.next(now));
@@ -103,14 +105,15 @@ impl Used {
         }
     }
 
-    /// A message is too early if more than a second of intervals would lie ahead.
+    /// Returns the time at which the next message is admitted, or `None` if a message is admitted now. A message is too
+    /// early if its theoretical arrival time would be more than a second ahead of `now`.
     fn too_fast_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let Some(interval_us) = interval_us(terms) else { return Some(now + 1000) };
         let open_us = self.arrival_us + interval_us - 1_000_000;
         (open_us > now * 1000).then(|| (open_us + 999) / 1000)
     }
 
-    /// As in responses.
+    /// Returns the usage and the limits in the JSON form of responses.
     pub(super) fn shown(&self, terms: &Terms, now: i64) -> Value {
         let window = |window: Window, limit: u32, admitted: &[i64]| {
             let used = count(admitted, window, now);
@@ -129,7 +132,7 @@ impl Used {
     }
 }
 
-/// An instant as in responses.
+/// Formats an instant as responses do.
 pub(super) fn time(at: i64) -> String {
     instant(at).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -140,7 +143,7 @@ fn count(admitted: &[i64], window: Window, now: i64) -> u32 {
     u32::try_from(count).unwrap()
 }
 
-/// `None` for a limit of zero.
+/// Returns the interval between two messages in microseconds. `None` if the limit is zero.
 fn interval_us(terms: &Terms) -> Option<i64> {
     1_000_000_i64.checked_div(terms.per_second.into())
 }

@@ -1,4 +1,4 @@
-//! The cost of listings for writers.
+//! Counts the write transactions of a request that lists webhooks or deliveries.
 
 use std::sync::{
     Arc,

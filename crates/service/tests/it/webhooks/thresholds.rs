@@ -58,7 +58,8 @@ impl Counter {
 const HOUR: Duration = Duration::from_hours(1);
 const YEAR: Duration = Duration::from_hours(24 * 365);
 
-/// Returns the day and the month of an instant, both as numbers.
+/// Returns a number for the calendar day of an instant, and a number for its calendar month. The numbers differ between
+/// any two days or months, also of different years.
 fn periods(rfc3339: &str) -> [i64; 2] {
     let date = rfc3339.split('T').next().unwrap();
     let numbers: Vec<i64> = date.split('-').map(|it| it.parse().unwrap()).collect();

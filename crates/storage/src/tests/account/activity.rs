@@ -1,4 +1,4 @@
-//! Activity of accounts.
+//! Tests of the activity log of accounts.
 
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey,

@@ -93,7 +93,7 @@ fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
     panic!("the closing does not end");
 }
 
-/// Counts the rows of an account and its keys that the closing is about.
+/// Counts the rows of an account and of its key that a closing with erasure must delete or change, by kind.
 fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
     let (account, id) = (key.account_id, key.id);
     [

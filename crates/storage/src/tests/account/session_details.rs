@@ -1,4 +1,4 @@
-//! Details of sessions.
+//! Tests of session details: start, last use and client.
 
 use sealpost_domain::{
     RequestSource, Session, SessionDetails, UserAgent,

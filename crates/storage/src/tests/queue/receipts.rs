@@ -1,4 +1,4 @@
-//! The facts of receipts.
+//! Tests of the facts from which receipts (the states of sent envelopes) follow.
 
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, EnvelopeId, EventId, LeasedDelivery, Outcome, ReceiptFacts, Webhook,

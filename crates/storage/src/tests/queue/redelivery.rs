@@ -21,7 +21,7 @@ fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
     db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
 
-/// Claims the due deliveries, and returns them with their numbers of attempts.
+/// Claims the due deliveries. Returns each delivery with the number of its attempts.
 fn due(db: &Fixture, now: i64, lease: i64) -> Vec<(DeliveryId, u32)> {
     let mut due: Vec<_> = db
         .claim(&claim_of(now, 1000, LeaseToken(lease)))

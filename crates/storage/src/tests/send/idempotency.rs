@@ -55,7 +55,7 @@ fn send((caller, key): &Key, byte: u8) -> WriteSet {
     WriteSet { envelopes: vec![envelope], idempotency: remembered, ..WriteSet::default() }
 }
 
-/// Returns the writes of a send with this idempotency key, at a time that has expired at [`NOW`].
+/// Returns the writes of an early send with this idempotency key. Its idempotency record has expired at [`NOW`].
 fn send_early(name: &Key, byte: u8) -> WriteSet {
     let mut changes = send(name, byte);
     changes.idempotency[0].at = at(NOW.as_millis() - 1);

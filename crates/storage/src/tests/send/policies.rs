@@ -1,4 +1,4 @@
-//! Policies of recipients, and the contacts that sends record.
+//! Policies of recipients, and the contacts that are recorded by sends.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -38,14 +38,14 @@ fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
     ChannelReceiver::accept(channel, &Identity::of(2), &Identity::of(1).did())
 }
 
-/// The sender itself changed the envelope: hash, size and signature match the new content.
+/// Signs a changed envelope again, as a dishonest sender could: hash, size and signature match the new content.
 fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
     let (draft, suite) = (EnvelopeDraft::of(&envelope.meta), envelope.meta.suite);
     let sealed = std::mem::take(&mut envelope.sealed);
     draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::of(1)).unwrap()
 }
 
-/// The sender itself changed the channel and signed it again.
+/// Signs a changed channel again, as a dishonest sender could.
 fn signed_as_it_is(mut channel: Channel) -> Channel {
     let Channel { id, sender, recipient, sealing_version, .. } = channel;
     let draft = ChannelDraft { id, sender, recipient };
@@ -143,7 +143,8 @@ fn an_envelope_opens_only_under_its_own_encapsulation() {
     assert!(is_refused(&receiver, &signed_again(&receiver.binding, envelope)));
 }
 
-/// Tests the two halves that bind an encapsulation to one key, each without the other.
+/// An envelope is bound to its encapsulation twice: by the signature and by the associated data of the cipher. Tests
+/// that each binding suffices without the other.
 #[test]
 fn signature_and_cipher_both_authenticate_the_digest() {
     let (sender, channel) = begun(9);
@@ -183,7 +184,8 @@ fn any_changed_part_of_a_stored_channel_is_rejected() {
     }
 }
 
-/// X-Wing and the key schedule derive another secret after any change.
+/// If any field of a channel is changed and the channel is signed again, X-Wing and the key schedule derive another
+/// secret.
 #[test]
 fn a_changed_and_resigned_channel_has_another_secret() {
     let (sender, channel) = begun(9);

@@ -22,7 +22,7 @@ fn sealed(suite: Suite) -> Envelope {
     seal_with(&draft(), MESSAGE, &Identity::of(1), &key, &mut Entropy::of([9; 64])).unwrap()
 }
 
-/// The sender itself changed the envelope: hash, size and signature match the new content.
+/// Signs a changed envelope again, as a dishonest sender could: hash, size and signature match the new content.
 fn signed_again(mut envelope: Envelope) -> Envelope {
     envelope.meta.hash = hash(&envelope.sealed);
     envelope.meta.payload_size_bytes = size(&envelope.sealed).unwrap();
@@ -36,8 +36,8 @@ fn is_refused(envelope: &Envelope) -> bool {
     open(envelope, &Identity::of(2), &Identity::of(1).did()) == Err(WalletError::NotOpenable)
 }
 
-/// Stored envelopes must open forever, so these bytes must not change. An independent program
-/// computed those of the classic suite and both signatures.
+/// Stored envelopes must open forever, so these bytes must not change. An independent program computed the bytes of the
+/// classic suite, and the signatures of both suites.
 #[test]
 fn an_envelope_with_fixed_randomness_never_changes() {
     for (suite, size, digest, signature) in PINNED {

@@ -1,5 +1,5 @@
-//! Processes finished attempts: updates the health of the target, decides the outcome (success, retry or giving up),
-//! and passes the outcome to the thread that writes to the database.
+//! Processes finished attempts: updates the health of the target, decides the outcome (success, retry or no further
+//! attempt), and passes the outcome to the thread that writes to the database.
 
 use std::{error::Error, sync::mpsc, time::Duration};
 

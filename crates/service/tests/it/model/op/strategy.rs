@@ -77,7 +77,7 @@ fn send() -> impl Strategy<Value = Op> {
     })
 }
 
-/// Prefers small numbers, so that operations meet the same things.
+/// Generates an index. Prefers small numbers, so that many operations affect the same account, key or envelope.
 fn pick() -> impl Strategy<Value = Pick> + Clone {
     prop_oneof![2 => 0_u8..3, 1 => 0_u8..12].prop_map(Pick)
 }
@@ -102,7 +102,7 @@ fn holder() -> impl Strategy<Value = Holder> {
     (token(), pick()).prop_map(|(token, account)| Holder { token, account })
 }
 
-/// As often for a new account as for an existing one.
+/// Generates the caller of an activation. About half of the activations open a new account.
 fn opening() -> impl Strategy<Value = Holder> {
     let newcomer = Holder { token: Token::Absent, account: Pick(0) };
     prop_oneof![Just(newcomer), holder()]

@@ -5,9 +5,9 @@ use super::{Called, Caller, Key, Refused, RefusedBefore, Said, Shown, Truth, UNA
 /// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Governance can block it.
+    /// A request that a governance decision can block.
     Execute,
-    /// Allowed while governance blocks the key.
+    /// A request that is allowed even while a governance decision blocks the key.
     Manage,
 }
 
@@ -44,8 +44,9 @@ impl Truth {
         Said { result, limits: Some(key.used.shown(&key.terms, now)) }
     }
 
-    /// Repeats a 429 of minute or day for the same session and key: for four seconds at most, within that window, and while
-    /// the session is live.
+    /// Returns the earlier response with status 429, if the same session and key exceeded the limit per minute or per
+    /// day less than four seconds ago. Returns `None` if the minute or day has ended since, or if the session has
+    /// ended.
     fn recall<T>(&self, caller: Caller) -> Option<Said<T>> {
         let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
             return None;

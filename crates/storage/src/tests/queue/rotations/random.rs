@@ -9,7 +9,7 @@ use super::*;
 /// A step. Numbers select among the keys.
 #[derive(Debug, Clone)]
 enum Step {
-    /// A portion, which is lost if the flag is set.
+    /// Informs correspondents, in a portion of this many envelopes. If the flag is set, the transaction is rolled back.
     Inform(u32, bool),
     Purge(u32),
     Revoke(usize),

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::entropy::Entropy;
 
-/// Parses the seed as a portable key, and as a fast key if the processor supports it.
+/// Parses the seed as a private key of the portable implementation. If the processor supports the fast implementation,
+/// also parses the seed as a private key of that implementation.
 fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
     let portable = <Portable as Kem>::PrivateKey::from_bytes(&seed).unwrap();
     let fast = fast::PrivateKey::of(&seed).filter(|_| fast::is_available());
@@ -95,8 +96,8 @@ fn extreme_inputs_give_the_same_bytes() {
     }
 }
 
-/// X25519 gives zero for them. X-Wing hashes zero as any other result; RFC 7748 leaves the
-/// rejection to protocols.
+/// X25519 gives zero for public keys of small order. X-Wing hashes zero like any other result; RFC 7748 leaves the
+/// rejection of zero to protocols.
 #[test]
 fn x25519_keys_of_small_order_give_the_same_bytes() {
     let order_8 = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
