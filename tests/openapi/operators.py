@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,18 +11,7 @@ import requests
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from linters import lint
-
-NAME, PASSWORD = "billing", "a password of the tests"
-
-
-def write_password_file(binary, folder):
-    """Writes the password file with one operator, and returns its path."""
-    hashed = subprocess.run([binary, "console", "hash", NAME, "--role", "operator"], input=PASSWORD + "\n", check=True,
-                            stdout=subprocess.PIPE, text=True)
-    file = Path(folder) / "operators"
-    with open(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as lines:
-        lines.write(hashed.stdout)
-    return file
+from server import OPERATOR_NAME, OPERATOR_PASSWORD
 
 
 def check_operator_api(server, checked_type, check_examples):
@@ -56,7 +44,7 @@ def call_every_operation(server, checked):
     hook = server.post("/v1/webhooks/register", receiver, bob).json()
     badge = server.post("/v1/badges/issue", {}, alice).json()
     account, called = alice["login"]["account_id"], set()
-    token = base64.b64encode(f"{NAME}:{PASSWORD}".encode()).decode()
+    token = base64.b64encode(f"{OPERATOR_NAME}:{OPERATOR_PASSWORD}".encode()).decode()
 
     def call(path, **body):
         called.add(f"/admin/v1{path}")

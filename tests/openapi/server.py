@@ -1,11 +1,12 @@
 """A server of the test build with identities for the checks."""
 
+import os
 import subprocess
+from pathlib import Path
 
 import requests
 
-from operators import write_password_file
-
+OPERATOR_NAME, OPERATOR_PASSWORD = "billing", "a password of the tests"
 
 class Server:
     """A server with an embedded database and without rate limits by address."""
@@ -49,3 +50,14 @@ class Server:
 
     def operate(self, *command):
         subprocess.run([self.binary, "admin", *command, *self.data], check=True, stdout=subprocess.DEVNULL)
+
+
+def write_password_file(binary, folder):
+    """Writes the password file with one operator, and returns its path."""
+    hashed = subprocess.run([binary, "console", "hash", OPERATOR_NAME, "--role", "operator"],
+                            input=OPERATOR_PASSWORD + "\n", check=True, stdout=subprocess.PIPE, text=True)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    file = Path(folder) / "operators"
+    with open(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as lines:
+        lines.write(hashed.stdout)
+    return file

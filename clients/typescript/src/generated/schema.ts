@@ -846,9 +846,9 @@ export interface components {
             account_id: components["schemas"]["AccountId"];
             /** @description Time of activation. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The login secret of a new account, shown only in this response. Absent if the account existed. */
+            /** @description The login secret of a new account, shown only in this response. Absent if the account existed before the request. */
             login_secret?: string;
-            /** @description The recovery code of a new account, which replaces a lost login secret; shown only here. */
+            /** @description The recovery code of a new account, which replaces a lost login secret; shown only in this response. */
             recovery_code?: string;
         };
         /**
@@ -892,7 +892,7 @@ export interface components {
         ApiTokenCreated: {
             /** @description Id of the token, for its revocation. */
             token_id: components["schemas"]["ApiTokenId"];
-            /** @description The value for `Authorization: Bearer`; shown only here. */
+            /** @description The value for `Authorization: Bearer`, shown only in this response. */
             token: string;
             /** @description Display name. */
             name: components["schemas"]["Label"];
@@ -983,14 +983,14 @@ export interface components {
          * @enum {string}
          */
         CheckStatus: "passed" | "expired" | "failed" | "missing";
-        /** @description The confirmation by the login secret. */
+        /** @description The login secret, which confirms that the owner of the account sends the request. */
         CloseRequest: {
             /** @description The login secret of the account. */
             login_secret: string;
         };
         /** @description The new API token. */
         CreateTokenRequest: {
-            /** @description The present login secret of the account. */
+            /** @description The current login secret of the account. */
             login_secret: string;
             /** @description The only API key that the token can act as. */
             api_key_id: string;
@@ -1037,57 +1037,57 @@ export interface components {
         DeletedRows: {
             /**
              * Format: uint64
-             * @description Sessions.
+             * @description Number of deleted sessions.
              */
             sessions: number;
             /**
              * Format: uint64
-             * @description API tokens.
+             * @description Number of deleted API tokens.
              */
             api_tokens: number;
             /**
              * Format: uint64
-             * @description Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
+             * @description Number of revoked keys. The secrets of these keys are destroyed, so envelopes to these keys cannot be opened.
              */
             keys_revoked: number;
             /**
              * Format: uint64
-             * @description Webhooks with their URLs and secrets.
+             * @description Number of deleted webhooks, with their URLs and secrets.
              */
             webhooks: number;
             /**
              * Format: uint64
-             * @description Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
+             * @description Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping deletes the rest later.
              */
             deliveries: number;
             /**
              * Format: uint64
-             * @description Handles.
+             * @description Number of erased handles.
              */
             handles: number;
             /**
              * Format: uint64
-             * @description Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
+             * @description Number of erased labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
              */
             labels: number;
             /**
              * Format: uint64
-             * @description Entries of the activity log, which contain client addresses.
+             * @description Number of deleted entries of the activity log, which contain client addresses.
              */
             activity: number;
             /**
              * Format: uint64
-             * @description Stored values of the header `Idempotency-Key`.
+             * @description Number of deleted values of the header `Idempotency-Key`.
              */
             idempotency_keys: number;
             /**
              * Format: uint64
-             * @description Daily counts of sent, received and delivered messages.
+             * @description Number of deleted daily counts of sent, received and delivered messages.
              */
             daily_counts: number;
             /**
              * Format: uint64
-             * @description Contacts: keys to which a key of the account has sent.
+             * @description Number of deleted contacts (keys to which a key of the account has sent).
              */
             contacts: number;
         };
@@ -1583,7 +1583,7 @@ export interface components {
         PolicyRequest: {
             /** @description The senders whose messages the key accepts. */
             accept?: components["schemas"]["AcceptPolicy"] | null;
-            /** @description How much the key shows to the senders of its envelopes. */
+            /** @description The part of a receipt (the state of a received envelope) that the key shows to the sender. */
             receipts?: components["schemas"]["ReceiptPolicy"] | null;
             /** @description Whether other keys can see the label. */
             listed?: boolean | null;
@@ -1661,9 +1661,9 @@ export interface components {
             sent_at: components["schemas"]["Timestamp"];
             /** @description State of the envelope. */
             state: components["schemas"]["ReceiptState"];
-            /** @description Time of the first successful delivery; null if there was none, or if the recipient hides it. */
+            /** @description Time of the first successful delivery; null if no delivery has succeeded, or if the recipient hides this time. */
             notified_at: components["schemas"]["Timestamp"] | null;
-            /** @description Time of the first opening; null if there was none, or if the recipient hides it. */
+            /** @description Time of the first opening; null if the envelope was not opened, or if the recipient hides this time. */
             opened_at: components["schemas"]["Timestamp"] | null;
         };
         /**
@@ -1672,7 +1672,7 @@ export interface components {
          */
         ReceiptPolicy: "none" | "notified" | "opened";
         ReceiptRequest: {
-            /** @description The `envelope_id` of the send. */
+            /** @description The `envelope_id` in the response to the send. */
             envelope_id: string;
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
@@ -1684,7 +1684,7 @@ export interface components {
         ReceiptState: "bounced" | "notified" | "opened" | "sent" | "waiting";
         /** @description The account and its recovery code. */
         RecoverAccountRequest: {
-            /** @description The account, as in the response to its activation. */
+            /** @description The id of the account, from the response to its activation. */
             account_id: string;
             /** @description The newest recovery code of the account. */
             recovery_code: string;
@@ -1695,7 +1695,7 @@ export interface components {
             webhook_id: string;
             /** @description The start of the time range. */
             since: components["schemas"]["Timestamp"];
-            /** @description The end of the time range. If absent, the present. */
+            /** @description The end of the time range. If absent, the current time. */
             until?: components["schemas"]["Timestamp"] | null;
             /** @description If true, only counts the events. */
             dry_run?: boolean | null;
@@ -1713,7 +1713,7 @@ export interface components {
             webhook_id: string;
             /** @description The start of the time range. */
             since: components["schemas"]["Timestamp"];
-            /** @description The end of the time range. If absent, the present. */
+            /** @description The end of the time range. If absent, the current time. */
             until?: components["schemas"]["Timestamp"] | null;
             /** @description If true, only counts the events. */
             dry_run?: boolean | null;
@@ -1781,7 +1781,7 @@ export interface components {
             /** @description The kinds of events to send. */
             events: components["schemas"]["EventKind"][];
             /**
-             * @description `skip` discards the envelopes that wait for the first webhook. Otherwise the webhook receives them.
+             * @description `skip`: no webhook receives the envelopes that wait for the first webhook. Otherwise the new webhook receives these envelopes.
              * @enum {string}
              */
             waiting?: "skip";
@@ -1829,7 +1829,7 @@ export interface components {
         };
         /** @description The part of an identity that other identities can see. */
         Resolved: {
-            /** @description The API key of the identity, also if the request named a handle. */
+            /** @description The API key of the identity, even if the request named a handle. */
             api_key_id: components["schemas"]["ApiKeyId"];
             /** @description The handle of the key; null if the key has none. */
             handle: components["schemas"]["Handle"] | null;
@@ -1848,9 +1848,9 @@ export interface components {
             /** @description The id of the token. */
             token_id: string;
         };
-        /** @description The present secret. */
+        /** @description The current login secret, which is replaced. */
         RotateSecretRequest: {
-            /** @description The present login secret of the account. */
+            /** @description The current login secret of the account. */
             login_secret: string;
         };
         /** @description The webhook whose secret is replaced. */
@@ -1919,7 +1919,7 @@ export interface components {
             /** @description Size and time of the envelope. */
             metadata: components["schemas"]["Metadata"];
         };
-        /** @description A body without required members. */
+        /** @description A request without parameters. The API key can be named in the body or in a header. */
         StatusRequest: {
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
@@ -2002,7 +2002,7 @@ export interface components {
         ValidateRequest: {
             /** @description The name of the jurisdiction. */
             jurisdiction: string;
-            /** @description If true, responds with 200 also if a required check has not passed. */
+            /** @description If true, responds with 200 even if a required check has not passed. */
             dry_run?: boolean | null;
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
@@ -2064,7 +2064,7 @@ export interface components {
             event: "webhook.test";
             /** @description Id of the event, the same as in the header `webhook-id`. */
             event_id: components["schemas"]["OwnEventId"];
-            /** @description Time of the event. */
+            /** @description Metadata of the event: the time of the owner's request. */
             metadata: components["schemas"]["EventMetadata"];
         };
         /** @description A webhook without its secrets. */

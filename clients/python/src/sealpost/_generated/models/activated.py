@@ -33,9 +33,9 @@ class Activated:
         account_id (str): Id of an account. An account owns API keys.
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         login_secret (str | Unset): The login secret of a new account, shown only in this response. Absent if the
-            account existed.
+            account existed before the request.
         recovery_code (str | Unset): The recovery code of a new account, which replaces a lost login secret; shown only
-            here.
+            in this response.
     """
 
     api_key_id: str

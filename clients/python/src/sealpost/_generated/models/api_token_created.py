@@ -18,7 +18,7 @@ class ApiTokenCreated:
 
     Attributes:
         token_id (str): Id of an API token.
-        token (str): The value for `Authorization: Bearer`; shown only here.
+        token (str): The value for `Authorization: Bearer`, shown only in this response.
         name (str): A display name of 1 to 100 characters without control characters. Escape it before display, because
             the owner chose the text.
         api_key_id (str): Id of an API key. The id is the public name of one identity.

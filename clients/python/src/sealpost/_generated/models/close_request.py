@@ -10,7 +10,7 @@ T = TypeVar("T", bound="CloseRequest")
 
 @_attrs_define
 class CloseRequest:
-    """The confirmation by the login secret.
+    """The login secret, which confirms that the owner of the account sends the request.
 
     Attributes:
         login_secret (str): The login secret of the account.

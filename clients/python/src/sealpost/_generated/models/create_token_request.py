@@ -16,7 +16,7 @@ class CreateTokenRequest:
     """The new API token.
 
     Attributes:
-        login_secret (str): The present login secret of the account.
+        login_secret (str): The current login secret of the account.
         api_key_id (str): The only API key that the token can act as.
         name (str): A display name of 1 to 100 characters without control characters. Escape it before display, because
             the owner chose the text.

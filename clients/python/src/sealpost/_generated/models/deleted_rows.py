@@ -14,17 +14,20 @@ class DeletedRows:
     """Numbers of rows that a closing deleted or changed.
 
     Attributes:
-        sessions (int): Sessions.
-        api_tokens (int): API tokens.
-        keys_revoked (int): Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
-        webhooks (int): Webhooks with their URLs and secrets.
-        deliveries (int): Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
-        handles (int): Handles.
-        labels (int): Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
-        activity (int): Entries of the activity log, which contain client addresses.
-        idempotency_keys (int): Stored values of the header `Idempotency-Key`.
-        daily_counts (int): Daily counts of sent, received and delivered messages.
-        contacts (int): Contacts: keys to which a key of the account has sent.
+        sessions (int): Number of deleted sessions.
+        api_tokens (int): Number of deleted API tokens.
+        keys_revoked (int): Number of revoked keys. The secrets of these keys are destroyed, so envelopes to these keys
+            cannot be opened.
+        webhooks (int): Number of deleted webhooks, with their URLs and secrets.
+        deliveries (int): Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping
+            deletes the rest later.
+        handles (int): Number of erased handles.
+        labels (int): Number of erased labels of keys. If a label is erased, the allowlist and the blocklist of its key
+            are emptied too.
+        activity (int): Number of deleted entries of the activity log, which contain client addresses.
+        idempotency_keys (int): Number of deleted values of the header `Idempotency-Key`.
+        daily_counts (int): Number of deleted daily counts of sent, received and delivered messages.
+        contacts (int): Number of deleted contacts (keys to which a key of the account has sent).
     """
 
     sessions: int

@@ -18,7 +18,8 @@ class PolicyRequest:
 
     Attributes:
         accept (AcceptPolicy | None | Unset): The senders whose messages the key accepts.
-        receipts (None | ReceiptPolicy | Unset): How much the key shows to the senders of its envelopes.
+        receipts (None | ReceiptPolicy | Unset): The part of a receipt (the state of a received envelope) that the key
+            shows to the sender.
         listed (bool | None | Unset): Whether other keys can see the label.
         allow (list[str] | None | Unset): API keys or handles to add to the allowlist.
         unallow (list[str] | None | Unset): API keys or handles to remove from the allowlist.

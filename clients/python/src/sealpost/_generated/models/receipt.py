@@ -24,10 +24,10 @@ class Receipt:
             recipient, and nothing delivers it any more. `notified`: A webhook of the recipient responded with success.
             `opened`: The recipient opened the envelope. `sent`: The envelope is stored. `waiting`: The recipient has no
             webhook yet.
-        notified_at (datetime.datetime | None): Time of the first successful delivery; null if there was none, or if the
-            recipient hides it.
-        opened_at (datetime.datetime | None): Time of the first opening; null if there was none, or if the recipient
-            hides it.
+        notified_at (datetime.datetime | None): Time of the first successful delivery; null if no delivery has
+            succeeded, or if the recipient hides this time.
+        opened_at (datetime.datetime | None): Time of the first opening; null if the envelope was not opened, or if the
+            recipient hides this time.
     """
 
     envelope_id: str

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="ReceiptRequest")
 class ReceiptRequest:
     """
     Attributes:
-        envelope_id (str): The `envelope_id` of the send.
+        envelope_id (str): The `envelope_id` in the response to the send.
         api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
     """
 

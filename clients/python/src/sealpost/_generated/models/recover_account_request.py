@@ -13,7 +13,7 @@ class RecoverAccountRequest:
     """The account and its recovery code.
 
     Attributes:
-        account_id (str): The account, as in the response to its activation.
+        account_id (str): The id of the account, from the response to its activation.
         recovery_code (str): The newest recovery code of the account.
     """
 

@@ -10,10 +10,10 @@ T = TypeVar("T", bound="RotateSecretRequest")
 
 @_attrs_define
 class RotateSecretRequest:
-    """The present secret.
+    """The current login secret, which is replaced.
 
     Attributes:
-        login_secret (str): The present login secret of the account.
+        login_secret (str): The current login secret of the account.
     """
 
     login_secret: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="StatusRequest")
 
 @_attrs_define
 class StatusRequest:
-    """A body without required members.
+    """A request without parameters. The API key can be named in the body or in a header.
 
     Attributes:
         api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.

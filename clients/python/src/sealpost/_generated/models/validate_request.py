@@ -16,7 +16,7 @@ class ValidateRequest:
 
     Attributes:
         jurisdiction (str): The name of the jurisdiction.
-        dry_run (bool | None | Unset): If true, responds with 200 also if a required check has not passed.
+        dry_run (bool | None | Unset): If true, responds with 200 even if a required check has not passed.
         api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
     """
 

@@ -71,7 +71,7 @@ pub(in crate::admin::endpoints) fn endpoint() -> Endpoint {
 fn operation() -> Operation {
     let key = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
     let recorded = json!({
-        "assessment_id": "asm_01m7ye92k0e5wsvs5qjndehdka",
+        "assessment_id": "asmt_01m7ye92k0e5wsvs5qjndehdka",
         "api_key_id": key,
         "clarity": "0.81",
         "coherence": "0.74",

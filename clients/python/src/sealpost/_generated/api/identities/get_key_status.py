@@ -132,7 +132,8 @@ def sync_detailed(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (StatusRequest | Unset): A body without required members.
+        body (StatusRequest | Unset): A request without parameters. The API key can be named in
+            the body or in a header.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +172,8 @@ def sync(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (StatusRequest | Unset): A body without required members.
+        body (StatusRequest | Unset): A request without parameters. The API key can be named in
+            the body or in a header.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,7 +207,8 @@ async def asyncio_detailed(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (StatusRequest | Unset): A body without required members.
+        body (StatusRequest | Unset): A request without parameters. The API key can be named in
+            the body or in a header.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -242,7 +245,8 @@ async def asyncio(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (StatusRequest | Unset): A body without required members.
+        body (StatusRequest | Unset): A request without parameters. The API key can be named in
+            the body or in a header.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

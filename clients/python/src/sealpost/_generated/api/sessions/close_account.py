@@ -123,7 +123,8 @@ def sync_detailed(
 
     Args:
         x_request_id (str | Unset):
-        body (CloseRequest): The confirmation by the login secret.
+        body (CloseRequest): The login secret, which confirms that the owner of the account sends
+            the request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,7 +161,8 @@ def sync(
 
     Args:
         x_request_id (str | Unset):
-        body (CloseRequest): The confirmation by the login secret.
+        body (CloseRequest): The login secret, which confirms that the owner of the account sends
+            the request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,7 +194,8 @@ async def asyncio_detailed(
 
     Args:
         x_request_id (str | Unset):
-        body (CloseRequest): The confirmation by the login secret.
+        body (CloseRequest): The login secret, which confirms that the owner of the account sends
+            the request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -227,7 +230,8 @@ async def asyncio(
 
     Args:
         x_request_id (str | Unset):
-        body (CloseRequest): The confirmation by the login secret.
+        body (CloseRequest): The login secret, which confirms that the owner of the account sends
+            the request.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

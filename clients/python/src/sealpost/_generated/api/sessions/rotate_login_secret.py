@@ -123,7 +123,7 @@ def sync_detailed(
 
     Args:
         x_request_id (str | Unset):
-        body (RotateSecretRequest): The present secret.
+        body (RotateSecretRequest): The current login secret, which is replaced.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,7 +160,7 @@ def sync(
 
     Args:
         x_request_id (str | Unset):
-        body (RotateSecretRequest): The present secret.
+        body (RotateSecretRequest): The current login secret, which is replaced.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,7 +192,7 @@ async def asyncio_detailed(
 
     Args:
         x_request_id (str | Unset):
-        body (RotateSecretRequest): The present secret.
+        body (RotateSecretRequest): The current login secret, which is replaced.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -227,7 +227,7 @@ async def asyncio(
 
     Args:
         x_request_id (str | Unset):
-        body (RotateSecretRequest): The present secret.
+        body (RotateSecretRequest): The current login secret, which is replaced.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
