@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Database, Response, search_documentation, text};
+use crate::support::{
+    Client, Database, Response, chromium, root, run_node, search_documentation, text,
+};
 
 fn get(client: &Client, path: &str) -> Response {
     client.request("GET", path).response()
@@ -90,6 +92,21 @@ fn each_link_of_the_list_for_language_models_works() {
         let path = link.strip_prefix(&server.url).unwrap();
         assert_eq!(get(client, path).status, 200, "{link}");
     }
+}
+
+/// Visits all guides, the landing page, one endpoint and one error with axe, in four forms.
+#[test]
+fn public_pages_have_no_fault_in_a_browser() {
+    let server = Database::embedded().serve();
+    let listed = String::from_utf8(get(server.client(), "/llms.txt").body).unwrap();
+    let guides = listed.split(['(', ')']).filter_map(|part| part.strip_prefix(&server.url));
+    let mut paths: Vec<_> = guides.filter(|path| path.starts_with("/docs/")).collect();
+    assert!(paths.len() > 20, "{paths:?}");
+    paths.extend(["/", "/docs", "/docs/reference/sendMessage", "/docs/errors/INVALID_FIELD"]);
+    let paths = serde_json::to_string(&paths).unwrap();
+    let program = root().join("tests/blackbox/oracles/public_pages.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &paths]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]

@@ -1,0 +1,55 @@
+// Visits public pages in a real browser, in light and dark, and on a wide and a narrow screen: nothing is cut off, nothing
+// comes from another origin, and axe finds no fault. Ends with status 0 only if all checks pass.
+//
+//   node public_pages.mjs BASE_URL CHROMIUM PATHS [FOLDER_FOR_SCREENSHOTS]
+//
+// PATHS are the paths of the pages, as a JSON array.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+const [base, executablePath, paths, shots] = process.argv.slice(2);
+const FORMS = [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]];
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'],
+});
+try {
+  for (const [colorScheme, width] of FORMS) await visitAll(colorScheme, width);
+} finally {
+  await browser.close();
+}
+
+async function visitAll(colorScheme, width) {
+  const context = await browser.newContext({ colorScheme, bypassCSP: true, viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(base)) complaints.push(`asks elsewhere: ${request.url()}`);
+  });
+  for (const path of JSON.parse(paths)) {
+    const form = `${path} in ${colorScheme} at ${width}`;
+    const response = await page.goto(base + path);
+    assert.equal(response.status(), 200, form);
+    if (shots) {
+      const name = `${colorScheme}-${width}${path.replaceAll('/', '-')}`;
+      await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+    }
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `${form} is ${overflow} px too wide`);
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    const faults = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+    assert.deepEqual(faults, [], form);
+  }
+  assert.deepEqual(complaints, []);
+  await context.close();
+}
