@@ -45,6 +45,18 @@ longest:
 upgrade-test *ARGS:
     tests/upgrade {{ ARGS }}
 
+# Builds the tarball and the Debian package of a release below target/packages.
+dist *ARGS:
+    bins/sealpost/packaging/dist {{ ARGS }}
+
+# Installs the packages of `just dist` into fresh Debian systems, and uses them. Needs root and mmdebstrap.
+dist-test:
+    tests/dist
+
+# Builds the image, and uses it. `--binary FILE` takes a built binary. Needs root, podman and mmdebstrap.
+image-test *ARGS:
+    tests/image {{ ARGS }}
+
 # Measures throughput and latency of a node, and the limits of the machine: docs/performance.md.
 bench *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- {{ ARGS }}
