@@ -1,4 +1,4 @@
-//! The error codes of refused requests, with their spelling in JSON and their JSON schema.
+//! The error codes of refused requests, with their names in JSON and their JSON schema.
 
 use std::{borrow::Cow, fmt};
 
