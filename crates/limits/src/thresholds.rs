@@ -62,7 +62,7 @@ fn is_reached(threshold: u8, limit: u32, used: u32) -> bool {
     limit > 0 && u64::from(used).saturating_mul(100) >= bound
 }
 
-/// The thresholds, in percent of the limit.
+/// The thresholds, in percent of a usage limit.
 const THRESHOLDS: [u8; 2] = [80, 100];
 
 #[cfg(test)]
