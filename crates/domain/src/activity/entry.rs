@@ -18,7 +18,7 @@ pub struct Activity {
     pub kind: ActivityKind,
     /// Author of the action: a client, an operator, a session or an API token.
     pub actor: ActivityActor,
-    /// Address of the client; `None` if unknown, and for operators.
+    /// IP address of the client. `None` if unknown, and for operators.
     pub client_address: Option<IpAddr>,
     /// The affected key, webhook or session, as short text without secrets.
     pub detail: Option<String>,

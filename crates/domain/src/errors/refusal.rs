@@ -18,13 +18,13 @@ pub enum Refusal {
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
     )]
     ActivationClosed,
-    /// The drift metric of the key exceeds its hard limit, so the key gets no badge.
+    /// The drift metric of the API key exceeds its hard limit, so the key gets no badge.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
-    /// At least one metric of the key does not meet its badge threshold.
+    /// At least one metric of the API key does not meet its badge threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// The attestations of the key do not satisfy the compliance circuit (required checks) of a jurisdiction.
+    /// The attestations of the API key do not satisfy the compliance circuit (required checks) of a jurisdiction.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction

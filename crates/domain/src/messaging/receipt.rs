@@ -48,7 +48,7 @@ pub enum ReceiptState {
     Notified,
     /// The recipient opened the envelope.
     Opened,
-    /// The envelope is stored. No other state applies, or the recipient hides it.
+    /// The envelope is stored. No other state applies, or the recipient hides the other state.
     Sent,
     /// The envelope waits, because its recipient has no webhook for received envelopes.
     Waiting,

@@ -32,8 +32,8 @@ pub trait SendLedger {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError>;
 
-    /// Returns the pairs in which the key has sent to the contact at `since` or later. Each of `pairs` is an API key
-    /// and a possible contact of this key.
+    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
+    /// the contact at `since` or later.
     fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],

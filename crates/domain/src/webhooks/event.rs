@@ -51,7 +51,7 @@ impl Event {
         }
     }
 
-    /// Builds the JSON body of the webhook request.
+    /// Builds the JSON body of the webhook request, in the format of this version of the events.
     pub fn body(&self, version: EventsVersion) -> Result<Vec<u8>, serde_json::Error> {
         match self {
             Self::EnvelopeReceived(received) => {

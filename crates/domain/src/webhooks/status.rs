@@ -33,7 +33,7 @@ impl WebhookStatus {
 /// The newest failed attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 pub struct LastFailure {
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Class of the failure, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
     #[schemars(

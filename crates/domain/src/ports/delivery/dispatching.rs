@@ -65,7 +65,7 @@ pub struct Claim {
     pub full: Vec<WebhookId>,
     /// Lease token to store with the claimed deliveries.
     pub lease: LeaseToken,
-    /// End of the new lease.
+    /// End of the new lease. Afterwards any node may lease the deliveries again.
     pub lease_until: Timestamp,
 }
 
