@@ -46,8 +46,8 @@ mod tests {
 
     use super::*;
 
-    /// Uses the private keys of RFC 8032, section 7.1, tests 1 to 3, and 32 bytes of value 7 as seeds. The expected
-    /// DIDs come from other publications.
+    /// Tests the DIDs of four seeds: the private keys of RFC 8032, section 7.1, tests 1 to 3, and 32 bytes of value 7.
+    /// The expected DIDs come from other publications.
     #[test]
     fn published_seeds_give_the_published_dids() {
         for (seed, did) in [

@@ -11,7 +11,8 @@ use crate::WalletError;
 /// An Ed25519 private key, in the forms of `ed25519-dalek` and `graviola`.
 pub(crate) struct SigningKey {
     portable: ed25519_dalek::SigningKey,
-    /// `None` on processors that `graviola` does not support, because it would panic there.
+    /// The key in the form of `graviola`. `None` on processors that `graviola` does not support, because `graviola`
+    /// would panic there.
     fast: Option<FastKey>,
 }
 
