@@ -45,7 +45,7 @@ impl Instance {
         Ok(Self { binaries, port, guard })
     }
 
-    /// Returns the TCP port.
+    /// Returns the TCP port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }

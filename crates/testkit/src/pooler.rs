@@ -50,7 +50,7 @@ impl Pooler {
         Ok(())
     }
 
-    /// Returns the TCP port.
+    /// Returns the TCP port of `PgBouncer`.
     pub fn port(&self) -> u16 {
         self.port
     }
