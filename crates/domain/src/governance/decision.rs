@@ -115,8 +115,8 @@ impl PartnerId {
     }
 }
 
-/// All proposed and enforced governance decisions (blocks by operators) that apply to one API key: those on the key, on
-/// its account, and on the partner of the account.
+/// The proposed and enforced governance decisions (blocks by operators) that apply to one API key. Includes the
+/// decisions on its account and on the partner of the account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GovernanceStanding(pub Vec<GovernanceReason>);
 

@@ -91,8 +91,8 @@ impl Run {
         }
     }
 
-    /// Injects at most one random fault: a crash of a node or a worker, a loss of confirmations, or the start or the
-    /// end of a node's pause or a database outage.
+    /// Injects at most one random fault, such as a crash of a node, a lost confirmation, a pause of a node or an outage
+    /// of a database. Also ends such pauses and outages.
     fn fault(&mut self) {
         let world = &mut self.world;
         match world.random.below(200) {
