@@ -1,5 +1,5 @@
-//! Tests that stored secrets decrypt only in their own row and under their own key, and that secrets never appear in
-//! `Debug` output.
+//! Tests that stored secrets decrypt only in their own row and under their own key. Also tests that secrets never
+//! appear in `Debug` output.
 #![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use base64::{Engine, engine::general_purpose::STANDARD};
