@@ -1,4 +1,5 @@
-//! Uses the domain types alone: follows the states of a key, and parses recipients.
+//! Example: prints status changes of an API key, and parses recipients of messages. Uses no other crate of the
+//! workspace.
 //!
 //! `cargo run -p sealpost-domain --example states`
 

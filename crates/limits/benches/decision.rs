@@ -1,5 +1,5 @@
-//! Measures one decision: `cargo bench -p sealpost-limits`. The committing transaction makes one
-//! decision per send while it holds its locks.
+//! Measures the time of one admission decision: `cargo bench -p sealpost-limits`. Each send needs one decision, made
+//! while the transaction holds its locks.
 
 use std::hint::black_box;
 
@@ -30,7 +30,8 @@ fn send(criterion: &mut Criterion) {
     });
 }
 
-/// Compares the usage before and after a send with the thresholds. A batch does this once for each sender.
+/// Measures the comparison of a key's usage before and after a send with the thresholds (80 % and 100 % of a limit). A
+/// batch does this once for each sender.
 fn compared(criterion: &mut Criterion) {
     let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
     let key = ApiKeyId::new(NOW, [7; 10]);

@@ -1,4 +1,4 @@
-//! A key of the free plan sends as fast as possible. The example uses this crate alone.
+//! Example: an API key of the free plan sends as fast as its limits allow.
 //!
 //! `cargo run -p sealpost-limits --example decide`
 
@@ -35,7 +35,8 @@ fn main() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Decides on a copy of the usage: a refused message must not count as a request.
+/// Admits one request with its message, and returns the new usage. Works on a copy of the usage, because a refused
+/// message must not count as a request.
 fn send(terms: &Terms, usage: &Usage, now: Timestamp) -> Result<Usage, Refusal> {
     let mut after = *usage;
     admit_request(terms, &mut after, now)?;

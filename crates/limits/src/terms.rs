@@ -2,8 +2,8 @@
 
 use sealpost_domain::{EnterpriseTerms, Plan};
 
-/// The limits of one key. A limit of 0 admits nothing. With a monthly allowance of 0, messages are admitted only as
-/// overage.
+/// The limits of one API key. A limit of 0 per second, minute or day admits nothing. With a monthly allowance of 0,
+/// messages are admitted only if the plan admits messages beyond the allowance (overage).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// Requests per UTC minute.

@@ -6,9 +6,9 @@ use sealpost_domain::{
 
 use crate::{Terms, window::Span};
 
-/// Returns the thresholds that are reached at `now` with `after`, but were not reached with `before`. Each of `before`
-/// and `after` is a pair of the key's limits and its usage, so both a higher usage and a lower limit can reach a
-/// threshold. A limit of 0 has no thresholds.
+/// Returns the thresholds (80 % or 100 % of a limit) that a key reaches by a change. `before` and `after` are the
+/// limits and the usage before and after the change. A higher usage or a lower limit can reach a threshold. A limit of
+/// 0 has no thresholds.
 ///
 /// A key can reach the same threshold several times in one day or month, for example again after its limit was raised.
 /// Therefore the store records reached thresholds, and stores at most one event per threshold in the same day or month.
@@ -62,7 +62,7 @@ fn is_reached(threshold: u8, limit: u32, used: u32) -> bool {
     limit > 0 && u64::from(used).saturating_mul(100) >= bound
 }
 
-/// The thresholds, in percent of the limit.
+/// The thresholds, in percent of a usage limit.
 const THRESHOLDS: [u8; 2] = [80, 100];
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use crate::window::{CLOCK_DIFFERENCE_MAX_MS, clamp_millis};
 /// message is refused, the error is the earliest time at which a message can be admitted. If the limit is 0, the error
 /// is one second after `now`.
 ///
-/// The burst is the number of messages in one second. A message is admitted if the stored TAT is at most `burst - 1`
-/// intervals ahead of `now`. It then moves the TAT forward by one interval, the time between two messages at the limit.
-/// Intervals are rounded up to whole microseconds, so the limit is never exceeded.
+/// The burst is the number of messages in one second. An interval is the time between two messages at the limit. A
+/// message is admitted if the stored TAT is at most `burst - 1` intervals ahead of `now`. The new TAT is one interval
+/// after the stored TAT or `now`, whichever is later. Intervals are rounded up to whole microseconds, so the limit is
+/// never exceeded.
 ///
 /// A stored TAT more than [`AHEAD_MAX_US`] ahead of `now` was written by a node with a wrong clock. Such a TAT is
 /// replaced by `now`. Otherwise all messages would be refused until that TAT.

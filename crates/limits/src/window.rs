@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, Utc};
 use sealpost_domain::{Timestamp, WindowUse};
 
-/// The length of a window.
+/// The length of a time window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Span {
     Day,
@@ -29,12 +29,13 @@ impl Span {
         if counts { stored } else { WindowUse { start, used: 0 } }
     }
 
-    /// Returns the time until the window ends if it has reached `limit`; `None` if it admits more.
+    /// Returns the time from `now` to the end of the window if the window has reached `limit`. `None` if the window
+    /// admits another request or message.
     pub(crate) fn wait(self, window: WindowUse, limit: u32, now: Timestamp) -> Option<Duration> {
         (window.used >= limit).then(|| self.end(window.start).since(now))
     }
 
-    /// Returns the end of the window that contains `at`.
+    /// Returns the exclusive end of the window that contains `at`.
     pub(crate) fn end(self, at: Timestamp) -> Timestamp {
         let start = self.start(at).as_millis();
         let end = match self {

@@ -1,4 +1,5 @@
-//! Boundary cases: ends of minutes, days, February and December, and extreme limits.
+//! Tests the limits at boundaries of time windows (ends of minutes, days, February and December), and with extreme
+//! values.
 
 #![expect(clippy::unwrap_used, reason = "a test's own constants parse")]
 

@@ -1,7 +1,8 @@
-//! Compares the decisions with a naive oracle, which stores the time of every admission and counts.
+//! Compares the decisions of this crate with a simple reference model, the oracle. The oracle stores the time of every
+//! admission, and counts these times.
 //!
-//! Time advances between requests. The requests arrive at two nodes, and the second node's clock is
-//! off. The oracle uses the latest time of any admitting node.
+//! The requests arrive at two nodes. Their clocks differ by a constant. The oracle uses the latest time at which a node
+//! has admitted a request.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
@@ -14,12 +15,12 @@ use sealpost_limits::{
     MessageAdmission, OveragePolicy, Terms, admit_message, admit_request, report,
 };
 
-/// The state of the oracle: times of all admissions, oldest first.
+/// The oracle: times of all admissions in milliseconds, oldest first.
 #[derive(Default)]
 struct Admissions(Vec<i64>);
 
 impl Admissions {
-    /// Returns the latest time of any clock.
+    /// Returns `now` or the time of the last admission, if that is later.
     fn furthest(&self, now: i64) -> i64 {
         self.0.last().map_or(now, |last| now.max(*last))
     }
@@ -28,14 +29,15 @@ impl Admissions {
         self.0.push(self.furthest(now));
     }
 
-    /// Counts the admissions in the window of `now`. A window's name is a prefix of its timestamps.
+    /// Counts the admissions in the window of the latest known time. `name` returns the name of a window, such as
+    /// `2026-05-04` for a day.
     fn in_window(&self, name: fn(i64) -> String, now: i64) -> u32 {
         let window = name(self.furthest(now));
         let count = self.0.iter().filter(|at| name(**at) == window).count();
         u32::try_from(count).unwrap()
     }
 
-    /// Returns the largest count of any window.
+    /// Returns the largest number of admissions in any one window. `name` returns the name of the window of a time.
     fn most(&self, name: fn(i64) -> String) -> u32 {
         let mut counts = HashMap::new();
         for at in &self.0 {
@@ -61,8 +63,8 @@ fn named(millis: i64, format: &str) -> String {
     DateTime::from_timestamp_millis(millis).unwrap().format(format).to_string()
 }
 
-/// A token bucket in exact arithmetic: a token has a million parts, and `per_second` parts arrive
-/// per microsecond.
+/// The oracle of the limit per second: a token bucket in exact arithmetic. A token has a million parts, and
+/// `per_second` parts arrive per microsecond.
 struct Bucket {
     per_second: i128,
     parts: i128,
@@ -92,7 +94,7 @@ impl Bucket {
     }
 }
 
-/// Generates arrival times, by the clock of the node that receives each request.
+/// Generates arrival times of requests in milliseconds, by the clock of the node that receives the request.
 fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
     let begin = select(&[
         "2026-05-04T11:59:58Z",
@@ -115,11 +117,11 @@ fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
     )
 }
 
-/// Maximum gaps between two arrivals: from none to a week.
+/// Maximum gaps between two arrivals in milliseconds: from none to about a week.
 const BUSY_AND_IDLE: &[i64] = &[0, 5, 900, 70_000, 3_600_000, 600_000_000];
-/// Maximum gaps between two arrivals: from none to half a second.
+/// Maximum gaps between two arrivals in milliseconds: from none to half a second.
 const BUSY: &[i64] = &[0, 1, 5, 120, 500];
-/// Clock differences up to the maximum.
+/// Differences between the clocks of the two nodes in milliseconds, up to the maximum of five minutes.
 const CLOCK_SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, -300_000, 300_000];
 
 fn terms() -> impl Strategy<Value = Terms> {
@@ -136,12 +138,13 @@ fn terms() -> impl Strategy<Value = Terms> {
     )
 }
 
-/// Rates with an interval of whole microseconds.
+/// Generates limits per second for which the interval between two messages is a whole number of microseconds.
 fn rates() -> impl Strategy<Value = u32> {
     select(&[1, 2, 4, 5, 10, 64, 100, 1_000, 1_000_000])
 }
 
-/// Checks that the wait of a refusal suffices, in whole seconds, and is not a millisecond too long.
+/// Checks the wait in a refusal. After the wait, also in whole seconds, the request is admitted. One millisecond
+/// earlier it is not.
 fn the_wait_is_exact(
     refusal: &Refusal,
     now: Timestamp,
@@ -396,7 +399,7 @@ proptest! {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Generates any instant, with a preference for extremes.
+/// Generates times as `i64`, often extreme values.
 fn instants() -> impl Strategy<Value = i64> {
     prop_oneof![
         any::<i64>(),

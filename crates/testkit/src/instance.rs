@@ -13,7 +13,7 @@ use crate::{
     server::NO_FSYNC,
 };
 
-/// A PostgreSQL server on a Unix socket and on a TCP port of loopback. Its superuser is `postgres`.
+/// A PostgreSQL server on a Unix socket and on a TCP port of the loopback interface. Its superuser is `postgres`.
 #[derive(Debug)]
 pub struct Instance {
     binaries: PathBuf,
@@ -45,7 +45,7 @@ impl Instance {
         Ok(Self { binaries, port, guard })
     }
 
-    /// Returns the TCP port.
+    /// Returns the TCP port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -114,7 +114,7 @@ impl Instance {
         control
     }
 
-    /// Runs a command. Its error includes the log of the server.
+    /// Runs a command. If the command fails, the error contains the log of the server.
     fn done(&self, command: &mut Command) -> Result<(), String> {
         let status = command.status().map_err(|error| error.to_string())?;
         if status.success() {
@@ -125,7 +125,7 @@ impl Instance {
     }
 }
 
-/// Returns the arguments of a server that listens on a port of loopback.
+/// Returns the arguments of a server that listens on this TCP port of the loopback interface.
 fn with_port(port: u16, options: &[&str]) -> Vec<String> {
     let own = ["-c listen_addresses=127.0.0.1".to_owned(), format!("-c port={port}")];
     let others = NO_FSYNC.iter().chain(options).map(ToString::to_string);

@@ -16,7 +16,7 @@ pub struct Pooler {
     port: u16,
     folder: PathBuf,
     settings: PathBuf,
-    /// The guard of the process. `None` only during a restart.
+    /// Kills the `PgBouncer` process on drop. `None` only during a restart.
     guard: Option<Guard>,
 }
 
@@ -50,7 +50,7 @@ impl Pooler {
         Ok(())
     }
 
-    /// Returns the TCP port.
+    /// Returns the TCP port of `PgBouncer`.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -83,7 +83,8 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     Ok(())
 }
 
-/// Copies bytes from one side to the other. When one side closes, or `may_pass` returns `false`, closes both sides.
+/// Copies bytes from one connection to the other. When one connection closes, or `may_pass` returns `false`, closes
+/// both.
 fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) -> bool) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(len @ 1..) = from.read(&mut buffer) {

@@ -14,7 +14,7 @@ use crate::guard::Guard;
 /// The environment variable with the URL of an existing server.
 const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
-/// Arguments that turn off the sync of commits to the disk.
+/// PostgreSQL arguments that turn off the sync of commits to the disk.
 pub(crate) const NO_FSYNC: [&str; 2] = ["-c fsync=off", "-c full_page_writes=off"];
 
 /// Whether a private server syncs commits to the disk.

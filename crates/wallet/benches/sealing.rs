@@ -1,5 +1,5 @@
-//! Measures the wallet on one core: `cargo bench -p sealpost-wallet`. Compare suites within one run
-//! only.
+//! Measures the wallet crate on one core: `cargo bench -p sealpost-wallet`. Compare the results of cipher suites only
+//! within one run.
 
 use std::{error::Error, hint::black_box};
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A sender, a recipient and a draft between them.
+/// A sender, a recipient, and the metadata (draft) of an envelope from the sender to the recipient.
 struct Pair {
     sender: Identity,
     recipient: Identity,
@@ -55,7 +55,7 @@ impl Pair {
     }
 }
 
-/// Measures sealing and opening in every suite, and in an established channel.
+/// Measures sealing and opening of a message in every cipher suite. A channel is set up before the measurement.
 fn messages(criterion: &mut Criterion, pair: &Pair, message: &[u8]) -> Result<(), WalletError> {
     let Pair { sender, recipient, draft } = pair;
     let size = message.len();
@@ -82,7 +82,7 @@ fn messages(criterion: &mut Criterion, pair: &Pair, message: &[u8]) -> Result<()
     Ok(())
 }
 
-/// Measures the setup of a channel.
+/// Measures the setup of a channel by its sender and by its recipient.
 fn channels(criterion: &mut Criterion, pair: &Pair) -> Result<(), WalletError> {
     let Pair { sender, recipient, .. } = pair;
     let key = recipient.sealing_public_key(Suite::Channel, 1)?;

@@ -1,7 +1,7 @@
 //! Errors of cryptographic operations. The errors are coarse on purpose: an attacker learns that tampering was
 //! detected, but not where.
 
-/// Why a cryptographic operation fails.
+/// The reason why a cryptographic operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalletError {
     /// The channel has sealed its maximum number of envelopes. Begin another channel.

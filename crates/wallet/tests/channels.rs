@@ -1,5 +1,5 @@
-//! Channels from an embedder's view: bound to one pair, limited in number, and isolated from each
-//! other.
+//! Tests channels through the public interface. A channel is bound to one sender and one recipient, has a limited
+//! number of envelopes, and cannot open envelopes of other channels.
 #![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use std::{collections::BTreeSet, sync::OnceLock, thread};
@@ -23,7 +23,7 @@ impl Party {
     }
 }
 
-/// Sender, recipient and a stranger, created once.
+/// Returns a sender, a recipient and an unrelated identity, created once for all tests.
 fn parties() -> &'static [Party; 3] {
     static PARTIES: OnceLock<[Party; 3]> = OnceLock::new();
     PARTIES.get_or_init(|| [Party::new(1), Party::new(2), Party::new(3)])
@@ -51,7 +51,7 @@ fn accept(channel: &Channel) -> ChannelReceiver {
     ChannelReceiver::accept(channel, &recipient.identity, &sender.identity.did()).unwrap()
 }
 
-/// A channel of the pair, created once: the tests are about its envelopes.
+/// Returns a channel from the sender to the recipient, created once for all tests of envelopes.
 fn channel() -> &'static (ChannelSender, ChannelReceiver) {
     static CHANNEL: OnceLock<(ChannelSender, ChannelReceiver)> = OnceLock::new();
     CHANNEL.get_or_init(|| {
@@ -161,8 +161,8 @@ fn an_envelope_opens_only_in_its_own_channel() {
     }
 }
 
-/// Envelopes of different suites do not open each other, although suites share the recipient's
-/// X-Wing key.
+/// Tests that an envelope of one cipher suite does not open as an envelope of another suite, although the suites share
+/// the recipient's X-Wing key.
 #[test]
 fn suites_do_not_open_each_other() {
     let [alice, bob, _] = parties();
@@ -192,7 +192,7 @@ fn keys_of_the_classic_suite_have_no_channels() {
     assert_eq!(refused.map(drop), Err(WalletError::NotSealable));
 }
 
-/// Concurrent threads get different numbers, and in total no more than the maximum.
+/// Tests that concurrent threads get different envelope numbers, and in total no more than the maximum.
 #[test]
 fn each_number_is_issued_once_up_to_the_maximum() {
     let [alice, bob, _] = parties();

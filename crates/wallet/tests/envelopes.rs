@@ -1,4 +1,5 @@
-//! Envelopes from an embedder's view: only the recipient opens them, and only unchanged.
+//! Tests envelopes through the public interface: only the recipient can open an envelope, and only if the envelope is
+//! unchanged.
 #![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use std::{sync::OnceLock, time::Duration};
@@ -23,7 +24,7 @@ impl Party {
     }
 }
 
-/// A sender and a recipient, created once: the tests are about their envelopes.
+/// Returns a sender and a recipient, created once for all tests.
 fn parties() -> &'static (Party, Party) {
     static PARTIES: OnceLock<(Party, Party)> = OnceLock::new();
     PARTIES.get_or_init(|| (Party::new(1), Party::new(2)))
@@ -133,8 +134,8 @@ fn only_the_recipient_opens_and_only_the_sender_verifies() {
     }
 }
 
-/// A key rotation creates the next sealing key. Older versions must open as long as the root
-/// exists.
+/// Tests that old sealing keys still open envelopes. A key rotation creates the next version of the sealing key. All
+/// versions derive from the same root.
 #[test]
 fn every_version_of_the_sealing_key_still_opens() {
     for suite in [Suite::Classic, Suite::Hybrid] {

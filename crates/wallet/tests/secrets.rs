@@ -1,5 +1,5 @@
-//! Secrets at rest and in logs: they unwrap only in their own row under their own key, and never
-//! appear in `Debug`.
+//! Tests that stored secrets decrypt only in their own row and under their own key. Also tests that secrets never
+//! appear in `Debug` output.
 #![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -70,7 +70,8 @@ fn a_secret_survives_the_rotation_of_its_key() {
     assert_eq!(gone, Err(WalletError::UnknownKekVersion { version: 1 }));
 }
 
-/// The version is not encrypted, but authenticated: a changed version is detected.
+/// Tests that a changed key version in an encrypted secret is detected. The version is not encrypted, but
+/// authenticated.
 #[test]
 fn a_changed_kek_version_is_detected() {
     let twice = STANDARD.encode(KEK);

@@ -1,4 +1,5 @@
-//! Entries in the activity log of an account. Each entry records one act, such as a login or a change.
+//! Entries in the activity log of an account. Each entry records one action, such as a login or a change to the
+//! account.
 
 use std::{fmt, net::IpAddr};
 
@@ -9,37 +10,37 @@ use crate::{AccountId, ActivityId, ActivityKind, ApiTokenId, Timestamp, TokenHas
 pub struct Activity {
     /// Id of the entry. Ids sort by time.
     pub id: ActivityId,
-    /// The account on which the author acted.
+    /// The account that the action concerns.
     pub account_id: AccountId,
-    /// Time of the act.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Kind of the act.
+    /// Kind of the action.
     pub kind: ActivityKind,
-    /// Author of the act.
+    /// Author of the action: a client, an operator, a session or an API token.
     pub actor: ActivityActor,
-    /// Address of the client; `None` if unknown, and for operators.
+    /// IP address of the client. `None` if unknown, and for operators.
     pub client_address: Option<IpAddr>,
     /// The affected key, webhook or session, as short text without secrets.
     pub detail: Option<String>,
 }
 
-/// The author of an act, as text: `client`, `operator`, `session:` and the name of the session, or `token:` and the id
-/// of the API token.
+/// The author of an action, as text: `client`, `operator`, `session:` with the name of the session, or `token:` with
+/// the id of the API token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityActor(String);
 
 impl ActivityActor {
-    /// A client without a session, such as one that failed to log in.
+    /// Creates the author for a client without a session, such as one that failed to log in.
     pub fn client() -> Self {
         Self("client".to_owned())
     }
 
-    /// An operator of the service.
+    /// Creates the author for an operator of the service.
     pub fn operator() -> Self {
         Self("operator".to_owned())
     }
 
-    /// A session, by the name that the owner sees in the list of sessions.
+    /// Creates the author for a session. The text contains the same name as the owner's list of sessions.
     pub fn session(token: &TokenHash) -> Self {
         Self(format!("session:{}", token.short_name()))
     }
@@ -55,7 +56,7 @@ impl ActivityActor {
         Self(text)
     }
 
-    /// Returns the text.
+    /// Returns the author as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,15 +1,15 @@
-//! Kinds of acts in the activity log of an account.
+//! Kinds of actions in the activity log of an account.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The kind of an act on an account.
+/// The kind of an action in the activity log of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {
-    /// A key was activated.
+    /// An API key (identity) was created.
     KeyActivated,
-    /// The owner revoked a key.
+    /// The owner revoked an API key.
     KeyRevoked,
     /// A session began.
     Login,
@@ -17,11 +17,11 @@ pub enum ActivityKind {
     LoginFailed,
     /// The owner ended one or all sessions.
     Logout,
-    /// An operator acted on the account or on one of its keys.
+    /// An operator changed the account or one of its API keys.
     Operator,
-    /// The owner changed the policy of a key.
+    /// The owner changed the recipient policy of an API key.
     PolicyChanged,
-    /// The recovery code replaced the login secret.
+    /// A client used the recovery code to get a new login secret.
     Recovered,
     /// The owner replaced the login secret, or the signing secret of a webhook.
     SecretReplaced,
@@ -36,7 +36,7 @@ pub enum ActivityKind {
 }
 
 impl ActivityKind {
-    /// All kinds.
+    /// All kinds of actions.
     pub const ALL: [Self; 13] = [
         Self::KeyActivated,
         Self::KeyRevoked,
@@ -72,7 +72,7 @@ impl ActivityKind {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -5,9 +5,9 @@ use std::{fmt, net::IpAddr};
 /// The client of a request, as the HTTP layer sees it. The default is an unknown client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSource {
-    /// Address of the client.
+    /// IP address of the client. `None` if unknown.
     pub address: Option<IpAddr>,
-    /// The program of the client, as it calls itself.
+    /// Name of the client program, from the `User-Agent` header. `None` if unknown.
     pub user_agent: Option<UserAgent>,
 }
 
@@ -30,7 +30,7 @@ impl UserAgent {
         (!kept.is_empty()).then(|| Self(kept.to_owned()))
     }
 
-    /// Returns the text.
+    /// Returns the user agent as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -112,9 +112,9 @@ impl Threshold {
 pub struct UnmetThreshold {
     /// The metric with the unmet threshold.
     pub metric: AssessmentMetric,
-    /// The measured value of the metric. `None` if the key was never assessed.
+    /// The measured value of the metric. Null if the API key was never assessed.
     pub value: Option<Score>,
-    /// The threshold of the metric, a minimum or a maximum.
+    /// The threshold of the metric: a minimum or a maximum, depending on `must_be`.
     pub bound: Score,
     /// The required relation of the value to the threshold: `>=` or `<=`.
     #[schemars(extend("enum" = [">=", "<="]))]
@@ -171,8 +171,8 @@ mod tests {
         AssessmentMetrics { clarity, coherence, confidence, drift }
     }
 
-    /// Formats the result of [`check_thresholds`] as short text: `+` (passed), `drift …` (hard limit), or the names of
-    /// the unmet metrics.
+    /// Formats the result of [`check_thresholds`] as short text: `+` (passed), `drift …` (drift exceeds its hard
+    /// limit), or the names of the metrics with unmet thresholds.
     fn verdict(of: [&str; 4]) -> String {
         match check_thresholds(Some(&metrics(of))) {
             Ok(()) => "+".to_owned(),
@@ -259,7 +259,8 @@ mod tests {
         })
     }
 
-    /// Returns the severity of the result of [`check_thresholds`]: 0 passed, 1 thresholds unmet, 2 hard limit exceeded.
+    /// Returns the severity of the result of [`check_thresholds`]: 0 if passed, 1 if thresholds are unmet, 2 if drift
+    /// exceeds its hard limit.
     fn severity(metrics: &AssessmentMetrics) -> u8 {
         match check_thresholds(Some(metrics)) {
             Ok(()) => 0,
@@ -271,7 +272,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Improving a metric never makes the result of the check worse.
+        /// Tests that a better value of any metric never makes the result of the check worse.
         #[test]
         fn the_verdict_is_monotone(worse in any_metrics(), other in any_metrics()) {
             let better = AssessmentMetrics {

@@ -21,9 +21,9 @@ pub struct Badge {
     pub compliance: Option<(Jurisdiction, u32)>,
     /// Position of the badge in the public status lists.
     pub position: StatusPosition,
-    /// Start of the validity.
+    /// Start of the badge's validity.
     pub issued_at: Timestamp,
-    /// End of the validity, exclusive.
+    /// End of the badge's validity, exclusive.
     pub expires_at: Timestamp,
     /// The revocation; `None` if the badge was not revoked.
     pub revocation: Option<Revocation>,

@@ -22,7 +22,7 @@ impl Jurisdiction {
         is_name.then_some(Self(name))
     }
 
-    /// Returns the name.
+    /// Returns the name of the jurisdiction.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -58,7 +58,7 @@ impl CheckName {
         if is_name { Ok(Self(text.to_owned())) } else { Err(CheckNameFault) }
     }
 
-    /// Returns the name.
+    /// Returns the name of the check.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -128,7 +128,7 @@ pub struct ComplianceCheck {
 pub enum CheckStatus {
     /// A valid attestation of success exists.
     Passed,
-    /// The attestation of success is no longer valid.
+    /// An attestation of success exists, but is no longer valid.
     Expired,
     /// The newest attestation reports a failure.
     Failed,
@@ -143,7 +143,8 @@ pub struct CheckReport {
     pub name: CheckName,
     /// Status of the check for this key.
     pub status: CheckStatus,
-    /// End of the validity of the attestation. `None` with status `passed` means that it does not expire.
+    /// End of the attestation's validity, exclusive. Null if the attestation does not expire, or if the status is
+    /// `failed` or `missing`.
     pub valid_until: Option<Timestamp>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
@@ -151,7 +152,7 @@ pub struct CheckReport {
     pub any_of: Vec<CheckName>,
 }
 
-/// The result of a compliance circuit for one API key.
+/// The result of a compliance circuit (a set of checks) for one API key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CircuitReport {
     /// The jurisdiction of the circuit.
@@ -180,8 +181,8 @@ impl Circuit {
         names
     }
 
-    /// Evaluates the circuit at the time `now`. `newest` contains the newest attestation of the key for each check
-    /// name.
+    /// Evaluates the circuit for one API key at the time `now`. `newest` contains the newest attestation of this key
+    /// for each check name.
     pub fn evaluate(
         &self,
         jurisdiction: &Jurisdiction,

@@ -1,4 +1,4 @@
-//! The error codes of refused requests, with their spelling in JSON and their JSON schema.
+//! The error codes of refused requests, with their names in JSON and their JSON schema.
 
 use std::{borrow::Cow, fmt};
 
@@ -90,7 +90,7 @@ impl Code {
         Self::ALL.into_iter().filter(|code| !code.is_for_operators())
     }
 
-    /// Returns the error code as the API spells it, in upper case.
+    /// Returns the name of the error code in JSON, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ActionRefused => "ACTION_REFUSED",

@@ -18,13 +18,13 @@ pub enum Refusal {
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
     )]
     ActivationClosed,
-    /// The drift metric of the key exceeds its hard limit, so the key gets no badge.
+    /// The drift metric of the API key exceeds its hard limit, so the key gets no badge.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
-    /// At least one metric of the key does not meet its badge threshold.
+    /// At least one metric of the API key does not meet its badge threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// The attestations of the key do not satisfy the compliance circuit (required checks) of a jurisdiction.
+    /// The attestations of the API key do not satisfy the compliance circuit (required checks) of a jurisdiction.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction
@@ -81,18 +81,19 @@ pub enum Refusal {
         "a new account needs an invite; ask the operator of the service for one, and send it as the member invite"
     )]
     InviteRequired,
-    /// The caller's key is not active. If `field` is `to`, the recipient's key is not active.
+    /// The caller's API key is not active. Or the recipient's API key is not active, if `field` is `to`.
     #[error("{}", detail::inactive(*status, *field))]
     KeyInactive {
-        /// The current status of the key.
+        /// The current status of the inactive key.
         status: KeyStatus,
         /// `to` if the recipient's key is not active; `None` if the caller's key is not active.
         field: Option<&'static str>,
     },
-    /// No API key has this id or handle.
+    /// No API key has the id or handle in the request.
     #[error("{}", detail::unknown_key(*field))]
     KeyNotFound {
-        /// `to` if the recipient does not exist; `None` if the caller's key does not exist.
+        /// Name of the request field with the unknown id or handle, such as `to` for the recipient. `None` if the
+        /// caller's own key does not exist.
         field: Option<&'static str>,
     },
     /// A required field is missing, null or empty.
@@ -149,12 +150,13 @@ pub enum Refusal {
         "the recipient does not accept messages from this API key; ask the recipient to allow it"
     )]
     RecipientRefuses,
-    /// The operator is a viewer, and the request would change something.
+    /// The operator has the role `viewer`, which allows no changes, but the request changes data.
     #[error(
         "the role viewer may not act; use the credentials of an operator with the role operator"
     )]
     RoleInsufficient,
-    /// The subject of an operator's request does not exist. Contains its kind, such as `such API key`.
+    /// The object named in an operator's request does not exist. Contains the kind of the object with the word `such`,
+    /// for example `such API key`.
     #[error("there is no {0}; check the name")]
     SubjectNotFound(&'static str),
     /// The API token does not exist or belongs to another account. Both cases look the same.
@@ -191,7 +193,7 @@ pub enum Refusal {
         "the disk of the service is almost full, so it stores no messages and opens no identities until the operator frees space; nothing was stored; try again later"
     )]
     StorageFull,
-    /// The new envelope would exceed the maximum stored bytes of the account.
+    /// With the new envelope, the account would exceed its maximum number of stored bytes.
     #[error(
         "with this message the account would store more than {limit_bytes} bytes of sealed envelopes; wait until older envelopes are deleted, or ask the operator for more"
     )]

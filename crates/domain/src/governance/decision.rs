@@ -13,9 +13,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceKind {
-    /// A council action. Blocks one key, or all keys of one account.
+    /// A council action: an operator's decision that blocks one API key, or all API keys of one account.
     CouncilAction,
-    /// A suspension of a partner. Blocks all keys of the partner's accounts.
+    /// A suspension of a partner. Blocks all API keys of the partner's accounts.
     PartnerSuspension,
 }
 
@@ -31,7 +31,7 @@ pub enum GovernanceStatus {
     Proposed,
 }
 
-/// A proposed or enforced governance decision, in the form shown to the owner of the key.
+/// A proposed or enforced governance decision (a block by an operator), as shown to the owner of the API key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct GovernanceReason {
     /// Kind of the decision.
@@ -115,7 +115,8 @@ impl PartnerId {
     }
 }
 
-/// All proposed and enforced governance decisions on a key, on its account, and on the partner of the account.
+/// The proposed and enforced governance decisions (blocks by operators) that apply to one API key. Includes the
+/// decisions on its account and on the partner of the account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GovernanceStanding(pub Vec<GovernanceReason>);
 
@@ -135,7 +136,7 @@ impl GovernanceKind {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::CouncilAction, Self::PartnerSuspension]
             .into_iter()
@@ -153,7 +154,7 @@ impl GovernanceStatus {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Enforced, Self::Lifted, Self::Proposed]
             .into_iter()

@@ -7,13 +7,13 @@ use crate::{AccountId, RequestSource, Timestamp, TokenHash};
 pub struct Account {
     /// Public id of the account, with the prefix `acct_`. A login needs this id and the login secret.
     pub id: AccountId,
-    /// Hashes of its secrets. Each secret itself is shown only once, when it is created or replaced.
+    /// Hashes of the account's secrets. Each secret itself is shown only once, when it is created or replaced.
     pub secrets: AccountSecrets,
     /// Time at which the account was created.
     pub created_at: Timestamp,
 }
 
-/// The hashes of an account's secrets. Both are replaced together.
+/// The hashes of an account's login secret and recovery code. Both secrets are replaced together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountSecrets {
     /// Hash of the login secret, which opens sessions.
@@ -46,9 +46,9 @@ impl Session {
 pub struct SessionDetails {
     /// The session.
     pub session: Session,
-    /// Time of the login.
+    /// Time of the login. `None` if unknown.
     pub started_at: Option<Timestamp>,
-    /// Time of the last known use, to the hour.
+    /// Start of the hour of the last known use. `None` if no use was recorded.
     pub last_used_at: Option<Timestamp>,
     /// The client that logged in.
     pub source: RequestSource,

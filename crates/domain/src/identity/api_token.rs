@@ -11,19 +11,19 @@ use crate::Timestamp;
 /// A stored token never changes, except for the time of its last use. Revocation deletes the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiToken {
-    /// Public id.
+    /// Public id of the API token, with the prefix `tok_`.
     pub id: ApiTokenId,
     /// Hash of the bearer token.
     pub token: TokenHash,
-    /// The account of the key.
+    /// The account that owns the API key.
     pub account_id: AccountId,
-    /// The only key that the token can act as.
+    /// The only API key for which the token can make requests.
     pub api_key_id: ApiKeyId,
-    /// Display name.
+    /// Display name of the token, chosen by the owner.
     pub name: Label,
     /// The requests that the token allows.
     pub scopes: TokenScopes,
-    /// Time of creation.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
     /// End of the token's validity, exclusive.
     pub expires_at: Timestamp,
@@ -39,7 +39,7 @@ pub enum TokenScope {
     Open,
     /// Read the status of the key, its webhooks and their deliveries, and find identities.
     Read,
-    /// Send messages and read their receipts.
+    /// Send messages, and read the receipts (delivery states) of sent messages.
     Send,
     /// Register and manage webhooks.
     Webhooks,
@@ -59,7 +59,7 @@ impl TokenScope {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == name)
     }
@@ -74,7 +74,7 @@ impl TokenScope {
     }
 }
 
-/// A set of scopes.
+/// The set of scopes of an API token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenScopes(u8);
 

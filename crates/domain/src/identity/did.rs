@@ -59,7 +59,7 @@ fn escape(part: &str, text: &mut String) {
 mod tests {
     use super::*;
 
-    /// Compares the DIDs of addresses with the expected ones. Includes the examples of the `did:web` specification.
+    /// Tests the `did:web` of several URLs. The cases include the examples of the `did:web` specification.
     #[test]
     fn an_address_has_one_did_web() {
         for (authority, path, did) in [

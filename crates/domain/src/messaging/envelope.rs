@@ -107,7 +107,7 @@ impl EnvelopeMeta {
 pub struct Envelope {
     /// Public metadata of the envelope.
     pub meta: EnvelopeMeta,
-    /// Version byte, suite byte, header of the suite, and ciphertext.
+    /// The sealed bytes: version byte, suite byte, header of the suite, and ciphertext.
     pub sealed: Vec<u8>,
     /// Ed25519 signature over the envelope hash and the associated data, made with the sender's DID key.
     pub signature: [u8; 64],
@@ -123,7 +123,8 @@ impl fmt::Debug for Envelope {
 mod tests {
     use super::*;
 
-    /// The bytes are stored and the names appear in the API, so neither may change.
+    /// Tests that the code byte and the name of each suite never change. The bytes are stored, and the names appear in
+    /// the API.
     #[test]
     fn suites_keep_their_bytes_and_names() {
         for (suite, byte, algorithm) in [

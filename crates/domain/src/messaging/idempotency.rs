@@ -1,5 +1,5 @@
-//! Idempotent sends: the `Idempotency-Key` chosen by the caller, and the request's fingerprint, which detects reuse of
-//! a key for another request.
+//! Idempotent sends: the `Idempotency-Key` header chosen by the caller, and the fingerprint of the request. The
+//! fingerprint detects the reuse of an idempotency key for another request.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct IdempotencyKey(String);
 pub struct IdempotencyKeyFault;
 
 impl IdempotencyKey {
-    /// Parses the value of the header.
+    /// Parses the value of the header `Idempotency-Key`.
     pub fn parse(text: &str) -> Result<Self, IdempotencyKeyFault> {
         let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         if (1..=255).contains(&text.len()) && printable {

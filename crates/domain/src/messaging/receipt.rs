@@ -12,15 +12,15 @@ use crate::Timestamp;
 pub enum ReceiptPolicy {
     /// The sender sees only that the envelope was sent.
     None,
-    /// The sender sees everything except whether the recipient opened the envelope.
+    /// The sender sees whether the envelope was delivered, waits or bounced, but not whether it was opened.
     #[default]
     Notified,
-    /// The sender sees everything.
+    /// The sender sees the whole state, including whether the envelope was opened.
     Opened,
 }
 
 impl ReceiptPolicy {
-    /// All policies.
+    /// All receipt policies.
     pub const ALL: [Self; 3] = [Self::None, Self::Notified, Self::Opened];
 
     /// Returns the name used in JSON and SQL.
@@ -32,7 +32,7 @@ impl ReceiptPolicy {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.as_str() == name)
     }
@@ -42,28 +42,28 @@ impl ReceiptPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptState {
-    /// The envelope did not reach its recipient, and nothing delivers it any more.
+    /// The envelope could not be delivered. No further delivery attempt is scheduled.
     Bounced,
     /// A webhook of the recipient responded with success.
     Notified,
     /// The recipient opened the envelope.
     Opened,
-    /// The envelope is stored.
+    /// The envelope is stored. No other state applies, or the recipient hides the other state.
     Sent,
-    /// The recipient has no webhook yet.
+    /// The envelope waits, because its recipient has no webhook for received envelopes.
     Waiting,
 }
 
-/// The stored facts about an envelope from which its [`ReceiptState`] follows.
+/// The stored data that determines the [`ReceiptState`] of an envelope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFacts {
     /// Whether the envelope bounced.
     pub is_bounced: bool,
     /// Whether the envelope waits for a webhook of its recipient.
     pub is_waiting: bool,
-    /// Time of the first successful delivery.
+    /// Time of the first successful delivery. `None` if no delivery has succeeded.
     pub notified_at: Option<Timestamp>,
-    /// Time of the first opening.
+    /// Time of the first opening. `None` if the envelope was not opened.
     pub opened_at: Option<Timestamp>,
 }
 
@@ -79,7 +79,7 @@ pub struct ReceiptView {
 }
 
 impl ReceiptPolicy {
-    /// Returns the receipt for the sender: the part of the facts that this policy shows.
+    /// Returns the receipt as the sender sees it, without the data that this policy hides.
     pub fn view(self, facts: &ReceiptFacts) -> ReceiptView {
         let shown = match self {
             Self::None => ReceiptFacts::default(),

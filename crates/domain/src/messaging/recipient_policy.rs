@@ -13,9 +13,9 @@ use crate::ApiKeyId;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptPolicy {
-    /// Accepts the keys on the allowlist.
+    /// Accepts the keys on the recipient's allowlist.
     Allowlist,
-    /// Accepts every key.
+    /// Accepts every key, except keys on the recipient's blocklist.
     #[default]
     Anyone,
     /// Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
@@ -26,7 +26,7 @@ pub enum AcceptPolicy {
 }
 
 impl AcceptPolicy {
-    /// All policies.
+    /// All accept policies.
     pub const ALL: [Self; 4] = [Self::Allowlist, Self::Anyone, Self::Contacts, Self::Nobody];
 
     /// Returns the name used in JSON and SQL.
@@ -39,13 +39,13 @@ impl AcceptPolicy {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.as_str() == name)
     }
 }
 
-/// The policy of one key as a recipient.
+/// The policy of one API key as a recipient of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipientPolicy {
     /// The senders whose messages the key accepts.

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// The plan of an API key, which sets the limits of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// The smaller paid plan, with a price of 49 a month.
+    /// The smaller of the two paid plans with fixed limits.
     Builder,
     /// The plan with individual limits, agreed with the customer.
     Enterprise(EnterpriseTerms),
     /// The free plan.
     Explorer,
-    /// The larger paid plan, with a price of 199 a month.
+    /// The larger of the two paid plans with fixed limits.
     Sovereign,
 }
 

@@ -36,7 +36,7 @@ impl Usage {
     };
 }
 
-/// A rate limit, named by its window of time.
+/// A rate limit, named by its time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// Requests per UTC day.

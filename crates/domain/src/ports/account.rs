@@ -1,4 +1,5 @@
-//! Ports of one account: account, activity log, API tokens, invites, erasure, and queries of the owner.
+//! Ports for accounts: account, activity log, API tokens, invites, erasure, and queries of the owner. A port is a trait
+//! that the database crate implements.
 
 mod accounts;
 mod activity;

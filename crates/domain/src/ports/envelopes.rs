@@ -16,17 +16,17 @@ pub trait ReceiptLookup {
 /// A stored envelope, with the data for the receipt that its sender reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentEnvelope {
-    /// The key that can open the envelope.
+    /// The API key that can open the envelope.
     pub recipient: ApiKeyId,
     /// Time at which the envelope was sealed.
     pub sent_at: Timestamp,
-    /// The facts from which the state of the envelope follows.
+    /// The data that determines the state of the envelope.
     pub facts: ReceiptFacts,
 }
 
 /// Reads stored envelopes and channels, and records the opening of envelopes.
 pub trait EnvelopeRepo {
-    /// Finds an envelope that is addressed to `recipient`.
+    /// Finds an envelope that is addressed to `recipient`. `None` if this key received no envelope with this id.
     fn find_envelope(
         &mut self,
         id: &EnvelopeId,

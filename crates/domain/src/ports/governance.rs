@@ -5,8 +5,8 @@ use crate::{AuditEntry, GovernanceDecision, GovernanceSubject, PartnerId};
 
 /// Reads and writes governance decisions, with which operators block keys.
 pub trait GovernanceRepo {
-    /// Reads the open decisions on exactly this subject. A decision is open until it is lifted. For a key, leaves out
-    /// the decisions on its account and on the partner of the account.
+    /// Reads the open decisions on this key, account or partner. A decision is open until it is lifted. For a key,
+    /// leaves out the decisions on its account and on the partner of the account.
     fn open_decisions(
         &mut self,
         subject: &GovernanceSubject,

@@ -54,7 +54,7 @@ pub trait HousekeepingRepo {
     /// Deletes API tokens that expired before `before`.
     fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes activity of accounts from before `before`.
+    /// Deletes entries of activity logs that are older than `before`.
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes envelopes that were sealed before `before`, and the deliveries that these envelopes still have.

@@ -32,8 +32,8 @@ pub trait SendLedger {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError>;
 
-    /// Returns the pairs in which the key has sent to the contact at `since` or later. Each of `pairs` is an API key
-    /// and a possible contact of this key.
+    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
+    /// the contact at `since` or later.
     fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],
@@ -50,7 +50,7 @@ pub trait SendLedger {
 pub struct FactsQuery {
     /// Hashes of the callers' session tokens and API tokens.
     pub sessions: Vec<TokenHash>,
-    /// API keys that made the requests of this batch. Their usage is locked.
+    /// API keys that made the requests of this batch. The usage rows of these keys are locked.
     pub callers: Vec<ApiKeyId>,
     /// API keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
@@ -101,7 +101,7 @@ pub struct KeyFacts {
     pub handle: Option<Handle>,
     /// Version of the newest sealing key (the key pair to which messages are encrypted).
     pub sealing_version: u32,
-    /// Governance decisions on the key, its account and its partner.
+    /// Proposed and enforced governance decisions (blocks by operators) on the key, its account and its partner.
     pub standing: GovernanceStanding,
     /// The policy of the key as a recipient; `None` for the default policy, which accepts every sender.
     pub policy: Option<Arc<RecipientPolicy>>,
@@ -182,18 +182,18 @@ pub struct IdempotencyRecord {
     pub meta: EnvelopeMeta,
 }
 
-/// A new record of a send with an idempotency key.
+/// The record to insert for a send with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdempotencyRecord {
     /// The API key of the sender.
     pub caller: ApiKeyId,
     /// The idempotency key of the request.
     pub key: IdempotencyKey,
-    /// Fingerprint of the request, which detects reuse of the key for another request.
+    /// Fingerprint of the request, which detects reuse of the idempotency key for another request.
     pub fingerprint: Fingerprint,
     /// The envelope of the send.
     pub envelope_id: EnvelopeId,
-    /// Time of the send. The record is kept for a limited time, counted from here.
+    /// Time of the send. The record expires a limited time after the send.
     pub at: Timestamp,
     /// Records stored before this time have expired. The new record replaces an expired record of the same idempotency
     /// key.

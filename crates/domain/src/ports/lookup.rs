@@ -51,11 +51,11 @@ pub trait Lookup:
     /// Finds the hash of the account's login secret. `None` if the account does not exist.
     fn find_login_secret(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
 
-    /// Finds the hash of the account's recovery code; `None` if the account or its code does not exist.
+    /// Finds the hash of the account's recovery code. `None` if the account does not exist or has no recovery code.
     fn find_recovery_code(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
 
-    /// Returns the time at which the login secret was last given in a session; `None` if the secret was never given in
-    /// the session, or if the session has ended.
+    /// Returns the time at which the client last entered the login secret again in a session. `None` if the secret was
+    /// never entered again, or if the session does not exist.
     fn session_confirmed_at(&mut self, token: &TokenHash) -> Result<Option<Timestamp>, StoreError>;
 
     /// Lists all issuer keys, ordered by the start of signing.

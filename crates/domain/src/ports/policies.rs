@@ -41,7 +41,7 @@ pub trait PolicyRepo {
 /// A contact of an API key: another key to which the API key has sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contact {
-    /// The sending key.
+    /// The API key that sent the message.
     pub api_key_id: ApiKeyId,
     /// The key that received the message.
     pub contact: ApiKeyId,

@@ -47,7 +47,7 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Checks that the database responds and has the schema of this version.
+    /// Checks that the database responds and has the schema that this version of the service needs.
     fn check(&self) -> Result<(), StoreError>;
 
     /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the

@@ -44,11 +44,11 @@ pub struct AttemptNumber(pub i64);
 pub struct Attempt {
     /// Position in the log of all attempts.
     pub number: AttemptNumber,
-    /// The delivered event.
+    /// The event of the attempted delivery.
     pub event_id: EventId,
     /// Number of the attempt among those of the same delivery, from 1.
     pub attempt: u32,
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
@@ -68,7 +68,7 @@ pub struct Attempt {
 /// Time, duration and result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptTiming {
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
@@ -79,9 +79,9 @@ pub struct AttemptTiming {
 /// A delivery that waits for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingDelivery {
-    /// The delivered event.
+    /// The event to deliver.
     pub event_id: EventId,
-    /// Time at which the delivered event occurred.
+    /// Time at which the event occurred.
     pub event_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,

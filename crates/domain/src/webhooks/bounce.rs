@@ -5,8 +5,8 @@ use crate::{
     Timestamp,
 };
 
-/// An unopened envelope that may bounce, because one of its deliveries ended without success. So far, no delivery of
-/// the envelope has succeeded, and it has not bounced.
+/// An envelope that may bounce (its sender gets an event), because one of its deliveries ended without success. The
+/// envelope is not opened, none of its deliveries has succeeded, and it has not bounced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnopenedEnvelope {
     /// Id of the envelope.

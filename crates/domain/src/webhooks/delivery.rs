@@ -28,9 +28,9 @@ pub struct LeasedDelivery {
     pub target: Arc<Target>,
     /// Number of attempts so far.
     pub attempts: u32,
-    /// Token of the lease.
+    /// Token of this node's lease on the delivery.
     pub lease: LeaseToken,
-    /// End of the lease.
+    /// End of the lease. Afterwards any node may lease the delivery again.
     pub lease_until: Timestamp,
 }
 
@@ -112,11 +112,11 @@ pub struct ReceiverResponse {
 pub struct AttemptResult {
     /// The attempted delivery.
     pub id: DeliveryId,
-    /// Token of the lease.
+    /// Token of the lease under which the attempt was made.
     pub lease: LeaseToken,
     /// Number of attempts so far, including this one.
     pub attempts: u32,
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,

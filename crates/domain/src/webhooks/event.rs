@@ -25,7 +25,7 @@ pub enum Event {
 pub struct ReceivedEnvelope {
     /// Metadata of the envelope.
     pub meta: EnvelopeMeta,
-    /// The handle that resolves to the sender.
+    /// The handle (readable name) of the sender's API key. `None` if the key has no handle.
     pub sender_handle: Option<Handle>,
 }
 
@@ -51,7 +51,7 @@ impl Event {
         }
     }
 
-    /// Builds the JSON body of the webhook request.
+    /// Builds the JSON body of the webhook request, in the format of this version of the events.
     pub fn body(&self, version: EventsVersion) -> Result<Vec<u8>, serde_json::Error> {
         match self {
             Self::EnvelopeReceived(received) => {
@@ -73,7 +73,8 @@ pub struct EnvelopeReceived {
     envelope_hash: EnvelopeHash,
     /// The API key of the sender.
     sender: ApiKeyId,
-    /// The handle of the sender; null without one. Present with `--events v1.1` only.
+    /// The handle of the sender; null if the sender has no handle. Only events of version v1.1 (server setting
+    /// `--events`) contain this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     sender_handle: Option<SenderHandle>,
     /// Algorithm and state of the encryption.

@@ -51,7 +51,7 @@ pub struct EnvelopeBounced {
     pub reason: BounceReason,
 }
 
-/// The kind of change of a key.
+/// The kind of change of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RotationReason {
@@ -59,7 +59,7 @@ pub enum RotationReason {
     Replaced,
     /// The key was revoked.
     Revoked,
-    /// The sealing key was replaced. The DID is unchanged.
+    /// The sealing key (the key pair to which messages are encrypted) was replaced. The DID is unchanged.
     SealingKey,
 }
 
@@ -75,20 +75,21 @@ impl RotationReason {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
-/// The fields of `identity.rotated`: a key with which the webhook's key has exchanged envelopes was changed.
+/// The fields of `identity.rotated`: an API key was changed. The key of the webhook has exchanged envelopes with this
+/// key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct IdentityRotated {
-    /// The changed key.
+    /// The changed API key.
     pub api_key_id: ApiKeyId,
-    /// The handle of the key before the change.
+    /// The handle of the key before the change; null if the key had no handle.
     pub handle: Option<Handle>,
-    /// The key to which the handle was moved.
+    /// The API key to which the handle was moved; null if the handle was not moved.
     pub replaced_by: Option<ApiKeyId>,
     /// The kind of change.
     pub reason: RotationReason,

@@ -18,7 +18,7 @@ impl EventId {
     /// The regular expression for an id as text.
     pub const PATTERN: &'static str = "^(env|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$";
 
-    /// Returns whether this is the id of a received envelope.
+    /// Returns whether this is the id of an `envelope.received` event.
     pub const fn is_envelope(&self) -> bool {
         matches!(self, Self::Envelope(_))
     }

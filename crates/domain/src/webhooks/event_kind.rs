@@ -46,7 +46,7 @@ impl EventKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Returns the first event version with this kind.
+    /// Returns the first version of the events that contains this kind.
     const fn since(self) -> EventsVersion {
         match self {
             Self::EnvelopeReceived => EventsVersion::V1_0,

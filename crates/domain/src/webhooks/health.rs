@@ -35,7 +35,7 @@ pub struct HealthReport {
 /// One finished attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptSummary {
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Class of the failure. `None` for a success.
     pub failure: Option<&'static str>,

@@ -24,7 +24,7 @@ impl WebhookStatus {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Disabled, Self::Enabled].into_iter().find(|status| status.as_str() == name)
     }
@@ -33,7 +33,7 @@ impl WebhookStatus {
 /// The newest failed attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 pub struct LastFailure {
-    /// End of the attempt.
+    /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Class of the failure, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
     #[schemars(
@@ -46,7 +46,7 @@ pub struct LastFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
-    /// All attempts failed for too long.
+    /// All attempts failed for longer than the allowed time.
     Failing,
     /// The receiver responded with status 410 (Gone).
     Gone,
@@ -61,7 +61,7 @@ impl DisabledReason {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Failing, Self::Gone].into_iter().find(|reason| reason.as_str() == name)
     }

@@ -29,7 +29,7 @@ pub struct EventBody<D> {
     /// The fields specific to this kind of event.
     #[serde(flatten)]
     pub details: D,
-    /// Time of the event.
+    /// The `metadata` object, which contains the time of the event.
     pub metadata: EventMetadata,
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{AttemptFailure, EventMetadata, OwnEventId, ReceiverResponse, Target, Timestamp};
 
-/// A test event for one webhook. It is sent even if the webhook subscribes only to other kinds.
+/// A test event for one webhook. The subscriptions of the webhook do not matter.
 #[derive(Debug, Clone)]
 pub struct TestEvent {
     /// Id of the test event.

@@ -1,4 +1,5 @@
-//! A change of facts: one transaction in the directory, then one in every shard, then the response.
+//! A change of a key, such as a revocation: one transaction in the directory (the shared database), then one
+//! transaction in every shard, then the response to the caller.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +8,14 @@ use crate::{
     world::{Change, KeyNo, Membership, SHARDS, ShardNo, Version, World},
 };
 
-/// A version on its way to a shard. Duplicates may arrive much later.
+/// A message that stores a new version of a key in a shard. Duplicates of the message may arrive much later.
 #[derive(Clone, Copy)]
 pub(crate) struct VersionPush {
     pub(crate) change: usize,
     pub(crate) shard: ShardNo,
 }
 
-/// Commits the change in the directory, with the shards that must confirm it.
+/// Commits a change of the key in the directory, with the list of shards that must confirm the change.
 pub(crate) fn begin(world: &mut World, key: KeyNo, is_revocation: bool) {
     let directory = &mut world.directory;
     let facts = &mut directory.facts[key];
@@ -31,7 +32,8 @@ pub(crate) fn begin(world: &mut World, key: KeyNo, is_revocation: bool) {
     }
 }
 
-/// Chooses an unconfirmed push for any node, because the first node may have crashed.
+/// Chooses a random change and a shard that has not confirmed it. Any node may send this change, because the first node
+/// may have crashed.
 pub(crate) fn unconfirmed(world: &mut World) -> Option<VersionPush> {
     let all: Vec<_> = (0..world.directory.changes.len())
         .flat_map(|change| {
@@ -42,7 +44,8 @@ pub(crate) fn unconfirmed(world: &mut World) -> Option<VersionPush> {
     (!all.is_empty()).then(|| all[world.random.below(all.len())])
 }
 
-/// Writes the version to the shard. Returns false if the push must be repeated.
+/// Writes the new version of the key to the shard. Returns false if the shard cannot be reached, or if a batch of sends
+/// of the key is running. The caller must then repeat the push.
 pub(crate) fn apply(world: &mut World, push: VersionPush) -> bool {
     let Change { key, version, .. } = world.directory.changes[push.change];
     let order = world.order;
@@ -56,7 +59,8 @@ pub(crate) fn apply(world: &mut World, push: VersionPush) -> bool {
     true
 }
 
-/// Records the confirmation of a shard. The last confirmation allows the response.
+/// Records in the directory that a shard has stored the change. After the last shard, the caller gets its response.
+/// Returns false if the directory cannot be reached.
 pub(crate) fn confirm(world: &mut World, push: VersionPush) -> bool {
     if world.directory.is_away {
         return false;
@@ -69,7 +73,7 @@ pub(crate) fn confirm(world: &mut World, push: VersionPush) -> bool {
     true
 }
 
-/// Steps of a new shard. After a crash the copy starts again.
+/// The steps by which a new shard joins. After a crash, the copy of the versions starts again.
 #[derive(Clone, Copy)]
 pub(crate) enum JoinStep {
     Announce,

@@ -1,4 +1,4 @@
-//! The guarantees that every run is checked against.
+//! The violations that the simulation detects, and the checks at the end of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use crate::{
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Violation {
-    /// The caller has a success, but the shard in the id has no such envelope.
+    /// The caller got a success with an envelope id, but the shard named in the id does not have this envelope.
     Lost,
-    /// One request has stored two envelopes.
+    /// Two envelopes were stored for one request.
     Doubled,
-    /// The caller of one request got two ids.
+    /// The caller got two different envelope ids for one request.
     TwoResponses,
-    /// A send of a revoked key was stored after the revocation was acknowledged.
+    /// An envelope from a revoked key was stored after the revocation was confirmed to its caller.
     StoredAfterRevocation,
-    /// A send to a revoked key was decided after the revocation was acknowledged.
+    /// An envelope to a revoked key was admitted after the revocation was confirmed to its caller.
     DecidedAfterRevocation,
-    /// A key has stored more messages than its limit.
+    /// More envelopes of one key were stored than its limit allows.
     LimitExceeded,
-    /// Work remains although all faults have ended.
+    /// Some requests or changes are not finished, although all faults have ended.
     Stuck,
 }
 
-/// The violations of a run, and counters of the cases that the run has reached.
+/// The violations of a run, and counters of the situations that occurred in the run.
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) violations: BTreeSet<Violation>,
@@ -65,7 +65,7 @@ impl History {
         }
     }
 
-    /// The counters by name.
+    /// Returns the counters with their names.
     pub(crate) fn counters(&self) -> [(&'static str, usize); 10] {
         [
             ("stored", self.stored),
@@ -82,7 +82,7 @@ impl History {
     }
 }
 
-/// Compares all shards with the responses that the callers got.
+/// Compares the envelopes in all shards with the responses that the callers got, and reports violations.
 pub(crate) fn check_end(world: &mut World, requests: &[Request]) {
     let mut stored: BTreeMap<usize, usize> = BTreeMap::new();
     let mut sent = [0; KEYS];

@@ -1,17 +1,18 @@
-//! A slot moves to another shard: close the old gate, carry usage over, open the new gate, publish.
-//! Envelopes and idempotency keys stay.
+//! A hand-over moves a slot (a set of keys) to another shard. The old shard stops accepting sends, the usage counters
+//! are copied, the new shard starts accepting sends, and the directory publishes the new placement. Envelopes and
+//! idempotency keys stay in the old shard.
 
 use crate::{
     order::CommitOrder,
     world::{Gate, KEYS, KeyNo, Membership, ShardNo, SlotNo, World, slot_of},
 };
 
-/// A node's work on a hand-over. After timeouts several workers may run at once.
+/// The work of one node on a hand-over. Several nodes may work on the same hand-over at the same time.
 pub(crate) struct HandoverWorker {
     slot: SlotNo,
     from: ShardNo,
     to: ShardNo,
-    /// The epoch of the old placement. The new placement has the next epoch.
+    /// Epoch (version number) of the slot's old placement. The new placement has the next epoch.
     epoch: usize,
     step: Step,
 }
@@ -23,7 +24,8 @@ enum Step {
     Publish,
 }
 
-/// Commits the intent in the directory.
+/// Stores in the directory the intent to move the slot to the shard `to`. Does nothing if this move is not possible
+/// now.
 pub(crate) fn begin(world: &mut World, slot: SlotNo, to: ShardNo) {
     let directory = &mut world.directory;
     let placement = &mut directory.placements[slot];
@@ -34,7 +36,8 @@ pub(crate) fn begin(world: &mut World, slot: SlotNo, to: ShardNo) {
 }
 
 impl HandoverWorker {
-    /// Reads the intent, also again after a crash.
+    /// Creates a worker for the hand-over that is stored in the directory, also after a crash. `None` if no hand-over
+    /// of the slot is stored, or if the directory cannot be reached.
     pub(crate) fn resume(world: &World, slot: SlotNo) -> Option<Self> {
         let placement = &world.directory.placements[slot];
         let to = placement.next.filter(|_| !world.directory.is_away)?;
@@ -46,7 +49,7 @@ impl HandoverWorker {
         Some(Self { slot, from: placement.shard, to, epoch: placement.epoch, step })
     }
 
-    /// Runs one step. `None` ends the worker: this worker or another has finished the hand-over.
+    /// Runs one step. Returns `None` if no step is left, because this worker or another one has finished the hand-over.
     pub(crate) fn step(mut self, world: &mut World) -> Option<Self> {
         let order = world.order;
         let slot = self.slot;
@@ -99,7 +102,7 @@ impl HandoverWorker {
         Some(self)
     }
 
-    /// Makes the new placement visible, unless another worker has done so.
+    /// Publishes the new placement of the slot in the directory, unless another worker has published it.
     fn publish(&self, world: &mut World) {
         let placement = &mut world.directory.placements[self.slot];
         if placement.epoch == self.epoch {

@@ -1,5 +1,6 @@
-//! A simulation of the commit order in `docs/scaling.md`: sends, revocations, hand-overs of slots
-//! and a new shard, with crashes between steps, lost responses, retries and stale caches.
+//! A simulation of sharding by the design in `docs/scaling.md`. Tests the order of commits with sends, revocations of
+//! keys, moves of slots (sets of keys) between shards, and a new shard. The faults are crashes between steps, lost
+//! responses, retries and stale caches.
 //!
 //! `SHARDING_SEEDS=1000000 cargo test --release -p sealpost-domain --test sharding`
 #![expect(
@@ -55,7 +56,7 @@ fn every_wrong_order_is_found() {
     check_found(Order::RepliesBeforeCommit, &[Lost]);
 }
 
-/// Fails unless the seeds find each of these violations.
+/// Fails unless the simulation finds each of these violations with at least one seed.
 fn check_found(order: CommitOrder, violations: &[Violation]) {
     let mut missing: BTreeSet<_> = violations.iter().copied().collect();
     for seed in 0..5 * seeds() {
@@ -69,7 +70,7 @@ fn check_found(order: CommitOrder, violations: &[Violation]) {
     panic!("{order:?}: no seed finds {missing:?}");
 }
 
-/// The number of seeds to run: `SHARDING_SEEDS`, or else [`SEEDS`].
+/// Returns the number of seeds to run: the environment variable `SHARDING_SEEDS`, or [`SEEDS`] if it is not set.
 fn seeds() -> u64 {
     let Some(number) = std::env::var_os("SHARDING_SEEDS") else { return SEEDS };
     let number = number.to_str().and_then(|number| number.parse().ok());

@@ -1,24 +1,26 @@
-//! The commit order of the design, and deliberately wrong orders that the checks must find.
+//! The order of commits in the design, and wrong orders. The checks must find a violation with each wrong order.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CommitOrder {
     Designed,
-    /// A change is confirmed to its caller once the directory has committed it.
+    /// Wrong order: a change of a key is confirmed to its caller before the shards have stored the change.
     AcknowledgesBeforeShards,
-    /// A shard lets an older version of a key replace a newer one.
+    /// Wrong order: an older version of a key replaces a newer version in a shard.
     AppliesOlderVersions,
-    /// A change does not wait for a running batch of its key.
+    /// Wrong order: a shard stores a change of a key while a batch of sends of this key is running.
     IgnoresUsageLock,
-    /// A hand-over opens and publishes the new shard before it closes the old one.
+    /// Wrong order: the new shard of a slot accepts sends before the old shard rejects them.
     OpensBeforeClose,
-    /// A hand-over does not wait for running batches of the old shard.
+    /// Wrong order: a slot moves to another shard while batches of sends are running in the old shard.
     IgnoresRunningBatches,
-    /// A retry looks for its idempotency key in the present shard only.
+    /// Wrong order: a repeated send searches its idempotency key only in the current shard of the slot, and not in its
+    /// former shards.
     ForgetsFormerShards,
-    /// A shard compares no epochs: its gate is only open or closed.
+    /// Wrong order: a shard does not compare epochs (version numbers of a slot's placement). It checks only whether the
+    /// slot is open.
     IgnoresEpochs,
-    /// A new shard takes sends before it has the versions of the keys.
+    /// Wrong order: a new shard accepts sends before it has copied the versions of all keys.
     JoinsWithoutVersions,
-    /// A send is confirmed to its caller before its transaction is committed.
+    /// Wrong order: a send is confirmed to its caller before its transaction is committed.
     RepliesBeforeCommit,
 }

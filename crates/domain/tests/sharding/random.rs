@@ -1,4 +1,4 @@
-//! A small seeded generator (`SplitMix64`), so that a seed gives the same run everywhere.
+//! A small random number generator (`SplitMix64`). The same seed gives the same run on every machine.
 
 pub(crate) struct Random(u64);
 
@@ -7,12 +7,12 @@ impl Random {
         Self(seed)
     }
 
-    /// A number below `end`, which is not zero.
+    /// Returns a random number below `end`. `end` must not be zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() >> 33).unwrap_or(0) % end
     }
 
-    /// True in `percent` of 100 calls.
+    /// Returns true with a probability of `percent` / 100.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

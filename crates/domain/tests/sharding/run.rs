@@ -1,4 +1,5 @@
-//! Random interleavings of all actors, with faults first and without faults at the end.
+//! Runs a simulation: random interleavings of the steps of all nodes and callers. The first part of a run injects
+//! faults, the second part does not.
 
 use crate::{
     change::{self, JoinStep, VersionPush},
@@ -14,7 +15,7 @@ const TICKS_WITH_FAULTS: usize = 600;
 const TICKS_MAX: usize = 20_000;
 const NEW_SHARD: usize = SHARDS - 1;
 
-/// Runs one seed to its end, and returns the history.
+/// Runs the simulation with one seed. Returns the violations and the counters of the run.
 pub(crate) fn run(seed: u64, order: CommitOrder) -> History {
     let mut run = Run::new(seed, order);
     for _ in 0..TICKS_WITH_FAULTS {
@@ -38,9 +39,9 @@ struct Run {
     requests: Vec<Request>,
     attempts: Vec<Attempt>,
     attempts_begun: usize,
-    /// Pushes applied by a shard and not confirmed in the directory.
+    /// Changes that a shard has stored, but the directory has not recorded as confirmed.
     confirmations: Vec<VersionPush>,
-    /// Delayed duplicates in the network.
+    /// Delayed duplicates of messages to shards.
     late: Vec<VersionPush>,
     workers: Vec<HandoverWorker>,
     join: JoinStep,
@@ -68,7 +69,7 @@ impl Run {
         }
     }
 
-    /// Lets one actor, chosen at random, do one step.
+    /// Runs one step of one node or caller, chosen at random.
     fn act(&mut self) {
         let world = &mut self.world;
         match world.random.below(100) {
@@ -90,7 +91,8 @@ impl Run {
         }
     }
 
-    /// Crashes a node or a worker, or starts or ends a stall of a node or an outage of a database.
+    /// Injects at most one random fault, such as a crash of a node, a lost confirmation, a pause of a node or an outage
+    /// of a database. Also ends such pauses and outages.
     fn fault(&mut self) {
         let world = &mut self.world;
         match world.random.below(200) {
@@ -114,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Drops the caches and the running attempts of the node.
+    /// Clears the caches of the node, and ends its running attempts.
     fn crash(&mut self, node: usize) {
         self.world.nodes[node] = Node::empty();
         let (crashed, running) =
@@ -152,8 +154,8 @@ impl Run {
         self.attempts.extend(attempt.step(&mut self.world, &mut self.requests));
     }
 
-    /// A caller without a response tries again, even if an earlier attempt still runs. A caller that
-    /// has lost its memory repeats an answered request.
+    /// Starts an attempt at a random request that has no response yet, even if an earlier attempt still runs. With
+    /// faults, sometimes repeats a request that already has a response.
     fn begin_attempt(&mut self) {
         let request = self.world.random.below(REQUESTS);
         let running = self.attempts.iter().filter(|it| it.origin.request == request).count();

@@ -1,5 +1,5 @@
-//! A send has three parts: the look-up of facts (the state of both keys) and placement (the shard of the sender), one
-//! transaction in one shard, and the reply.
+//! The model of a send. A send has three parts: reading the facts (the state of both keys) and the placement (the shard
+//! of the sender), one transaction in one shard, and the response.
 
 use crate::{
     check::Violation,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// A caller's request. The number of the request is the idempotency key.
+/// A send requested by a caller. The number of the request also serves as its idempotency key.
 #[derive(Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) sender: KeyNo,
@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
     Rejected,
 }
 
-/// One try of a request on one node. The caller may start another attempt before the end of this one.
+/// One attempt at a request on one node. The caller may start another attempt before this one ends.
 pub(crate) struct Attempt {
     pub(crate) origin: Origin,
     step: Step,
@@ -33,7 +33,7 @@ pub(crate) struct Attempt {
 pub(crate) struct Origin {
     pub(crate) request: RequestNo,
     pub(crate) node: usize,
-    /// Unique among all attempts.
+    /// Number of the attempt, unique among all attempts.
     pub(crate) attempt: usize,
 }
 
@@ -45,13 +45,14 @@ enum Step {
     Reply(Outcome),
 }
 
-/// The cached facts and placement of a send.
+/// The facts (states of both keys) and the placement (the sender's shard) for a send, read from the caches of the node.
 #[derive(Clone)]
 struct Basis {
     placement: Placement,
     sender: Facts,
     recipient: Facts,
-    /// The envelope that an earlier attempt has stored in a former shard.
+    /// The envelope that an earlier attempt has stored in a former shard of the slot. `None` if there is no such
+    /// envelope.
     known: Option<EnvelopeId>,
 }
 
@@ -60,7 +61,7 @@ impl Attempt {
         Self { origin, step: Step::Resolve }
     }
 
-    /// Runs one step. `None` ends the attempt, with or without a response to the caller.
+    /// Runs one step of the attempt. Returns `None` if the attempt has ended, with or without a response to the caller.
     pub(crate) fn step(self, world: &mut World, requests: &mut [Request]) -> Option<Self> {
         let origin = self.origin;
         let request = requests[origin.request];
@@ -95,8 +96,9 @@ impl Attempt {
     }
 }
 
-/// Reads the facts of both keys and the placement of the sender's slot from the caches of the node. Reads missing
-/// entries from the directory (the shared database). `None` if the directory is needed but not reachable.
+/// Reads the facts (states) of both keys and the placement of the sender's slot from the caches of the node. Reads
+/// missing entries from the directory (the shared database). `None` if an entry is missing and the directory cannot be
+/// reached.
 fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
     let Request { sender, recipient, .. } = request;
     let directory = (!world.directory.is_away).then_some(&world.directory);
@@ -116,7 +118,8 @@ fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
     })
 }
 
-/// Looks for the idempotency key in the former shards of the slot. A former shard stores no more keys for this slot.
+/// Searches the request's idempotency key in the former shards of the slot. A former shard stores no new idempotency
+/// keys for this slot, so the search needs no lock.
 fn search_former(world: &mut World, request: RequestNo, mut basis: Basis) -> Option<Step> {
     if world.order == CommitOrder::ForgetsFormerShards {
         return Some(Step::Decide(basis));
@@ -183,7 +186,8 @@ fn commit(world: &mut World, sender: KeyNo, request: RequestNo, id: EnvelopeId) 
     Some(Step::Reply(Outcome::Stored(id)))
 }
 
-/// The caller keeps its first response.
+/// Records the first response to the caller. Later responses do not change it. Reports a violation if a later response
+/// has a different envelope id.
 fn respond(world: &mut World, request: &mut Request, outcome: Outcome) {
     if let (Some(Outcome::Stored(first)), Outcome::Stored(second)) = (request.outcome, outcome)
         && first != second

@@ -1,4 +1,5 @@
-//! The state of the model: one directory, several shards, and nodes with caches.
+//! The state of the simulation: one directory (the shared database), several shards (databases with envelopes), and
+//! nodes with caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,7 @@ pub(crate) const KEYS: usize = 4;
 pub(crate) const SLOTS: usize = 2;
 pub(crate) const SHARDS: usize = 3;
 pub(crate) const NODES: usize = 3;
-/// Messages that a key may send.
+/// Maximum number of messages that a key may send.
 pub(crate) const LIMIT: usize = 3;
 
 pub(crate) type KeyNo = usize;
@@ -17,7 +18,7 @@ pub(crate) type ShardNo = usize;
 pub(crate) type SlotNo = usize;
 pub(crate) type Version = usize;
 
-/// Each key belongs to one slot permanently.
+/// Returns the slot of a key. A key never changes its slot.
 pub(crate) const fn slot_of(key: KeyNo) -> SlotNo {
     key % SLOTS
 }
@@ -31,7 +32,7 @@ pub(crate) struct World {
     pub(crate) history: History,
 }
 
-/// The database cluster with the keys, sessions and handles, and the map from slots to shards.
+/// The shared database with the keys, and with the map from slots (sets of keys) to shards.
 pub(crate) struct Directory {
     pub(crate) is_away: bool,
     pub(crate) facts: Vec<Facts>,
@@ -43,19 +44,19 @@ pub(crate) struct Directory {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Membership {
     Absent,
-    /// Applies changes, but owns no slot.
+    /// The shard stores changes of keys, but has no slots and accepts no sends yet.
     Joining,
     Open,
 }
 
-/// All facts of a key, as one version.
+/// The facts of a key: its state that decides whether sends are admitted. Each change of a key increments the version.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
     pub(crate) version: Version,
     pub(crate) is_revoked: bool,
 }
 
-/// A committed change that some shards have not confirmed yet.
+/// A change of a key that is committed in the directory, with the shards that have not confirmed it yet.
 pub(crate) struct Change {
     pub(crate) key: KeyNo,
     pub(crate) version: Version,
@@ -67,9 +68,9 @@ pub(crate) struct Change {
 pub(crate) struct Placement {
     pub(crate) epoch: usize,
     pub(crate) shard: ShardNo,
-    /// Earlier shards of the slot. A send must look there for its idempotency key.
+    /// Earlier shards of the slot. A send must search its idempotency key there too.
     pub(crate) former: BTreeSet<ShardNo>,
-    /// The target of a hand-over that has begun.
+    /// The new shard of the slot during a hand-over. `None` if no hand-over is in progress.
     pub(crate) next: Option<ShardNo>,
 }
 
@@ -80,12 +81,12 @@ pub(crate) struct Shard {
     pub(crate) used: Vec<usize>,
     pub(crate) names: BTreeMap<RequestNo, EnvelopeId>,
     pub(crate) envelopes: BTreeMap<EnvelopeId, StoredEnvelope>,
-    /// Keys whose usage row is locked by a running batch. The batch also holds the shared hand-over lock, for which a
-    /// hand-over waits.
+    /// Keys with a running batch of sends, which locks the usage rows of these keys. A hand-over waits until no batch
+    /// is running.
     pub(crate) locked: BTreeSet<KeyNo>,
 }
 
-/// The right of a shard to store sends of a slot, as of an epoch.
+/// Whether a shard accepts sends of a slot. The epoch is the version number of the slot's placement.
 #[derive(Clone, Copy)]
 pub(crate) struct Gate {
     pub(crate) epoch: usize,
@@ -96,7 +97,7 @@ pub(crate) struct Gate {
 pub(crate) struct EnvelopeId {
     pub(crate) epoch: usize,
     pub(crate) shard: ShardNo,
-    /// Number of the attempt that creates the envelope. In a real id, the time and random bits take its place.
+    /// Number of the attempt that creates the envelope. A real envelope id has the time and random bits instead.
     pub(crate) attempt: usize,
 }
 
@@ -108,14 +109,14 @@ pub(crate) struct StoredEnvelope {
 /// The caches of a node.
 #[derive(Clone)]
 pub(crate) struct Node {
-    /// The process is paused with open transactions.
+    /// Whether the process is paused. Its transactions stay open during the pause.
     pub(crate) is_stalled: bool,
     pub(crate) facts: Vec<Option<Facts>>,
     pub(crate) placements: Vec<Option<Placement>>,
 }
 
 impl World {
-    /// Two open shards with a slot each; the third shard is absent.
+    /// Creates a state with two open shards that have one slot each. The third shard does not exist yet.
     pub(crate) fn new(seed: u64, order: CommitOrder) -> Self {
         let placement = |shard| Placement { epoch: 1, shard, former: BTreeSet::new(), next: None };
         Self {
@@ -134,7 +135,7 @@ impl World {
         }
     }
 
-    /// Returns the shard if it can be reached.
+    /// Returns the shard, or `None` during an outage of the shard.
     pub(crate) fn reach(&mut self, shard: ShardNo) -> Option<&mut Shard> {
         Some(&mut self.shards[shard]).filter(|shard| !shard.is_away)
     }

@@ -57,8 +57,8 @@ fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
 mod tests {
     use super::*;
 
-    /// Test case of RFC 5869, appendix A.3, which has no salt. Its output is longer than 32 bytes, but the first 32
-    /// bytes do not depend on the output length.
+    /// Tests the test case of RFC 5869, appendix A.3, which has no salt. Its output is longer than 32 bytes, but the
+    /// first 32 bytes do not depend on the output length.
     #[test]
     fn the_rfc_5869_vector_holds() {
         let seed = derive(&[0x0b; 22], &[]).unwrap();
@@ -66,7 +66,8 @@ mod tests {
         assert_eq!(hex::encode(seed.as_slice()), expected);
     }
 
-    /// An independent program computed these values. They must never change.
+    /// Tests the derived seeds of a fixed root. An independent program computed the expected values. They must never
+    /// change.
     #[test]
     fn derived_seeds_never_change() {
         let root = [7; 32];

@@ -26,7 +26,7 @@ use crate::{
 pub struct Root(RootBytes);
 
 enum RootBytes {
-    /// The root of a new identity, until its activation ends.
+    /// The root of a new identity, used only while the identity is created.
     New(Zeroizing<[u8; 32]>),
     /// A decrypted root in locked memory, which the operating system does not swap to disk.
     Held(LockedSecret),
@@ -146,7 +146,7 @@ fn location(id: &ApiKeyId) -> StorageLocation<'_> {
 
 #[cfg(test)]
 impl Identity {
-    /// Creates an identity with fixed keys.
+    /// Creates an identity with a fixed root: 32 times `byte`.
     pub(crate) fn of(byte: u8) -> Self {
         Self::new(Root(RootBytes::New(Zeroizing::new([byte; 32])))).unwrap()
     }

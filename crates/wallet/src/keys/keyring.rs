@@ -1,5 +1,5 @@
-//! Key-encryption keys (KEKs) in several versions. The highest version encrypts; the others only
-//! decrypt.
+//! Key-encryption keys (KEKs) in several versions. The highest version encrypts new secrets. The other versions only
+//! decrypt old secrets.
 
 use std::{
     collections::BTreeMap,
@@ -20,8 +20,8 @@ pub struct Keyring {
     pool: Arc<LockedPool>,
 }
 
-/// Why the text of a keyring is invalid. Entries are counted from 1. In a key file with one entry per line, the number
-/// of an entry is its line number.
+/// The reason why the text of a keyring is invalid. Entries are counted from 1. In a key file with one entry per line,
+/// the number of an entry is its line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringFault {
     /// The entry is not `VERSION:BASE64`.
@@ -49,7 +49,7 @@ pub enum KeyringFault {
         /// Number of the invalid entry, from 1.
         line: usize,
     },
-    /// The key does not have 32 bytes.
+    /// The key in the entry does not have 32 bytes.
     #[error("line {line} has a key of {length} bytes: it must have 32 bytes")]
     WrongLength {
         /// Number of the invalid entry, from 1.
@@ -95,7 +95,7 @@ impl Keyring {
         learned
     }
 
-    /// Generates a key and returns it as a line of a key file.
+    /// Generates a key-encryption key, and returns it as a line of a key file.
     pub fn fresh_line(version: u32) -> Result<Zeroizing<String>, WalletError> {
         if version == 0 {
             return Err(WalletError::UnknownKekVersion { version });
@@ -110,12 +110,12 @@ impl Keyring {
         Ok(line)
     }
 
-    /// Returns the highest version, which encrypts new secrets.
+    /// Returns the highest version of the key-encryption key, which encrypts new secrets.
     pub fn newest(&self) -> u32 {
         self.versions().last().copied().unwrap_or_default()
     }
 
-    /// Returns all versions in ascending order.
+    /// Returns all versions of the key-encryption key, in ascending order.
     pub fn versions(&self) -> Vec<u32> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
@@ -126,7 +126,7 @@ impl Keyring {
         self.pool.is_locked()
     }
 
-    /// Copies a decrypted root into the locked memory that also contains the keys.
+    /// Copies a decrypted root into the locked memory that also contains the key-encryption keys.
     pub(super) fn hold(&self, secret: &[u8; 32]) -> LockedSecret {
         self.pool.store(secret)
     }
@@ -168,7 +168,7 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
     Ok((version, key))
 }
 
-/// A copy of a key for one operation, zeroized on drop.
+/// A copy of a key-encryption key for one operation, zeroized on drop.
 pub(crate) type Key = Zeroizing<[u8; KEY_LEN]>;
 
 const KEY_LEN: usize = 32;

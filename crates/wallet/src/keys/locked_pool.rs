@@ -75,7 +75,7 @@ impl Slabs {
 }
 
 impl LockedSecret {
-    /// Returns a copy, which is zeroized on drop. Keep it for one operation only.
+    /// Returns a copy of the secret. The copy is zeroized on drop. Keep the copy for one operation only.
     pub(crate) fn copy(&self) -> Zeroizing<[u8; 32]> {
         let mut copy = Zeroizing::default();
         if let Some(bytes) = self.pool.slabs().cell(self.slab, self.cell) {

@@ -132,7 +132,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Test case 16 of `McGrew` and Viega, "The Galois/Counter Mode of Operation".
+    /// Tests AES-256-GCM with test case 16 of `McGrew` and Viega, "The Galois/Counter Mode of Operation".
     #[test]
     fn the_gcm_vector_holds() {
         let key = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308";

@@ -1,5 +1,5 @@
-//! Published test vectors, run against the functions that seal: RFC 9180 with its official
-//! `test-vectors.json` (commit 5f503c5), the X-Wing draft, and the HPKE post-quantum draft.
+//! Tests the sealing functions with published test vectors: RFC 9180 with its official `test-vectors.json` (commit
+//! 5f503c5), the X-Wing draft, and the HPKE post-quantum draft.
 
 use hpke::{
     Deserializable, Kem, OpModeR, OpModeS, Serializable, aead::Aead, setup_sender_with_rng,
@@ -22,8 +22,8 @@ fn entropy(text: &str) -> Entropy {
     Entropy::of(bytes.try_into().unwrap())
 }
 
-/// The vector of `test-vectors.json` with mode 0, KEM 0x0020, KDF 0x0001 and AEAD 0x0002: its first encryption. The
-/// member `ikmE` of the vector is the randomness of the encapsulation.
+/// Tests the first encryption of the vector in `test-vectors.json` with mode 0, KEM 0x0020, KDF 0x0001 and AEAD 0x0002.
+/// The member `ikmE` of the vector is the randomness of the encapsulation.
 #[test]
 fn sealing_and_opening_match_rfc_9180() {
     let sk = unhex("497b4502664cfea5d5af0b39934dac72242a74f8480451e1aee7d6a53320333d");
@@ -45,7 +45,8 @@ fn sealing_and_opening_match_rfc_9180() {
     assert_eq!(*key.open(&context, &sealed).unwrap(), message);
 }
 
-/// RFC 9180, appendix A.1.1, first encryption: the same KEM and KDF, with the RFC's AES-128-GCM.
+/// Tests the first encryption in RFC 9180, appendix A.1.1. The KEM and the KDF are those of the classic suite, but the
+/// AEAD is AES-128-GCM.
 #[test]
 fn kem_and_key_schedule_match_appendix_a_1_1() {
     let key = unhex("4612c550263fc8ad58375df3f557aac531d26850903e55a9f23f21d8534e8ac8");
@@ -63,8 +64,8 @@ fn kem_and_key_schedule_match_appendix_a_1_1() {
     assert_eq!(message.unwrap(), b"Beauty is truth, truth beauty");
 }
 
-/// The vectors of draft-connolly-cfrg-xwing-kem: the key pair of a seed, and encapsulation with
-/// given randomness.
+/// Tests the vectors of draft-connolly-cfrg-xwing-kem: the key pair of a seed, and an encapsulation with given
+/// randomness.
 #[test]
 fn x_wing_matches_its_draft() {
     let vectors: Vec<Value> =

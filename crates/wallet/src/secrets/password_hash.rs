@@ -21,7 +21,7 @@ pub struct PasswordHash {
     parsed: PhcHash,
 }
 
-/// Why a text is no usable hash. The texts contain no part of the hash.
+/// The reason why a text is not a usable password hash. The error texts contain no part of the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordHashFault {
     /// The hash is not a PHC string of Argon2id with a salt and an output.
@@ -32,7 +32,7 @@ pub enum PasswordHashFault {
         "the hash costs too much: use at most m={MEMORY_KIB_MAX}, t={PASSES_MAX} and p={LANES_MAX}"
     )]
     TooCostly,
-    /// Guessing the password would be too cheap.
+    /// The hash uses too little memory, so guesses of the password would be too cheap.
     #[error("the hash costs too little: use at least m={MEMORY_KIB_MIN}")]
     TooCheap,
 }
@@ -46,7 +46,7 @@ impl PasswordHash {
         Ok(Self { text: Zeroizing::new(parsed.to_string()), parsed })
     }
 
-    /// Parses a PHC string. Bounds its costs, because each sign-in pays them.
+    /// Parses a PHC string. Limits the memory and time of the hash, because each sign-in computes the hash again.
     pub fn parse(text: &str) -> Result<Self, PasswordHashFault> {
         let wrong = PasswordHashFault::NotArgon2id;
         let parsed = PhcHash::new(text).ok().ok_or(wrong)?;
@@ -88,7 +88,7 @@ impl fmt::Debug for PasswordHash {
 
 const SALT_LEN: usize = 16;
 const OUTPUT_LEN_MIN: usize = 16;
-/// The least memory that OWASP recommends for Argon2id.
+/// The least memory in KiB that OWASP recommends for Argon2id.
 const MEMORY_KIB_MIN: u32 = 7168;
 const MEMORY_KIB_MAX: u32 = 262_144;
 const PASSES_MAX: u32 = 10;

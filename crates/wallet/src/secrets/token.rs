@@ -31,7 +31,7 @@ macro_rules! bearer_secret {
                 &self.0
             }
 
-            /// Returns the SHA-256 hash, which the database stores instead of the secret.
+            /// Returns the SHA-256 hash of the secret. The database stores this hash instead of the secret.
             pub fn hash(&self) -> TokenHash {
                 hash(&self.0)
             }

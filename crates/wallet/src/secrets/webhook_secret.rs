@@ -23,7 +23,7 @@ impl WebhookSecret {
         Ok(Self(bytes))
     }
 
-    /// Parses the text form. Fails with [`WalletError::InvalidWebhookSecret`].
+    /// Parses the text form. Fails with [`WalletError::InvalidWebhookSecret`] if the text is not in this form.
     pub fn parse(text: &str) -> Result<Self, WalletError> {
         let decoded = text.strip_prefix(Self::PREFIX).and_then(|body| STANDARD.decode(body).ok());
         let bytes = Zeroizing::new(decoded.ok_or(WalletError::InvalidWebhookSecret)?);
@@ -44,7 +44,7 @@ impl WebhookSecret {
         text
     }
 
-    /// Returns the HMAC-SHA256 key.
+    /// Returns the bytes of the secret, which are the key for HMAC-SHA256.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -86,7 +86,7 @@ const TEXT_LEN_MAX: usize = 94;
 mod tests {
     use super::*;
 
-    /// The secret is from the tests of the Standard Webhooks reference libraries.
+    /// Uses a secret from the tests of the Standard Webhooks reference libraries.
     #[test]
     fn the_reference_secret_survives_a_round_trip() {
         let text = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -29,7 +29,7 @@ struct ReceivedHeader {
 }
 
 impl IssuerSecret {
-    /// Signs a credential and returns it as compact JWS. `kid` is the DID URL of this key.
+    /// Signs a credential and returns it as compact JWS. `kid` is the DID URL of this issuer key.
     pub fn sign_credential(
         &self,
         kid: &str,
@@ -47,7 +47,7 @@ impl IssuerSecret {
 }
 
 /// Verifies a signed credential and returns its JSON bytes. `key_of` finds the issuer's public key by `kid`. Returns
-/// `None` for every invalid token, including tokens over 16 KiB.
+/// `None` for every invalid credential, including credentials over 16 KiB.
 pub fn verify_credential(
     token: &str,
     key_of: impl FnOnce(&str) -> Option<IssuerPublicKey>,

@@ -46,8 +46,8 @@ mod tests {
 
     use super::*;
 
-    /// The seeds are the private keys of RFC 8032, section 7.1, tests 1 to 3, and 32 bytes of value 7. The expected
-    /// DIDs were published elsewhere.
+    /// Tests the DIDs of four seeds: the private keys of RFC 8032, section 7.1, tests 1 to 3, and 32 bytes of value 7.
+    /// The expected DIDs come from other publications.
     #[test]
     fn published_seeds_give_the_published_dids() {
         for (seed, did) in [
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// The Ed25519 examples of the did:key specification.
+    /// Tests the Ed25519 examples of the did:key specification.
     #[test]
     fn the_examples_of_the_specification_survive_a_round_trip() {
         for text in [

@@ -79,7 +79,7 @@ impl IssuerPublicKey {
         URL_SAFE_NO_PAD.encode(Sha256::digest(members))
     }
 
-    /// Returns the Standard Webhooks form `whpk_…`, by which receivers verify events.
+    /// Returns the public key in the Standard Webhooks form `whpk_…`. Receivers verify events with this form.
     pub fn whpk(&self) -> String {
         format!("whpk_{}", STANDARD.encode(self.0))
     }
@@ -103,7 +103,7 @@ mod tests {
         IssuerKeyId::new(Timestamp::from_millis(1), [byte; 10])
     }
 
-    /// RFC 8037, appendix A.1 to A.4: key, thumbprint, and signature over a compact JWS.
+    /// Tests RFC 8037, appendix A.1 to A.4: the key, its thumbprint, and a signature over a compact JWS.
     #[test]
     fn the_rfc_8037_vectors_hold() {
         let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
@@ -120,7 +120,7 @@ mod tests {
         );
     }
 
-    /// RFC 8032, section 7.1, tests 1 to 3: secret key, message, signature.
+    /// Tests RFC 8032, section 7.1, tests 1 to 3. Each vector has a secret key, a message and a signature.
     #[test]
     fn the_rfc_8032_vectors_hold() {
         for [seed, message, signature] in RFC_8032 {

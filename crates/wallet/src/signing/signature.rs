@@ -11,7 +11,8 @@ use crate::WalletError;
 /// An Ed25519 private key, in the forms of `ed25519-dalek` and `graviola`.
 pub(crate) struct SigningKey {
     portable: ed25519_dalek::SigningKey,
-    /// `None` on processors that `graviola` does not support, because it would panic there.
+    /// The key in the form of `graviola`. `None` on processors that `graviola` does not support, because `graviola`
+    /// would panic there.
     fast: Option<FastKey>,
 }
 
@@ -58,7 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// RFC 8032, section 7.1, tests 1 to 3: secret key, public key, message, signature.
+    /// Tests RFC 8032, section 7.1, tests 1 to 3. Each vector has a secret key, a public key, a message and a
+    /// signature.
     #[test]
     fn the_rfc_8032_vectors_hold() {
         for [secret, public, message, signature] in VECTORS {
@@ -72,7 +74,8 @@ mod tests {
     }
 
     proptest! {
-        /// Covers statements longer than one block, and the choice of the implementation.
+        /// Tests that both implementations give the same signature, and that the processor decides which one is used.
+        /// Some statements are longer than one hash block.
         #[test]
         fn every_signer_gives_the_same_signature(
             seed: [u8; 32],
@@ -86,7 +89,7 @@ mod tests {
         }
     }
 
-    /// This public key and this signature satisfy the verification equation for every statement: the key and the
+    /// Tests a public key and a signature that satisfy the verification equation for every statement: the key and the
     /// signature's nonce point are the neutral element, and the signature's scalar is zero. The verification must
     /// reject them.
     #[test]

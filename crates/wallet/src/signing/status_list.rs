@@ -41,7 +41,7 @@ mod tests {
         bits
     }
 
-    /// The example of the W3C recommendation, a list in which no bit is set.
+    /// Tests the example of the W3C recommendation, a list in which no bit is set.
     #[test]
     fn the_example_of_the_recommendation_is_the_empty_list() {
         let example = "uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA";

@@ -36,7 +36,7 @@ fn evaluate(checks: Vec<ComplianceCheck>, attested: &[Attestation]) -> CircuitRe
     Circuit { checks }.evaluate(&Jurisdiction::parse("eu").unwrap(), &newest, NOW)
 }
 
-/// Evaluates a circuit of one check, and returns its status and end of validity.
+/// Evaluates a circuit with one check. Returns the status of this check and the end of its validity.
 fn standing(check: ComplianceCheck, attested: &[Attestation]) -> (CheckStatus, Option<Timestamp>) {
     let report = evaluate(vec![check], attested);
     (report.checks[0].status, report.checks[0].valid_until)

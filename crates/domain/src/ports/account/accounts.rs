@@ -42,10 +42,10 @@ pub trait AccountRepo {
         secrets: &AccountSecrets,
     ) -> Result<(), StoreError>;
 
-    /// Records that the login secret was given again in this session.
+    /// Records `at` as the time at which the client last entered the login secret again in this session.
     fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Deletes the record that the login secret was given again, from all sessions of the account except `kept`.
+    /// Clears the time at which the login secret was last entered again, for all sessions of the account except `kept`.
     fn unconfirm_sessions(
         &mut self,
         account: &AccountId,

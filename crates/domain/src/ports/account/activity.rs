@@ -8,7 +8,7 @@ pub trait ActivityRepo {
     /// Inserts an entry. Keeps the newest `kept_max` entries of this account and kind, and deletes older ones.
     fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError>;
 
-    /// Counts the account's entries of this kind at `since` or later. Stops counting at `limit`.
+    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
     fn count_activity(
         &mut self,
         account: &AccountId,

@@ -22,6 +22,7 @@ pub trait ApiTokenRepo {
     /// Deletes all tokens of an account. Returns their number.
     fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError>;
 
-    /// Stores the hour of the last use. Never replaces a later hour. Ignores unknown tokens.
+    /// Stores `hour` as the start of the hour in which the token was last used. Never replaces a later hour. Ignores
+    /// unknown tokens.
     fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError>;
 }

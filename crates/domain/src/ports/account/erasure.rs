@@ -8,8 +8,8 @@ use crate::{AccountId, Timestamp};
 
 /// Closes accounts, and erases the personal data of their owners.
 pub trait ErasureRepo {
-    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations. Then
-    /// [`ErasureRepo::close_portion`] deletes the rows of the account in several calls.
+    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations (new API
+    /// keys). Then [`ErasureRepo::close_portion`] deletes the rows of the account in several calls.
     ///
     /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
     /// [`ClosingExtent::Erase`], but not back. Returns `false` if the account does not exist.
@@ -20,9 +20,9 @@ pub trait ErasureRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes a portion of the rows of a closed account: at most about `limit` rows. Run each call in a separate
-    /// transaction. A call locks at most one key. A transaction with several calls would lock several keys in no fixed
-    /// order, which could cause a deadlock.
+    /// Deletes some rows of a closed account: at most about `limit` rows. Run each call in a separate transaction. A
+    /// call locks at most one API key. A transaction with several calls would lock several keys in no fixed order,
+    /// which could cause a deadlock.
     fn close_portion(
         &mut self,
         account: &AccountId,
@@ -30,7 +30,7 @@ pub trait ErasureRepo {
         limit: u32,
     ) -> Result<ClosedPortion, StoreError>;
 
-    /// Finds a closed account with rows left to delete.
+    /// Finds a closed account with rows left to delete. `None` if there is no such account.
     fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError>;
 }
 
@@ -52,7 +52,7 @@ impl ClosingExtent {
         }
     }
 
-    /// Parses the name used in SQL.
+    /// Parses the name used in SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Close, Self::Erase].into_iter().find(|extent| extent.as_str() == name)
     }
@@ -67,7 +67,7 @@ pub struct ClosedPortion {
     pub is_complete: bool,
 }
 
-/// Numbers of rows that a closing deleted or changed.
+/// Numbers of rows that the closing of an account deleted or changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct DeletedRows {
     /// Number of deleted sessions.
@@ -78,7 +78,8 @@ pub struct DeletedRows {
     pub keys_revoked: u64,
     /// Number of deleted webhooks, with their URLs and secrets.
     pub webhooks: u64,
-    /// Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping deletes the rest later.
+    /// Number of deleted deliveries (events to be sent) to these webhooks. If there are very many, housekeeping deletes
+    /// the rest later.
     pub deliveries: u64,
     /// Number of erased handles.
     pub handles: u64,

@@ -28,7 +28,7 @@ pub trait OwnerLookup {
         waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError>;
 
-    /// Lists up to `limit` sessions of the account valid at `now`, latest expiry first.
+    /// Lists up to `limit` sessions of the account that are valid at `now`, latest expiry first.
     fn sessions_of(
         &mut self,
         account: &AccountId,
@@ -36,7 +36,8 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<Vec<SessionDetails>, StoreError>;
 
-    /// Reads up to `limit` entries of the account's activity that are older than `below`, newest first.
+    /// Reads up to `limit` entries of the account's activity log, newest first. If `below` is given, reads only entries
+    /// older than this entry.
     fn activity_of(
         &mut self,
         account: &AccountId,
@@ -44,7 +45,7 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<Vec<Activity>, StoreError>;
 
-    /// Counts the account's entries of this kind at `since` or later. Stops counting at `limit`.
+    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
     fn count_activity(
         &mut self,
         account: &AccountId,
@@ -111,7 +112,7 @@ pub struct KeyOverview {
     pub key: ApiKey,
     /// Usage counters of the key.
     pub usage: Usage,
-    /// Governance decisions on the key, its account and its partner.
+    /// Proposed and enforced governance decisions (blocks by operators) on the key, its account and its partner.
     pub standing: GovernanceStanding,
     /// Number of webhooks of the key.
     pub webhooks: u64,

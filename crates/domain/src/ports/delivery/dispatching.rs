@@ -9,7 +9,8 @@ use crate::{
     WebhookId,
 };
 
-/// The queue of deliveries in the database, as the dispatcher uses it.
+/// The queue of deliveries in the database. A dispatcher (the sender of webhook requests) leases deliveries and records
+/// their outcomes.
 pub trait Outbox: Send + Sync {
     /// Leases up to `claim.limit` deliveries that are due at `claim.now`. A delivery can be leased again if its earlier
     /// lease has expired. Deletes due deliveries whose webhook or event no longer exists.
@@ -50,7 +51,7 @@ pub trait Outbox: Send + Sync {
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 
-/// Parameters of a claim: the dispatcher's request to lease due deliveries.
+/// Parameters of [`Outbox::claim`]: the dispatcher's request to lease due deliveries.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// Current time.
@@ -64,7 +65,7 @@ pub struct Claim {
     pub full: Vec<WebhookId>,
     /// Lease token to store with the claimed deliveries.
     pub lease: LeaseToken,
-    /// End of the new lease.
+    /// End of the new lease. Afterwards any node may lease the deliveries again.
     pub lease_until: Timestamp,
 }
 

@@ -42,7 +42,7 @@ pub trait WaitingRepo {
 pub struct WaitingEnvelope {
     /// The envelope.
     pub envelope_id: EnvelopeId,
-    /// The key that can open the envelope.
+    /// The API key that can open the envelope.
     pub recipient: ApiKeyId,
 }
 

@@ -136,7 +136,7 @@ pub struct FailureRange {
 pub struct RecoverySummary {
     /// Number of deliveries that match the range, at most its limit.
     pub matched: u64,
-    /// Number of deliveries that are now due.
+    /// Number of deliveries that this call made due.
     pub recovered: u64,
     /// True if more deliveries match the range than its limit.
     pub more: bool,

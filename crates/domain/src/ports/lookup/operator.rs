@@ -9,8 +9,8 @@ use crate::{
     },
 };
 
-/// Reads lists and statistics for operators. A list begins with the newest row. For the next page, `below` is the id of
-/// the last row of the previous page; `None` for the first page.
+/// Reads lists and statistics for operators. Lists with the parameter `below` begin with the newest row. For the next
+/// page, `below` is the id of the last row of the previous page. `None` for the first page.
 pub trait OperatorLookup {
     /// Lists up to `limit` accounts.
     fn accounts(
@@ -46,20 +46,22 @@ pub trait OperatorLookup {
     /// daily counts of days that begin at `since` or later.
     fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError>;
 
-    /// Lists up to `limit` nodes, the last seen ones first.
+    /// Lists up to `limit` nodes, most recently seen first.
     fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError>;
 
-    /// Lists the last turn of each housekeeping task, by name.
+    /// Lists the newest turn of each housekeeping task, ordered by task name. A turn is the exclusive right of one node
+    /// to run the task.
     fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError>;
 
-    /// Lists up to `limit` badges of a key, the last to expire first.
+    /// Lists up to `limit` badges of a key, latest expiry first.
     fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError>;
 
-    /// Lists up to `limit` enabled webhooks whose deliveries fail, the longest failing ones first.
+    /// Lists up to `limit` enabled webhooks whose deliveries fail. Begins with the webhook that has failed for the
+    /// longest time.
     fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError>;
 }
 
-/// An account, as lists show it.
+/// An account in the operators' list of accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountSummary {
     /// Id of the account.
@@ -102,7 +104,7 @@ pub struct KeyFilter {
     pub plan: Option<String>,
 }
 
-/// Selects whose webhooks are listed.
+/// The account or key whose webhooks are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebhookOwner {
     /// The webhooks of all keys of an account.

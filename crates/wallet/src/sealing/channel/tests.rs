@@ -1,5 +1,5 @@
-//! Attacks beyond flipped bits: new hashes, new signatures, replays and swapped rows.
-//! `tests/channels.rs` has the black-box tests.
+//! Tests attacks on channels: envelopes with new hashes and new signatures, replays, and swapped database rows.
+//! `tests/channels.rs` tests the public interface.
 
 use sealpost_domain::{EnvelopeHash, Timestamp};
 use sha2::{Digest, Sha256};
@@ -45,7 +45,7 @@ fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
     draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::of(1)).unwrap()
 }
 
-/// Signs a changed channel again, as a dishonest sender could.
+/// Signs a changed channel again with the sender's key, as a dishonest sender could.
 fn signed_as_it_is(mut channel: Channel) -> Channel {
     let Channel { id, sender, recipient, sealing_version, .. } = channel;
     let draft = ChannelDraft { id, sender, recipient };
@@ -58,9 +58,9 @@ fn is_refused(receiver: &ChannelReceiver, envelope: &Envelope) -> bool {
     receiver.open(envelope) == Err(WalletError::NotOpenable)
 }
 
-/// Stored envelopes must open forever, so these bytes must not change. An independent program
-/// computed them from the primitives; it also reproduces the published vectors of X-Wing and of
-/// HPKE's exporter.
+/// Tests that fixed inputs always give the same bytes, because stored envelopes must stay readable. An independent
+/// program computed the expected bytes. The program also reproduces the published vectors of X-Wing and of HPKE's
+/// exporter.
 #[test]
 fn a_channel_with_fixed_randomness_never_changes() {
     let (sender, channel) = begun(9);
@@ -114,7 +114,8 @@ fn the_cipher_authenticates_metadata_after_a_new_signature() {
     }
 }
 
-/// The recipient knows the secret and can make any ciphertext, but it cannot sign.
+/// Tests that the recipient cannot forge an envelope of the sender. The recipient knows the channel's secret, but not
+/// the sender's signing key.
 #[test]
 fn the_secret_alone_cannot_forge_the_sender() {
     let (sender, channel) = begun(9);
@@ -127,8 +128,8 @@ fn the_secret_alone_cannot_forge_the_sender() {
     assert!(is_refused(&receiver, &borrowed));
 }
 
-/// Every envelope's signature covers the channel's digest. Otherwise a sender could swap the
-/// channel's row later and claim another message under the same envelope hash.
+/// Tests that the signature of an envelope covers the channel's digest. Otherwise a sender could later replace the
+/// stored channel, so that the signed envelope contains another message.
 #[test]
 fn an_envelope_opens_only_under_its_own_encapsulation() {
     let (sender, channel) = begun(9);
@@ -184,8 +185,8 @@ fn any_changed_part_of_a_stored_channel_is_rejected() {
     }
 }
 
-/// If any field of a channel is changed and the channel is signed again, X-Wing and the key schedule derive another
-/// secret.
+/// Tests that a channel with a changed field and a new signature gives another secret. X-Wing and HPKE's key schedule
+/// depend on every field.
 #[test]
 fn a_changed_and_resigned_channel_has_another_secret() {
     let (sender, channel) = begun(9);
@@ -217,7 +218,7 @@ fn signatures_of_channels_and_envelopes_are_separate() {
     assert!(accepted(&channel).is_err());
 }
 
-/// Numbers never repeat, even if a caller repeats an id.
+/// Tests that two envelopes of a channel get different numbers, even if they have the same id. The number is the nonce.
 #[test]
 fn sealing_a_draft_twice_uses_different_nonces() {
     let (sender, channel) = begun(9);
@@ -235,7 +236,7 @@ const ENCAPSULATION: &str = "526beb6dad975606c94fe429f0ff1605c62b8e1f0b888557943
 const SECRET: &str = "5ecb12a070dfdc3d01016297d10216ad621df8fed8fe713d45db10b30ae65516";
 const CHANNEL_SIGNATURE: &str = "0db6b11e431ed072abc7651c6dfee18b51c866daf644b33ae35a4aa2f77bb55d";
 
-/// The first two envelopes: their sealed bytes and the digests of their signatures.
+/// The expected sealed bytes of the first two envelopes, and the digests of their signatures.
 const PINNED: [(&str, &str); 2] = [
     (
         "010301890a5dac96774bbcceb302099a805700000000cf317cfb9b1cbe61fcd7b93211fbd4ce888ee27447a1cf48f7e8560ba53d27b11be5df918b813270e566e8",

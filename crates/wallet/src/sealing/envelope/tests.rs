@@ -1,5 +1,4 @@
-//! Attacks beyond flipped bits: new hashes, new signatures and replays. `tests/envelopes.rs` has
-//! the black-box tests.
+//! Tests attacks on envelopes: new hashes, new signatures and replays. `tests/envelopes.rs` tests the public interface.
 
 use proptest::prelude::*;
 
@@ -36,8 +35,8 @@ fn is_refused(envelope: &Envelope) -> bool {
     open(envelope, &Identity::of(2), &Identity::of(1).did()) == Err(WalletError::NotOpenable)
 }
 
-/// Stored envelopes must open forever, so these bytes must not change. An independent program computed the bytes of the
-/// classic suite, and the signatures of both suites.
+/// Tests that fixed inputs always give the same bytes, because stored envelopes must stay readable. An independent
+/// program computed the bytes of the classic suite, and the signatures of both suites.
 #[test]
 fn an_envelope_with_fixed_randomness_never_changes() {
     for (suite, size, digest, signature) in PINNED {
@@ -132,7 +131,8 @@ fn a_signature_without_the_prefix_is_rejected() {
     assert!(is_refused(&envelope));
 }
 
-/// X25519 with a public key of small order gives zero, which RFC 9180, section 7.1.4, rejects.
+/// Tests an encapsulation with an X25519 public key of small order. The result of X25519 is then zero, which RFC 9180,
+/// section 7.1.4, rejects.
 #[test]
 fn an_encapsulation_of_small_order_is_rejected() {
     let mut envelope = sealed(Suite::Classic);

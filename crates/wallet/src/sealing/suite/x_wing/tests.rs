@@ -1,6 +1,6 @@
-//! Compares the implementations function by function. The published vectors, in `vectors`, run
-//! against the implementation that the processor selects. In a debug build the environment variable
-//! `GRAVIOLA_CPU_DISABLE_aes` selects the portable one for all tests.
+//! Compares the two implementations of X-Wing function by function. The module `vectors` tests the published vectors
+//! with the implementation that the processor supports. In a debug build, the environment variable
+//! `GRAVIOLA_CPU_DISABLE_aes` selects the portable implementation for all tests.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn decapsulated(key: &PrivateKey, encapsulation: &[u8; 1120]) -> [u8; 32] {
     XWing::decap(key, None, &encapsulation).unwrap().0.0
 }
 
-/// Uses each implementation as sender and as recipient.
+/// Checks that all implementations give the same keys, encapsulations and secrets, both as sender and as recipient.
 fn assert_all_agree(seed: [u8; 32], randomness: [u8; 64]) {
     let private = private_keys(seed);
     let public: Vec<_> = private.iter().map(XWing::sk_to_pk).collect();
@@ -66,7 +66,7 @@ proptest! {
         assert_all_agree(seed, randomness);
     }
 
-    /// A changed encapsulation gives the implicit rejection secret (FIPS 203, section 6.3) in all
+    /// Tests that a changed encapsulation gives the same implicit rejection secret (FIPS 203, section 6.3) in all
     /// implementations.
     #[test]
     fn all_implementations_reject_a_changed_encapsulation_alike(
@@ -96,8 +96,8 @@ fn extreme_inputs_give_the_same_bytes() {
     }
 }
 
-/// X25519 gives zero for public keys of small order. X-Wing hashes zero like any other result; RFC 7748 leaves the
-/// rejection of zero to protocols.
+/// Tests X25519 public keys of small order, which give zero. X-Wing hashes zero like any other result. RFC 7748 leaves
+/// the rejection of zero to protocols.
 #[test]
 fn x25519_keys_of_small_order_give_the_same_bytes() {
     let order_8 = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
@@ -117,7 +117,8 @@ fn x25519_keys_of_small_order_give_the_same_bytes() {
     }
 }
 
-/// 3,329 encodes 0 without reduction, which FIPS 203, section 7.2, forbids.
+/// Tests a public key with the coefficient 3,329, which is not reduced modulo 3,329. FIPS 203, section 7.2, forbids
+/// such a coefficient.
 #[test]
 fn a_public_key_that_is_not_reduced_is_rejected() {
     let key = XWing::sk_to_pk(&private_keys([7; 32])[0]).to_bytes().0;
@@ -157,7 +158,7 @@ fn keys_survive_serialisation() {
     assert!(PrivateKey::from_bytes(&[7; 31]).is_err());
 }
 
-/// X-Wing has no authenticated mode.
+/// Tests that the authenticated mode is rejected, because X-Wing has no such mode.
 #[test]
 fn the_authenticated_mode_is_rejected() {
     for private in private_keys([7; 32]) {
