@@ -25,7 +25,7 @@ use crate::{
 /// The options of a new badge.
 #[derive(Debug, Clone, Default)]
 pub struct Issue {
-    /// A jurisdiction whose compliance circuit must also pass; `None` for no such condition.
+    /// A jurisdiction whose compliance circuit (set of checks) the key must also pass; `None` for no such condition.
     pub jurisdiction: Option<String>,
     /// If true, the subject of the badge is the DID of the key instead of a URN of the key.
     pub disclose_did: bool,
@@ -49,7 +49,7 @@ pub struct IssuedBadge {
     pub badge_id: BadgeId,
     /// Start of the validity.
     pub issued_at: Timestamp,
-    /// End of the validity.
+    /// Time from which the badge is no longer valid.
     pub expires_at: Timestamp,
     /// The badge as a signed JWT.
     pub credential: String,

@@ -124,7 +124,7 @@ impl ChannelCache {
         Ok(self.accepted.share(row, receiver, now, |_| true))
     }
 
-    /// Wipes all channels in which a key is sender or recipient.
+    /// Wipes the cached secrets of all channels in which the key is sender or recipient.
     pub(super) fn end(&self, key: &ApiKeyId) {
         self.open.remove_party(key);
         self.accepted.remove_party(key);
@@ -154,7 +154,7 @@ impl ChannelCache {
         self.accepted.wipe_expired(now);
     }
 
-    /// Wipes all channels. After this call, no channel is cached.
+    /// Wipes all channels, and caches no channel from now on.
     pub(super) fn close(&self) {
         self.open.close();
         self.accepted.close();
@@ -218,8 +218,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Maximum number of channels that one send tries. More than one can be needed, because concurrent sends may reach the
-/// maximum number of envelopes of a channel first.
+/// Maximum number of channels that one send tries. A send needs another channel if concurrent sends have used up the
+/// envelopes of the previous one.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

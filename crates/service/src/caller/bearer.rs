@@ -54,7 +54,8 @@ impl Bearer {
 }
 
 impl TokenGrant {
-    /// Returns the start of this hour if this is the first known use of the token in it.
+    /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
+    /// returns `None`.
     pub(super) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;

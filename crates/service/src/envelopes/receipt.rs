@@ -19,7 +19,7 @@ pub struct Receipt {
     pub recipient: ApiKeyId,
     /// Time of the send.
     pub sent_at: Timestamp,
-    /// The state, and its times.
+    /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
 }
