@@ -70,7 +70,8 @@ pub struct Settings {
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
-    /// Name of this node in the list that operators see. A whole node uses its host name if this is `None`.
+    /// Name of this node in the list of nodes that operators see. `None` is shown as `unnamed`. The `sealpost` program
+    /// sets the host name instead of `None`.
     pub node_name: Option<String>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,

@@ -57,7 +57,7 @@ pub struct Operator {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
     origin: Option<OperatorOrigin>,
-    /// Recorded with each action that records no reason of its own.
+    /// The reason that is recorded with each action, unless the action has a reason of its own.
     reason: Option<String>,
     /// The account owner on whose behalf a key is revoked; `None` for actions of an operator.
     owner: Option<ActOrigin>,

@@ -48,7 +48,8 @@ impl Operator {
         })
     }
 
-    /// Enforces a council action, which blocks its subject. An earlier proposal is not necessary.
+    /// Enforces a council action (a decision against a key or an account), which blocks the key or account. An earlier
+    /// proposal is not necessary.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
@@ -63,7 +64,7 @@ impl Operator {
         })
     }
 
-    /// Lifts a proposed or enforced council action.
+    /// Lifts a council action (a decision against a key or an account) that was proposed or enforced.
     pub fn lift(
         &self,
         subject: GovernanceSubject,

@@ -51,7 +51,7 @@ pub struct SessionView {
     pub last_used_at: Option<Timestamp>,
     /// Address of the client that logged in.
     pub client_address: Option<IpAddr>,
-    /// Program of the client that logged in, as it calls itself.
+    /// User agent of the client that logged in, as the client reported it.
     pub user_agent: Option<String>,
     /// True if the request for the page was made in this session.
     pub is_this: bool,

@@ -12,7 +12,7 @@ use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 pub struct SecretReset {
     /// The account.
     pub account_id: AccountId,
-    /// The recovery code for `POST /v1/auth/recover`; shown only here. It works once.
+    /// The recovery code for `POST /v1/auth/recover`, shown only in this result. It works once.
     pub recovery_code: String,
 }
 

@@ -19,7 +19,7 @@ pub struct IssuerKeyShown {
     pub created_at: Timestamp,
     /// Time from which the key signs.
     pub signs_from: Timestamp,
-    /// The phase of the key: announced, signing or past.
+    /// The phase of the key: announced (not used yet), signing, or past (replaced).
     pub status: IssuerKeyStatus,
     /// The public key in the format of Standard Webhooks.
     pub whpk: String,
