@@ -16,9 +16,9 @@ pub enum ShellError {
     File {
         /// The file.
         file: PathBuf,
-        /// The failed action, as a participle.
+        /// The failed action, for example `written`.
         action: &'static str,
-        /// The error of the system.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
