@@ -80,7 +80,7 @@ pub struct Settings {
     /// Maximum age of channel secrets in memory, of senders and recipients. A channel is a key encapsulation that many
     /// envelopes share. At most [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
-    /// Maximum number of envelopes of a channel.
+    /// Maximum number of envelopes of a channel (shared key encapsulation).
     pub channel_envelopes_max: u32,
     /// Maximum number of cached channels for sealing. The same maximum applies to cached channels for opening.
     pub channels_cached_max: usize,
@@ -112,9 +112,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. The last envelope of a channel can
-    /// be newer than the channel by up to this time. Therefore housekeeping keeps channels for this time longer than
-    /// envelopes.
+    /// Maximum lifetime of a channel (shared key encapsulation), even if [`Settings::channel_life`] is longer. The last
+    /// envelope of a channel can be newer than the channel by up to this time. Therefore housekeeping keeps channels
+    /// longer than envelopes by this time.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
     /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.

@@ -69,7 +69,7 @@ pub struct ApiTokenView {
     /// The requests that the token allows.
     #[schemars(with = "Vec<TokenScope>")]
     pub scopes: TokenScopes,
-    /// Time of creation.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
     /// Time at which the token expires.
     pub expires_at: Timestamp,

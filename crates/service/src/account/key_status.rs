@@ -35,7 +35,7 @@ pub struct KeyStanding {
     pub account_id: AccountId,
     /// Time at which the key was created.
     pub created_at: Timestamp,
-    /// The governance decisions that affect the key.
+    /// The governance decisions (blocks, proposed blocks and suspensions) that affect the key.
     pub governance: GovernanceView,
     /// The limits per minute, day and month, with the current usage. The usage includes this request.
     pub usage: UsageReport,
@@ -48,12 +48,12 @@ pub struct KeyStanding {
     pub waiting: WaitingCount,
 }
 
-/// The governance decisions that affect an API key.
+/// The governance decisions (blocks, proposed blocks and suspensions) that affect an API key.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct GovernanceView {
-    /// True if a decision blocks the key.
+    /// True if a governance decision blocks the key.
     pub blocked: bool,
-    /// All decisions that have not been lifted.
+    /// All governance decisions about the key that have not been lifted.
     pub reasons: Vec<GovernanceReason>,
 }
 

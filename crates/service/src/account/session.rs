@@ -61,7 +61,7 @@ pub enum Scope {
 }
 
 impl Sealpost {
-    /// Creates a session. An unknown account and a wrong secret get the same error, and both are refused before a
+    /// Creates a session. An unknown account and a wrong secret get the same error. Both errors are returned before a
     /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login, &source)).await

@@ -1,5 +1,5 @@
-//! Issues a badge if the newest assessment of the key meets all thresholds. If the request names a jurisdiction, its
-//! compliance circuit (set of checks) must also pass.
+//! Issues a badge if the newest assessment (measured scores) of the key meets all thresholds. If the request names a
+//! jurisdiction, the key must also pass its compliance circuit (set of checks).
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub enum Issued {
 pub struct IssuedBadge {
     /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Timestamp,
     /// Time from which the badge is no longer valid.
     pub expires_at: Timestamp,
@@ -63,7 +63,7 @@ pub struct DryRun {
     pub dry_run: bool,
     /// True if a badge would be issued.
     pub granted: bool,
-    /// All reasons for a refusal. A request without `dry_run` returns only the first one.
+    /// All reasons for a refusal. A request without `dry_run` returns only the first reason.
     pub refusals: Vec<Explanation>,
 }
 

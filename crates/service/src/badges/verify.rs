@@ -41,7 +41,7 @@ pub struct BadgeVerified {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The claims that identify the badge and its subject.
+/// The claims that identify the badge and the subject of the badge (the key or its DID).
 #[derive(Deserialize)]
 struct Claims {
     id: String,

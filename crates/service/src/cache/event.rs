@@ -27,7 +27,7 @@ pub(crate) enum CacheEvent<'a> {
     SecretsExpired(Timestamp),
     /// A session or an API token ended on this node, or was found to have ended elsewhere.
     SessionEnded(&'a TokenHash),
-    /// The service stops. All channel secrets must be wiped, and no new one is cached.
+    /// The service stops. All channel secrets must be wiped, and no new channel secret may be cached.
     Stopped,
     /// The eviction interval has passed. Entries that were not read since the last such event must be removed.
     UnusedEvicted,

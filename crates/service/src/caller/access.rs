@@ -1,4 +1,4 @@
-//! The bearer tokens that a request accepts.
+//! The kinds of bearer tokens that an endpoint accepts.
 
 use sealpost_domain::{Refusal, TokenScope};
 

@@ -43,7 +43,8 @@ pub(crate) struct TokenGrant {
     last_use: Arc<LastUse>,
 }
 
-/// Start of the hour of the last use that this node knows, in milliseconds since the Unix epoch.
+/// Start of the hour in which the token was used last, in milliseconds since the Unix epoch. Ignores uses that this
+/// node does not know.
 #[derive(Debug)]
 struct LastUse(AtomicI64);
 

@@ -176,7 +176,7 @@ impl Operator {
     }
 }
 
-/// The name, subject and details of an action, for the audit trail.
+/// The name, subject (affected object) and details of an action, for the audit trail.
 pub(super) struct ActionRecord {
     pub(super) action: &'static str,
     pub(super) subject: String,

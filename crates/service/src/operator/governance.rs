@@ -79,7 +79,7 @@ impl Operator {
         })
     }
 
-    /// Suspends a partner, which blocks all keys of its accounts.
+    /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner.
     pub fn suspend_partner(
         &self,
         partner: &PartnerId,
@@ -94,7 +94,7 @@ impl Operator {
         })
     }
 
-    /// Ends the suspension of a partner.
+    /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts.
     pub fn restore_partner(
         &self,
         partner: &PartnerId,

@@ -45,7 +45,7 @@ pub struct BadgeListed {
     pub status: BadgeStatus,
     /// The jurisdiction whose checks the key passed; `null` if the request for the badge named no jurisdiction.
     pub jurisdiction: Option<Jurisdiction>,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Timestamp,
     /// Time from which the badge is no longer valid.
     pub expires_at: Timestamp,

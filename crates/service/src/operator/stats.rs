@@ -69,7 +69,7 @@ pub struct NodeShown {
     pub host: String,
     /// Version of the program.
     pub version: String,
-    /// Time of the start.
+    /// Time at which the node was started.
     pub started_at: Timestamp,
     /// Time at which the node last renewed its row. A running node renews its row once a minute.
     pub seen_at: Timestamp,

@@ -131,7 +131,7 @@ impl OperatorAccess {
         (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
     }
 
-    /// Ends a session on this node. Other nodes accept the token until it expires.
+    /// Ends an operator's session on this node. Other nodes accept the session token until it expires.
     pub fn end_session(&self, token: &str) {
         if self.operator_of(token).is_none() {
             return;

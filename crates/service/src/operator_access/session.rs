@@ -21,7 +21,7 @@ pub(super) struct SessionClaims {
 
 pub(super) type SessionId = [u8; 16];
 
-/// Creates the token of a new session.
+/// Creates the session token of a new operator session.
 pub(super) fn issue(
     keyring: &Keyring,
     entry: &PasswordEntry,

@@ -25,9 +25,9 @@ pub struct WebhookReport {
 /// The attempts at a webhook in the last 24 hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentAttempts {
-    /// Start of the period. It is shorter than 24 hours if `is_truncated`.
+    /// Start of the period. The period is shorter than 24 hours if `is_truncated`.
     pub since: Timestamp,
-    /// End of the period.
+    /// End of the period: the time at which the attempts were read.
     pub until: Timestamp,
     /// Number of attempts.
     pub attempts: u32,

@@ -43,7 +43,7 @@ pub struct PendingCount(pub(super) u64);
 pub struct SessionView {
     /// The name by which the owner can end the session. It cannot be used to log in.
     pub name: String,
-    /// End of the session.
+    /// Time at which the session expires.
     pub expires_at: Timestamp,
     /// Time of the login.
     pub started_at: Option<Timestamp>,

@@ -1,5 +1,5 @@
-//! Tests of the whole service. One part runs random operations, and compares the responses with those of a simple model.
-//! The other part tests guarantees under concurrency.
+//! Tests of the whole service. One part runs random operations, and compares the responses with those of a simple
+//! model. The other part tests guarantees under concurrency.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod concurrency;

@@ -25,7 +25,7 @@ pub struct IssuerKeyShown {
     pub whpk: String,
 }
 
-/// The phase of an issuer key. The DID document contains the keys of all phases.
+/// The phase of an issuer key (signing key of the service). The DID document contains the keys of all phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssuerKeyStatus {

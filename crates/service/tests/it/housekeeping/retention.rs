@@ -17,7 +17,8 @@ async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, 
     world.sealpost.send(from, Ok(send)).await.result
 }
 
-/// Starts a service on SQLite, and another one on PostgreSQL. Housekeeping runs once a minute, and each test is shorter.
+/// Starts a service on SQLite and a service on PostgreSQL. Housekeeping runs once a minute, and the tests take less
+/// time.
 fn worlds(settings: &Settings) -> [World; 2] {
     [World::with(settings.clone()), World::on_postgres(settings.clone())]
 }
