@@ -14,7 +14,7 @@ pub enum ShellError {
     /// A file cannot be read or written.
     #[error("{} cannot be {action}", file.display())]
     File {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
         /// The failed action, for example `written`.
         action: &'static str,

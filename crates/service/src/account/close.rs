@@ -28,7 +28,7 @@ use crate::{
 /// The result of closing an account.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct AccountClosed {
-    /// The account.
+    /// Id of the closed account.
     pub account_id: AccountId,
     /// Time at which the account was closed.
     pub closed_at: Timestamp,

@@ -41,7 +41,7 @@ pub struct EventLogPage {
 
 /// An attempt or a pending delivery, with its webhook.
 pub struct EventLogEntry {
-    /// The webhook.
+    /// The webhook of the attempt or the pending delivery.
     pub webhook: LoggedWebhook,
     /// The attempt or the pending delivery.
     pub delivery: DeliveryView,

@@ -47,7 +47,7 @@ pub struct Recovered {
     pub recovered: u64,
     /// True if further failed deliveries remain. Send the same request again.
     pub more: bool,
-    /// True if the request only counted.
+    /// True if the request only counted deliveries, and changed none.
     pub dry_run: bool,
 }
 
