@@ -1,4 +1,5 @@
-//! Use cases of accounts: activation, login, logout, secrets, API tokens, activity, closing, and the status of a key.
+//! Use cases of accounts: activation (creating identities), login, logout, secrets, API tokens, activity, closing, and
+//! the status of a key.
 
 pub(crate) mod activate;
 pub(crate) mod activity;

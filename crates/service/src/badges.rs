@@ -1,4 +1,5 @@
-//! Badges: signed credentials based on the newest assessment of an API key. They can be verified, shown and revoked.
+//! Badges: signed credentials based on the newest assessment (measured scores) of an API key. Badges can be verified,
+//! shown and revoked.
 
 pub(crate) mod credential;
 pub(crate) mod issue;

@@ -1,5 +1,5 @@
-//! Operators who sign in over HTTP: their password file, the check of their credentials, their sessions, and the acts
-//! that they perform.
+//! Operators who sign in over HTTP: their password file, the check of their credentials, their sessions, and their
+//! actions.
 
 pub(crate) mod access;
 pub(crate) mod credentials;

@@ -1,4 +1,4 @@
-//! Use cases of a recipient's policy: which senders the recipient accepts, and what it shows to other keys.
+//! Use cases of a recipient's policy: the senders that the recipient accepts, and the data that other keys can see.
 
 mod change;
 mod contacts;

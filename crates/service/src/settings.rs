@@ -70,7 +70,8 @@ pub struct Settings {
     pub events: EventsVersion,
     /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
-    /// Name of this node in the list that operators see. A whole node uses its host name if this is `None`.
+    /// Name of this node in the list of nodes that operators see. `None` is shown as `unnamed`. The `sealpost` program
+    /// sets the host name instead of `None`.
     pub node_name: Option<String>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
@@ -79,7 +80,7 @@ pub struct Settings {
     /// Maximum age of channel secrets in memory, of senders and recipients. A channel is a key encapsulation that many
     /// envelopes share. At most [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
-    /// Maximum number of envelopes of a channel.
+    /// Maximum number of envelopes of a channel (shared key encapsulation).
     pub channel_envelopes_max: u32,
     /// Maximum number of cached channels for sealing. The same maximum applies to cached channels for opening.
     pub channels_cached_max: usize,
@@ -111,9 +112,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. The last envelope of a channel can
-    /// be newer than the channel by up to this time. Therefore housekeeping keeps channels for this time longer than
-    /// envelopes.
+    /// Maximum lifetime of a channel (shared key encapsulation), even if [`Settings::channel_life`] is longer. The last
+    /// envelope of a channel can be newer than the channel by up to this time. Therefore housekeeping keeps channels
+    /// longer than envelopes by this time.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
     /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.

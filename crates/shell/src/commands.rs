@@ -16,7 +16,7 @@ use crate::{
     profile::{Profile, ProfileFile, Secret, config_folder},
 };
 
-/// Runs one command. `variable` reads a variable of the environment, which names the folder of the profiles.
+/// Runs one command. `variable` reads environment variables, which determine the folder of the profiles.
 pub fn run(
     command: ServiceCommand,
     variable: impl Fn(&'static str) -> Option<OsString>,

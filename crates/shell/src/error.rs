@@ -14,11 +14,11 @@ pub enum ShellError {
     /// A file cannot be read or written.
     #[error("{} cannot be {action}", file.display())]
     File {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The failed action, as a participle.
+        /// The failed action, for example `written`.
         action: &'static str,
-        /// The error of the system.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },

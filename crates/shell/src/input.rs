@@ -66,7 +66,7 @@ fn prompt(text: &str) -> Result<(), ShellError> {
     io::stderr().write_all(text.as_bytes()).map_err(ShellError::Output)
 }
 
-/// Maximum length of an input. Services accept shorter messages: 256 KiB by default.
+/// Maximum length of an input in bytes. Services accept only shorter messages, by default at most 256 KiB.
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ pub(crate) fn message(text: &str) -> Result<(), ShellError> {
     text.split('\n').try_for_each(|part| line(&escape_control(part)))
 }
 
-/// Returns one line per member, with the names of inner members after a dot.
+/// Returns one line for each member of a JSON value. The name of a nested member follows the names of its parents,
+/// separated by dots.
 fn members(value: &Value, path: &str) -> String {
     match value {
         Value::Object(inner) => {

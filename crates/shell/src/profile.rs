@@ -39,11 +39,11 @@ pub(crate) struct Profile {
     pub(crate) token: Option<Secret>,
 }
 
-/// A secret, which Debug omits.
+/// A secret. `Debug` does not print the value.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(pub(crate) Zeroizing<String>);
 
-/// The file of a profile.
+/// The path and the name of a profile.
 pub(crate) struct ProfileFile(PathBuf, String);
 
 impl ProfileFile {
@@ -103,7 +103,7 @@ impl ProfileFile {
         }
     }
 
-    /// Replaces the file at once, with mode 0600.
+    /// Replaces the file atomically. Only its owner can read and write the new file.
     pub(crate) fn save(&self, profile: &Profile) -> Result<(), ShellError> {
         let fault = |source| self.fault("written", source);
         let text = serde_json::to_vec_pretty(profile).map(Zeroizing::new);
@@ -124,7 +124,7 @@ impl ProfileFile {
     }
 }
 
-/// Creates a file that only its owner can read.
+/// Creates a file that only its owner can read. Fails if the file exists.
 pub(crate) fn create_private(file: &Path, content: &[u8]) -> io::Result<()> {
     let mut created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
     created.write_all(content)?;

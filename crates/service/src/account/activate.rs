@@ -40,14 +40,14 @@ pub struct Activated {
     pub handle: Option<Handle>,
     /// The DID of the identity.
     pub did: Did,
-    /// Always `active`.
+    /// The state of the new key, which is always `active`.
     pub status: KeyStatus,
     /// The initial plan, which sets the limits of the key.
     #[schemars(extend("enum" = Plan::NAMES))]
     pub plan: &'static str,
     /// The account that owns the key.
     pub account_id: AccountId,
-    /// Time of activation.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
     /// The login secret of a new account, shown only in this response. Absent if the account existed before the
     /// request.

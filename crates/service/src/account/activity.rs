@@ -31,12 +31,12 @@ pub(crate) struct ActOrigin {
 }
 
 impl ActOrigin {
-    /// Creates the origin of an act by a client without a session.
+    /// Creates the origin of an act (an action on an account) by a client without a session.
     pub(crate) fn client(account_id: AccountId, source: &RequestSource) -> Self {
         Self { account_id, actor: ActivityActor::client(), client_address: source.address }
     }
 
-    /// Creates the origin of an act by an operator. An operator has no client address.
+    /// Creates the origin of an act (an action on an account) by an operator. An operator has no client address.
     pub(crate) fn operator(account_id: AccountId) -> Self {
         Self { account_id, actor: ActivityActor::operator(), client_address: None }
     }
@@ -65,10 +65,12 @@ impl Caller {
     }
 }
 
-/// Number of activity entries that this process has stored. Wraps around at the maximum.
+/// Number of activity entries that this process has stored, modulo 2^16. The id of an entry contains this number, so
+/// that entries with the same time keep their order.
 static RECORDED: AtomicU16 = AtomicU16::new(0);
 
-/// Stores an activity entry about an act. Must be called in the transaction of the act.
+/// Stores an entry about an act (an action on an account) in the activity log. Must be called in the transaction that
+/// performs the act.
 pub(crate) fn record(
     tx: &mut dyn Tx,
     now: Timestamp,
@@ -93,7 +95,7 @@ pub(crate) fn record(
 pub struct ListActivity {
     /// Maximum number of entries.
     pub limit: u32,
-    /// The end of the previous page; `None` for the first page.
+    /// The position after the previous page; `None` for the first page.
     pub cursor: Option<ActivityCursor>,
 }
 
@@ -106,20 +108,20 @@ pub struct ActivityPage {
     pub next_cursor: Option<String>,
 }
 
-/// An entry of the activity log: one act (an action on an account, such as a login).
+/// An entry of the activity log. It describes one action on the account, such as a login.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ActivityView {
-    /// Time of the act.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Kind of the act.
+    /// Kind of the action, such as a login.
     pub kind: ActivityKind,
-    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and
-    /// the id of the API token.
+    /// Author of the action: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:`
+    /// and the id of the API token.
     pub actor: String,
     /// Address of the client; `null` for operators.
     #[schemars(with = "Option<String>")]
     pub client_address: Option<IpAddr>,
-    /// The affected key, webhook or session.
+    /// Details of the action, such as the affected key, webhook or session; `null` if there are none.
     pub detail: Option<String>,
 }
 
@@ -154,7 +156,8 @@ impl Core {
         Ok(ActivityPage { entries, next_cursor })
     }
 
-    /// Stores an activity entry about an act, with the current time. Must be called in the transaction of the act.
+    /// Stores an entry about an act (an action on an account) in the activity log, with the current time. Must be
+    /// called in the transaction that performs the act.
     pub(crate) fn record(
         &self,
         tx: &mut dyn Tx,
@@ -165,8 +168,8 @@ impl Core {
         record(tx, self.clock.now(), origin, kind, detail)
     }
 
-    /// Stores an activity entry about a wrong login secret. Stores at most [`FAILED_PER_HOUR_MAX`] such entries for one
-    /// account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
+    /// Stores an activity entry about a wrong login secret or recovery code. Stores at most [`FAILED_PER_HOUR_MAX`]
+    /// such entries for one account in an hour. The commit does not wait for the disk, so a crash may lose the entry.
     pub(crate) fn record_failed_login(
         &self,
         account: &AccountId,
@@ -203,11 +206,11 @@ impl From<Activity> for ActivityView {
 }
 
 /// Maximum number of activity entries of each kind for one account. If there are more, the oldest entries of the kind
-/// are deleted. Each kind has its own limit, so that acts of other kinds cannot displace an entry. Otherwise the thief
-/// of a session could perform many acts to displace the entry about the login.
+/// are deleted. Each kind has its own limit. Otherwise the thief of a session could perform many actions of another
+/// kind to delete the entry about the login.
 const KEPT_MAX: u32 = 1000;
-/// Maximum number of activity entries about wrong login secrets for one account in an hour. Any client that knows the
-/// id of the account can cause such entries.
+/// Maximum number of activity entries about wrong login secrets and recovery codes for one account in an hour. Any
+/// client that knows the id of the account can cause such entries.
 const FAILED_PER_HOUR_MAX: u32 = 10;
 const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";

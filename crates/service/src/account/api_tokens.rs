@@ -22,11 +22,11 @@ use crate::{
 pub struct CreateApiToken {
     /// The only key that the token can act as.
     pub api_key_id: String,
-    /// Display name.
+    /// Display name of the token.
     pub name: Label,
     /// The requests that the token allows.
     pub scopes: TokenScopes,
-    /// Lifetime.
+    /// Lifetime of the token.
     pub expires_in: Duration,
 }
 
@@ -37,7 +37,7 @@ pub struct ApiTokenCreated {
     pub token_id: ApiTokenId,
     /// The value for `Authorization: Bearer`, shown only in this response.
     pub token: String,
-    /// Display name.
+    /// Display name of the token.
     pub name: Label,
     /// The only key that the token can act as.
     pub api_key_id: ApiKeyId,
@@ -46,7 +46,7 @@ pub struct ApiTokenCreated {
     pub scopes: TokenScopes,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// End of the token.
+    /// Time at which the token expires.
     pub expires_at: Timestamp,
 }
 
@@ -62,16 +62,16 @@ pub struct ApiTokenList {
 pub struct ApiTokenView {
     /// Id of the token.
     pub token_id: ApiTokenId,
-    /// Display name.
+    /// Display name of the token.
     pub name: Label,
     /// The only key that the token can act as.
     pub api_key_id: ApiKeyId,
     /// The requests that the token allows.
     #[schemars(with = "Vec<TokenScope>")]
     pub scopes: TokenScopes,
-    /// Time of creation.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
-    /// End of the token.
+    /// Time at which the token expires.
     pub expires_at: Timestamp,
     /// Start of the hour of the last use; null if the token was never used.
     pub last_used_at: Option<Timestamp>,

@@ -1,8 +1,8 @@
 //! Closing of an account, by its owner or by an operator.
 //!
-//! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions,
-//! because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the rows that are
-//! left.
+//! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions of
+//! limited size, because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the
+//! rows that are left.
 
 use std::sync::Arc;
 
@@ -28,15 +28,15 @@ use crate::{
 /// The result of closing an account.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct AccountClosed {
-    /// The account.
+    /// Id of the closed account.
     pub account_id: AccountId,
-    /// Time of the closing.
+    /// Time at which the account was closed.
     pub closed_at: Timestamp,
     /// Whether the personal data of the owner, such as labels and handles, was erased too.
     pub erased: bool,
     /// Whether all rows are deleted. If not, housekeeping deletes the remaining rows.
     pub complete: bool,
-    /// Numbers of deleted rows.
+    /// Number of deleted rows of each kind.
     pub deleted: DeletedRows,
     /// The data that is kept, with the reasons.
     pub kept: Vec<KeptData>,
@@ -49,7 +49,7 @@ pub struct KeptData {
     pub data: &'static str,
     /// The reason for keeping the data.
     pub reason: &'static str,
-    /// The end of the time for which the data is kept.
+    /// The end of the storage: a period, or the command that deletes the data.
     pub until: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Reports the state, governance and usage of the caller's API key.
+//! Reports the state, the governance decisions (such as blocks) and the usage of the caller's API key.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -33,27 +33,27 @@ pub struct KeyStanding {
     pub plan: &'static str,
     /// The account that owns the key.
     pub account_id: AccountId,
-    /// Time of activation.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
-    /// The governance decisions that affect the key.
+    /// The governance decisions (blocks, proposed blocks and suspensions) that affect the key.
     pub governance: GovernanceView,
-    /// The limits and their usage, including this request.
+    /// The limits per minute, day and month, with the current usage. The usage includes this request.
     pub usage: UsageReport,
     /// Maximum number of messages per second. A burst of one second is allowed.
     pub throughput_per_second: u32,
     /// Number of webhooks of the key.
     pub webhooks: u64,
-    /// The envelopes that wait for a webhook.
+    /// Number of received envelopes that wait because the key has no webhook for them.
     #[serde(flatten)]
     pub waiting: WaitingCount,
 }
 
-/// The governance decisions that affect an API key.
+/// The governance decisions (blocks, proposed blocks and suspensions) that affect an API key.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct GovernanceView {
-    /// True if a decision blocks the key.
+    /// True if a governance decision blocks the key.
     pub blocked: bool,
-    /// All decisions that have not been lifted.
+    /// All governance decisions about the key that have not been lifted.
     pub reasons: Vec<GovernanceReason>,
 }
 

@@ -1,5 +1,5 @@
-//! Replaces the secrets of an account: with proof by the current login secret, or by the recovery code if the login
-//! secret is lost.
+//! Replaces the login secret and the recovery code of an account. The owner must give the current login secret, or the
+//! recovery code if the login secret is lost.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -19,14 +19,15 @@ use crate::{
 
 /// The input of a recovery: the account, and its recovery code.
 pub struct Recovery {
-    /// The account, as activation returned it.
+    /// The id of the account, from the response that created the account.
     pub account_id: String,
     /// The recovery code of the account.
     pub recovery_code: String,
 }
 
 impl Recovery {
-    /// Refuses a malformed account or code. A refused recovery needs no look-up, and rate limits do not count it.
+    /// Refuses a malformed account id or recovery code. Such a request is refused without a database look-up, so rate
+    /// limits need not count it.
     pub fn check(&self) -> Result<(), Refusal> {
         self.parse().map(drop)
     }
@@ -40,16 +41,16 @@ impl Recovery {
 /// New secrets of an account.
 #[derive(JsonSchema, Serialize)]
 pub struct SecretsReplaced {
-    /// Account of the secrets.
+    /// Id of the account.
     pub account_id: AccountId,
-    /// The new login secret; shown only here.
+    /// The new login secret, shown only in this response.
     pub login_secret: String,
-    /// The new recovery code; shown only here.
+    /// The new recovery code, shown only in this response.
     pub recovery_code: String,
 }
 
 impl Sealpost {
-    /// Replaces the login secret and the recovery code. Needs the present login secret. Sessions and API tokens stay.
+    /// Replaces the login secret and the recovery code. Needs the current login secret. Sessions and API tokens stay.
     pub async fn rotate_login_secret(
         &self,
         session: &AccountSession,
@@ -61,7 +62,7 @@ impl Sealpost {
         self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
     }
 
-    /// Replaces the login secret and the recovery code. Needs the present recovery code. Ends all sessions and API
+    /// Replaces the login secret and the recovery code. Needs the current recovery code. Ends all sessions and API
     /// tokens of the account.
     pub async fn recover(
         &self,
@@ -125,15 +126,15 @@ fn recover(
     Ok(secrets.show(account_id))
 }
 
-/// The proof that a request comes from the owner, and not only from the holder of a session.
+/// Proof that a request comes from the owner of the account. A session alone is no proof, because it can be stolen.
 pub(crate) enum OwnerProof {
-    /// The login secret was given within the last minutes.
+    /// The login secret was given in this session within the last five minutes.
     Confirmed,
     /// The current login secret, as the request contains it. Not verified yet.
     Secret(String),
 }
 
-/// Locks the account. Then checks that the account is open, the session is live, and the proof holds.
+/// Locks the account. Then checks that the account is open, the session is live, and the proof is valid.
 pub(crate) fn check_owner(
     core: &Core,
     tx: &mut dyn Tx,
@@ -156,8 +157,7 @@ pub(crate) fn check_owner(
     Ok(if is_right { Ok(()) } else { Err(WRONG_SECRET) })
 }
 
-/// If an act was refused because of a wrong login secret, stores an activity entry about this. `attempted` names the
-/// act.
+/// Stores an activity entry if `done` is the refusal of a wrong login secret. `attempted` names the refused action.
 pub(crate) fn record_wrong_secret<T>(
     core: &Core,
     session: &AccountSession,
@@ -171,7 +171,7 @@ pub(crate) fn record_wrong_secret<T>(
     Ok(())
 }
 
-/// New secrets, before they are stored.
+/// A new login secret and a new recovery code, not stored yet.
 pub(crate) struct NewSecrets {
     login_secret: LoginSecret,
     recovery_code: RecoveryCode,
@@ -199,7 +199,7 @@ impl NewSecrets {
     }
 }
 
-/// The refusal of a wrong login secret in a session.
+/// The refusal of a request that has a valid session but a wrong login secret.
 pub(crate) const WRONG_SECRET: Refusal = Refusal::Unauthorized(
     "the login_secret is wrong; it is the newest one of this account (ls_...)",
 );

@@ -48,8 +48,8 @@ impl Core {
     }
 }
 
-/// Returns the API key that `text` names, directly or by its handle. Does not check if an API key that is named
-/// directly exists.
+/// Returns the API key that `text` contains, or the key that owns the handle in `text`. Does not check whether an API
+/// key in `text` exists.
 pub(crate) fn find_named_key(
     lookup: &mut dyn Lookup,
     field: &'static str,

@@ -18,9 +18,9 @@ use crate::{
 
 /// The credentials of a login, not verified.
 pub struct Login {
-    /// The id of the account, from the response to its activation.
+    /// The id of the account, from the response that created the account.
     pub account_id: String,
-    /// The login secret: from the response to the activation, or to the last rotation of the secret.
+    /// The newest login secret of the account.
     pub login_secret: String,
 }
 
@@ -45,7 +45,7 @@ pub struct LoggedIn {
     /// Always `Bearer`.
     #[schemars(extend("const" = "Bearer"))]
     pub token_type: &'static str,
-    /// End of the session.
+    /// Time at which the session expires.
     pub expires_at: Timestamp,
     /// The account of the session.
     pub account_id: AccountId,
@@ -61,7 +61,7 @@ pub enum Scope {
 }
 
 impl Sealpost {
-    /// Creates a session. An unknown account and a wrong secret get the same error, and both are refused before a
+    /// Creates a session. An unknown account and a wrong secret get the same error. Both errors are returned before a
     /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login, &source)).await

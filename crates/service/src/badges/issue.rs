@@ -1,5 +1,5 @@
-//! Issues a badge if the newest assessment of the key meets all thresholds. If the request names a jurisdiction, its
-//! compliance circuit (set of checks) must also pass.
+//! Issues a badge if the newest assessment (measured scores) of the key meets all thresholds. If the request names a
+//! jurisdiction, the key must also pass its compliance circuit (set of checks).
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
 /// The options of a new badge.
 #[derive(Debug, Clone, Default)]
 pub struct Issue {
-    /// A jurisdiction whose compliance circuit must also pass; `None` for no such condition.
+    /// A jurisdiction whose compliance circuit (set of checks) the key must also pass; `None` for no such condition.
     pub jurisdiction: Option<String>,
     /// If true, the subject of the badge is the DID of the key instead of a URN of the key.
     pub disclose_did: bool,
@@ -47,9 +47,9 @@ pub enum Issued {
 pub struct IssuedBadge {
     /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Timestamp,
-    /// End of the validity.
+    /// Time from which the badge is no longer valid.
     pub expires_at: Timestamp,
     /// The badge as a signed JWT.
     pub credential: String,
@@ -63,7 +63,7 @@ pub struct DryRun {
     pub dry_run: bool,
     /// True if a badge would be issued.
     pub granted: bool,
-    /// All reasons for a refusal. A request without `dry_run` returns only the first one.
+    /// All reasons for a refusal. A request without `dry_run` returns only the first reason.
     pub refusals: Vec<Explanation>,
 }
 

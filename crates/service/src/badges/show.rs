@@ -15,7 +15,8 @@ pub struct BadgeShown {
     pub status: BadgeStatus,
     pub subject: String,
     pub metrics: AssessmentMetrics,
-    /// The jurisdiction whose compliance circuit also passed. `None` if the badge was issued without one.
+    /// The jurisdiction whose compliance circuit (set of checks) the key also passed. `None` if the badge was issued
+    /// without this condition.
     pub jurisdiction: Option<String>,
     pub assessed_at: Timestamp,
     pub issued_at: Timestamp,

@@ -41,7 +41,7 @@ pub struct BadgeVerified {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The claims that identify the badge and its subject.
+/// The claims that identify the badge and the subject of the badge (the key or its DID).
 #[derive(Deserialize)]
 struct Claims {
     id: String,
@@ -49,8 +49,8 @@ struct Claims {
 }
 
 impl Sealpost {
-    /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. The stored badge
-    /// decides about expiry and revocation, not the credential.
+    /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. Reads expiry and
+    /// revocation from the stored badge, not from the credential.
     pub async fn verify_badge(
         &self,
         caller: &Caller,

@@ -16,7 +16,8 @@ use quick_cache::{
     sync::{self, DefaultLifecycle},
 };
 
-/// A bounded concurrent map. A full map evicts the entries that are read least. An evicted value is dropped at once.
+/// A bounded concurrent map. A full map evicts the entries that are read least often. An evicted value is dropped at
+/// once.
 pub(crate) struct BoundedCache<K, V>(sync::Cache<K, Arc<Entry<V>>>);
 
 struct Entry<V> {

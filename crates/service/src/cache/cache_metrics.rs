@@ -2,7 +2,8 @@
 
 use metrics::Counter;
 
-/// The hit and miss counters of one cache. The counters are looked up once, so counting costs one atomic operation.
+/// The hit and miss counters of one cache. Both are looked up in the metrics registry once, so counting costs one
+/// atomic operation.
 pub(super) struct CacheMetrics {
     hits: Counter,
     misses: Counter,

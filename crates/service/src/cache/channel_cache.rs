@@ -29,17 +29,17 @@ pub(crate) struct ChannelCache {
     envelopes_max: u32,
 }
 
-/// The sender's side of a channel, with the secret that seals envelopes.
+/// The sender's side of a channel (shared key encapsulation), with the secret that seals envelopes.
 pub(crate) struct OpenChannel {
     sender: ChannelSender,
-    /// The version of the sender's own sealing key at the start of the channel.
+    /// The version of the sender's own sealing key at the time when the channel began.
     sender_version: u32,
     /// The database row of the channel, stored together with its first envelope. `None` after the commit of that
     /// envelope.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 
-/// The sender and the recipient of a channel.
+/// The sender and the recipient of a channel (shared key encapsulation).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct KeyPair {
     sender: ApiKeyId,
@@ -65,7 +65,8 @@ impl ChannelCache {
         }
     }
 
-    /// Seals a message under the current channel from sender to recipient. Begins a new channel if there is none.
+    /// Seals a message under the current channel (shared key encapsulation) from sender to recipient. Begins a new
+    /// channel if there is none.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,
@@ -107,8 +108,8 @@ impl ChannelCache {
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
 
-    /// Returns the recipient's side of a stored channel, which opens envelopes. Verifies the signature of the channel
-    /// unless the channel is cached.
+    /// Returns the recipient's side of a stored channel (shared key encapsulation), which opens envelopes. Verifies the
+    /// signature of the channel unless the channel is cached.
     pub(crate) fn accept(
         &self,
         channel: &Channel,
@@ -124,7 +125,7 @@ impl ChannelCache {
         Ok(self.accepted.share(row, receiver, now, |_| true))
     }
 
-    /// Wipes all channels in which a key is sender or recipient.
+    /// Wipes the cached secrets of all channels in which the key is sender or recipient.
     pub(super) fn end(&self, key: &ApiKeyId) {
         self.open.remove_party(key);
         self.accepted.remove_party(key);
@@ -154,7 +155,7 @@ impl ChannelCache {
         self.accepted.wipe_expired(now);
     }
 
-    /// Wipes all channels. After this call, no channel is cached.
+    /// Wipes the secrets of all channels, and caches no channel from now on.
     pub(super) fn close(&self) {
         self.open.close();
         self.accepted.close();
@@ -218,8 +219,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Maximum number of channels that one send tries. More than one can be needed, because concurrent sends may reach the
-/// maximum number of envelopes of a channel first.
+/// Maximum number of channels that one send tries. A send needs another channel if concurrent sends have used up the
+/// envelopes of the previous one.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

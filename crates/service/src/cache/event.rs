@@ -9,7 +9,8 @@ use crate::caller::credentials::{CallerId, NO_SESSION};
 /// An event after which cached data is wrong, or must no longer stay in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
-    /// All sessions of an account ended on this node. Also drops its API tokens, which may have ended too.
+    /// All sessions of an account ended on this node. The cached API tokens of the account are removed too, because
+    /// they may have ended as well.
     AccountLoggedOut(&'a AccountId),
     /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
@@ -17,7 +18,7 @@ pub(crate) enum CacheEvent<'a> {
     KeyRevoked(&'a ApiKeyId),
     /// The periodic review has read the current state of a key from the database.
     KeyReviewed(&'a KeySnapshot),
-    /// The stored DID of a key differs from the DID that its secrets give.
+    /// The stored DID of a key differs from the DID that is derived from the secrets of the key.
     KeyUnusable(&'a ApiKeyId),
     /// A transaction found that cached data is out of date: the key of the recipient, or the owner of the handle
     /// (readable name) that the sender used.
@@ -26,9 +27,9 @@ pub(crate) enum CacheEvent<'a> {
     SecretsExpired(Timestamp),
     /// A session or an API token ended on this node, or was found to have ended elsewhere.
     SessionEnded(&'a TokenHash),
-    /// The service stops. All channel secrets must be wiped, and no new one is cached.
+    /// The service stops. All channel secrets must be wiped, and no new channel secret may be cached.
     Stopped,
-    /// The interval of eviction has passed. Entries that were not read since the last such event must be removed.
+    /// The eviction interval has passed. Entries that were not read since the last such event must be removed.
     UnusedEvicted,
 }
 

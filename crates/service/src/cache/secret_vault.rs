@@ -30,7 +30,7 @@ struct Entries<K, V> {
     max: usize,
     last_number: u64,
     by_key: HashMap<K, Entry<V>>,
-    /// The keys of the entries in the order of insertion.
+    /// The keys of `by_key`, sorted by the number that each entry got at its insertion.
     by_number: BTreeMap<u64, K>,
     by_party: HashMap<ApiKeyId, HashSet<K>>,
 }
@@ -85,7 +85,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         value
     }
 
-    /// Removes the entry if it still has this value, and not a newer value under the same key.
+    /// Removes the entry under `key` if its value is still `value`. A newer value under the same key stays.
     pub(super) fn remove(&self, key: &K, value: &Arc<V>) {
         let mut entries = self.lock();
         if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.value, value)) {

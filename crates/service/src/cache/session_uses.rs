@@ -18,7 +18,7 @@ pub(crate) struct SessionUses(Mutex<Uses>);
 struct Uses {
     /// Sessions that were noted since the last call of [`SessionUses::take`].
     noted: HashSet<TokenHash>,
-    /// Sessions that were already taken within `hour`.
+    /// Sessions that [`SessionUses::take`] has already returned within `hour`.
     stored: HashSet<TokenHash>,
     hour: i64,
 }

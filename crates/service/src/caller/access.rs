@@ -1,4 +1,4 @@
-//! The bearer tokens that a request accepts.
+//! The kinds of bearer tokens that an endpoint accepts.
 
 use sealpost_domain::{Refusal, TokenScope};
 
@@ -7,14 +7,14 @@ use super::bearer::TokenGrant;
 /// The bearer tokens that an endpoint accepts. A session is always accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// API tokens with one of these scopes.
+    /// Accepts sessions, and API tokens with at least one of these scopes.
     Scopes(&'static [TokenScope]),
-    /// No API token.
+    /// Accepts only sessions. Refuses all API tokens.
     Session,
 }
 
 impl Access {
-    /// Refuses an API token without one of the scopes.
+    /// Refuses an API token that has none of the accepted scopes.
     pub(super) fn check(self, grant: Option<&TokenGrant>) -> Result<(), Refusal> {
         let needed = match self {
             Self::Scopes(needed) => needed,

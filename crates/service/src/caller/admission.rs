@@ -15,7 +15,7 @@ use super::{
     limited::Limits,
 };
 
-/// The kind of a request. It decides if governance can block the request.
+/// The kind of a request, which decides if governance decisions can block the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
@@ -26,7 +26,7 @@ pub enum Purpose {
     Send,
 }
 
-/// Decides if a request is admitted, and counts it against the rate limits if so.
+/// Decides if a request is admitted. Counts an admitted request against the rate limits.
 pub(crate) fn admit(
     facts: &mut AdmissionFacts,
     caller: &CallerId,

@@ -114,7 +114,7 @@ impl Sealpost {
         Err(refusal.into())
     }
 
-    /// Returns a live token, from the cache if possible.
+    /// Returns the live (neither expired nor ended) token with this hash, from the cache if possible.
     async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         match self.cached_bearer(token)? {
             Some(bearer) => Ok(bearer),
@@ -122,13 +122,14 @@ impl Sealpost {
         }
     }
 
-    /// Returns a live token from the cache; `None` if the cache does not have it.
+    /// Returns the live (neither expired nor ended) token with this hash from the cache. Returns `None` if the token is
+    /// not cached.
     fn cached_bearer(&self, token: BearerHash) -> Result<Option<Bearer>, Error> {
         let cached = self.core.cache.bearer(&token.hash());
         cached.map(|bearer| self.live(Some(bearer))).transpose()
     }
 
-    /// Returns a live token, read from the database.
+    /// Returns the live (neither expired nor ended) token with this hash from the database.
     async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         let bearer = self.live(self.find_bearer(token).await?);
         // Another node may have ended a token that this node still caches.

@@ -43,7 +43,8 @@ pub(crate) struct TokenGrant {
     last_use: Arc<LastUse>,
 }
 
-/// Start of the hour of the last use that this node knows, in milliseconds since the Unix epoch.
+/// Start of the hour in which the token was used last, in milliseconds since the Unix epoch. Ignores uses that this
+/// node does not know.
 #[derive(Debug)]
 struct LastUse(AtomicI64);
 
@@ -54,7 +55,8 @@ impl Bearer {
 }
 
 impl TokenGrant {
-    /// Returns the start of this hour if this is the first known use of the token in it.
+    /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
+    /// returns `None`.
     pub(super) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;

@@ -1,4 +1,4 @@
-//! The credentials of a request: a session token, and the API key that the request acts as.
+//! The credentials of a request: a session token or an API token, and the API key that the request acts as.
 
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
 use sealpost_wallet::{KeyToken, LoginSecret, SessionToken};

@@ -9,7 +9,7 @@ use crate::error::Error;
 pub struct Limited<T> {
     /// The result: a response or an error.
     pub result: Result<T, Error>,
-    /// The rate limits of the key. `None` if the request was refused before they were checked.
+    /// The rate limits of the key. `None` if the request was refused before the rate limits were checked.
     pub limits: Option<Limits>,
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use sealpost_domain::{Timestamp, TokenHash};
 
-/// Uses that are not written yet.
+/// The uses of API tokens that are not written to the database yet.
 #[derive(Default)]
 pub(crate) struct TokenUseQueue(Mutex<Queue>);
 
@@ -18,7 +18,8 @@ struct Queue {
 }
 
 impl TokenUseQueue {
-    /// Queues a use. Returns whether the caller must start a worker. Drops the use if the queue is full.
+    /// Queues a use of an API token. Returns true if the caller must start a worker, which writes the queued uses.
+    /// Drops the use if the queue is full.
     pub(super) fn push(&self, token: TokenHash, hour: Timestamp) -> bool {
         let mut queue = self.lock();
         if queue.hours.len() >= QUEUED_MAX {
@@ -28,14 +29,15 @@ impl TokenUseQueue {
         !std::mem::replace(&mut queue.has_worker, true)
     }
 
-    /// Takes all queued uses. Returns `None` if there are none: the worker then ends.
+    /// Takes all queued uses: for each token, the start of the hour of its last use. Returns `None` if there are none.
+    /// The worker then ends.
     pub(super) fn take(&self) -> Option<HashMap<TokenHash, Timestamp>> {
         let mut queue = self.lock();
         queue.has_worker = !queue.hours.is_empty();
         queue.has_worker.then(|| std::mem::take(&mut queue.hours))
     }
 
-    /// Lets the next use start a worker, after the current worker has ended unexpectedly.
+    /// Lets the next use of an API token start a worker, after the current worker has ended unexpectedly.
     pub(super) fn abandon(&self) {
         self.lock().has_worker = false;
     }
@@ -45,5 +47,5 @@ impl TokenUseQueue {
     }
 }
 
-/// Maximum number of queued uses.
+/// Maximum number of API tokens with a queued use.
 const QUEUED_MAX: usize = 10_000;

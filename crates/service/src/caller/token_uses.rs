@@ -41,7 +41,7 @@ impl UseWriter {
 }
 
 impl Drop for UseWriter {
-    /// Lets the next use start a worker after a panic.
+    /// Lets the next use of an API token start a worker after this worker has panicked.
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.token_uses.abandon();

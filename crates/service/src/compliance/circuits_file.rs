@@ -39,7 +39,7 @@ pub enum CircuitsFault {
     /// The file has more jurisdictions, checks or alternatives than allowed.
     #[error("the file has more than {1} {0}")]
     TooMany(&'static str, usize),
-    /// A duration is malformed or zero.
+    /// The duration `valid_for` is malformed or zero.
     #[error("{0}: valid_for {1:?} is not a duration such as 365d")]
     ValidFor(String, String),
 }

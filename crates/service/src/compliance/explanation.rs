@@ -1,4 +1,4 @@
-//! A refusal as part of a successful response, which a dry run returns.
+//! A refusal that is reported inside a successful response. Only dry runs return such responses.
 
 use schemars::JsonSchema;
 use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, UnmetThreshold};

@@ -45,8 +45,9 @@ pub struct Tried {
 }
 
 impl Sealpost {
-    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. Refuses the request if
-    /// a required check has not passed. A dry run is not refused, and only reports the result.
+    /// Evaluates the checks of a jurisdiction with the newest attestations (recorded results of checks) of the caller's
+    /// key. Refuses the request if a required check has not passed. A dry run is not refused, and only reports the
+    /// result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
     }
@@ -93,7 +94,7 @@ pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Juri
     })
 }
 
-/// Evaluates the checks of a jurisdiction with the newest attestations of a key.
+/// Evaluates the checks of a jurisdiction with the newest attestations (recorded results of checks) of a key.
 pub(crate) fn evaluate(
     tx: &mut dyn Tx,
     circuits: &Circuits,

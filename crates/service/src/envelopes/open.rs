@@ -33,7 +33,7 @@ pub struct Opened {
     pub encryption: Encryption,
     /// Size and time of the envelope.
     pub metadata: Metadata,
-    /// Time of the first opening.
+    /// Time at which the recipient first opened the envelope.
     pub opened_at: Timestamp,
 }
 

@@ -17,15 +17,15 @@ pub struct Receipt {
     pub envelope_id: EnvelopeId,
     /// The key that can open the envelope.
     pub recipient: ApiKeyId,
-    /// Time of the send.
+    /// Time at which the envelope was sent.
     pub sent_at: Timestamp,
-    /// The state, and its times.
+    /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
 }
 
 impl Sealpost {
-    /// Returns the receipt of an envelope that the caller sent.
+    /// Returns the receipt (the state) of an envelope that the caller sent.
     pub async fn receipt(&self, caller: &Caller, envelope_id: String) -> Limited<Receipt> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))

@@ -88,10 +88,11 @@ const NOT_KEPT: Duration = Duration::ZERO;
 /// before its row is committed, and a commit takes less than a minute. Therefore no row with a lower id can appear
 /// after this time.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
-/// Maximum number of correspondents of a key that get an event about a change of the key.
+/// Maximum number of correspondents that get an event about a change of a key. Correspondents are the keys that sent
+/// envelopes to the key or received envelopes from it.
 const INFORMED_MAX: u32 = 10_000;
-/// Number of envelopes that the search for correspondents reads per row of the batch limit. The limit is meant for
-/// deleting rows, and reading an envelope is cheaper.
+/// Number of envelopes that a search for correspondents may read for each row that a batch may delete. Reading an
+/// envelope is cheaper than deleting a row.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

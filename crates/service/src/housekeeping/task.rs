@@ -26,9 +26,9 @@ pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 /// The times by which a task selects rows.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
-    /// The current time for the task, which can lag behind the clock.
+    /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
-    /// The clock of the node.
+    /// The current time of the node's clock.
     pub(super) clock: Timestamp,
     /// Rows with a time before this one have expired.
     pub(super) before: Timestamp,
@@ -108,24 +108,25 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
     next.clamp(LIMIT_MIN.min(limit), LIMIT_MAX.max(limit))
 }
 
-/// Duration above which the next batch is smaller, if all other writers wait for a batch (SQLite).
+/// After a batch that took longer than this, the next batch is smaller. Applies to SQLite, because all other writers
+/// wait for a batch.
 const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
-/// Duration above which the next batch is smaller, if other writers proceed during a batch (PostgreSQL). On a busy
-/// server, even a small batch can take long, because the batch waits for the processor. A lower threshold would only
-/// make housekeeping slower.
+/// After a batch that took longer than this, the next batch is smaller. Applies to PostgreSQL, because other writers
+/// proceed during a batch. On a busy server, even a small batch can take long, because the batch waits for the
+/// processor. A lower threshold would only make housekeeping slower.
 const BATCH_LONG_BESIDE_OTHERS: Duration = Duration::from_millis(500);
 /// Duration after which a task starts no further batch in the same run of housekeeping.
 const TASK_MAX: Duration = Duration::from_secs(30);
-/// Minimum size to which batches shrink. Smaller batches would take longer in total, because each batch waits for other
-/// writers.
+/// Minimum number of rows to which batches shrink. Smaller batches would take longer in total, because each batch waits
+/// for other writers.
 const LIMIT_MIN: u32 = 200;
-/// Maximum size to which batches grow.
+/// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
 pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);
-/// Minimum for the limit by which one run may advance the stored time of a task. Ten times the default interval between
-/// runs.
+/// Minimum of the limit by which one run can advance the stored time of a task. The limit is ten times the interval
+/// between runs, but at least this duration.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);

@@ -1,5 +1,5 @@
-//! Transfers waiting envelopes to the first webhook of their recipient, in portions. Bounces the envelopes of a revoked
-//! recipient.
+//! Transfers waiting envelopes (envelopes whose recipient had no webhook) to a webhook of their recipient, in portions
+//! of limited size. The waiting envelopes of a revoked key bounce: their senders get an event.
 //!
 //! Each portion is one transaction, and a requested transfer is a row in the database. After a crash, any node
 //! continues with the next portion.
@@ -9,8 +9,8 @@ use sealpost_domain::ports::{Durability, StoreError};
 use super::{stop_signal::StopSignal, task::PAUSE};
 use crate::sealpost::core::Core;
 
-/// Performs all requested transfers of waiting envelopes, one portion per key in turn. Inserting a webhook and revoking
-/// a key request a transfer for the key.
+/// Performs all requested transfers of waiting envelopes. Each round transfers one portion for each key. Inserting a
+/// webhook and revoking a key request a transfer for the key.
 pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
     if let Err(error) = transfer_all(core, stop) {
         let error: &dyn std::error::Error = &error;

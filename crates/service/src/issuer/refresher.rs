@@ -1,5 +1,5 @@
-//! A thread that loads new issuer keys every two seconds. Housekeeping does not do this, because a housekeeping task
-//! can take longer than the delay after which a new key signs.
+//! A thread that loads new issuer keys (the service's own signing keys) every two seconds. Housekeeping does not do
+//! this, because a housekeeping task can take longer than the delay after which a new key signs.
 
 use std::{
     error::Error as _,

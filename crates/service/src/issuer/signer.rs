@@ -33,7 +33,7 @@ struct Keys {
     later: Vec<Arc<SigningKey>>,
 }
 
-/// A decrypted issuer key.
+/// A decrypted issuer key (signing key of the service).
 struct SigningKey {
     id: IssuerKeyId,
     secret: IssuerSecret,
@@ -41,8 +41,8 @@ struct SigningKey {
 }
 
 impl Issuer {
-    /// Loads all keys, and creates the first one if the database has none. `did` is the DID of the service. Must be
-    /// called after [`unlock`](crate::unlock). Blocks the thread.
+    /// Loads all issuer keys, and creates the first issuer key if the database has none. `did` is the DID of the
+    /// service. Must be called after [`unlock`](crate::unlock). Blocks the thread.
     pub fn open(
         store: Arc<dyn Store>,
         keyring: Arc<Keyring>,

@@ -57,7 +57,7 @@ pub struct Operator {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
     origin: Option<OperatorOrigin>,
-    /// Recorded with each action that records no reason of its own.
+    /// The reason that is recorded with each action, unless the action has a reason of its own.
     reason: Option<String>,
     /// The account owner on whose behalf a key is revoked; `None` for actions of an operator.
     owner: Option<ActOrigin>,
@@ -176,7 +176,7 @@ impl Operator {
     }
 }
 
-/// The name, subject and details of an action, for the audit trail.
+/// The name, subject (affected object) and details of an action, for the audit trail.
 pub(super) struct ActionRecord {
     pub(super) action: &'static str,
     pub(super) subject: String,

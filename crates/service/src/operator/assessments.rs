@@ -1,5 +1,5 @@
-//! Records assessments and attestations of API keys, and revokes badges. Badges are based on the assessments and
-//! attestations.
+//! Records assessments (measured scores) and attestations (results of checks) of API keys, and revokes badges. Badges
+//! are based on assessments and attestations.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
-/// The author and the reason of an assessment or attestation.
+/// The author and the reason of an assessment (measured scores) or attestation (result of a check).
 #[derive(Debug, Clone, Default)]
 pub struct AssessmentSource {
     /// Name of the assessor or attester; `None` means the operator.
@@ -26,13 +26,13 @@ pub struct AssessmentSource {
 pub struct Attest {
     /// The name of the check.
     pub check: CheckName,
-    /// End of the validity; `None` means unlimited.
+    /// Time at which the attestation expires; `None` means never.
     pub valid_until: Option<Timestamp>,
     /// True if the key failed the check.
     pub failed: bool,
 }
 
-/// An assessment, as operators see it.
+/// An assessment (measured scores of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an assessment")]
 pub struct AssessmentShown {
@@ -45,7 +45,7 @@ pub struct AssessmentShown {
     pub at: Timestamp,
 }
 
-/// An attestation, as operators see it.
+/// An attestation (recorded result of a check of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an attestation")]
 pub struct AttestationShown {
@@ -69,7 +69,7 @@ pub struct BadgeRevoked {
 }
 
 impl Operator {
-    /// Records an assessment of a key. Badges issued later are based on the newest assessment.
+    /// Records an assessment (measured scores) of a key. Badges issued later are based on the newest assessment.
     pub fn assess(
         &self,
         key: &ApiKeyId,

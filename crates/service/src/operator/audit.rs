@@ -31,7 +31,7 @@ pub enum AuditVerdict {
     Broken {
         /// Number of the first faulty or missing entry.
         number: u64,
-        /// The fault of the entry, for example "it was changed".
+        /// Fault of this entry, for example "it was changed".
         why: &'static str,
     },
     /// The hash chain is complete up to the newest stored entry.

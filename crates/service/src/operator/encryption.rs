@@ -1,4 +1,5 @@
-//! Commands of operators for stored encryption: key-encryption keys, re-encryption, and the issuer's keys.
+//! Commands of operators for the encryption of stored data: key-encryption keys, re-encryption, and the service's own
+//! signing keys.
 
 pub(crate) mod encrypted_rows;
 pub(crate) mod issuer_keys;

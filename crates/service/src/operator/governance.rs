@@ -48,7 +48,8 @@ impl Operator {
         })
     }
 
-    /// Enforces a council action, which blocks its subject. An earlier proposal is not necessary.
+    /// Enforces a council action (a decision against a key or an account), which blocks the key or account. An earlier
+    /// proposal is not necessary.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
@@ -63,7 +64,7 @@ impl Operator {
         })
     }
 
-    /// Lifts a proposed or enforced council action.
+    /// Lifts a council action (a decision against a key or an account) that was proposed or enforced.
     pub fn lift(
         &self,
         subject: GovernanceSubject,
@@ -78,7 +79,7 @@ impl Operator {
         })
     }
 
-    /// Suspends a partner, which blocks all keys of its accounts.
+    /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner.
     pub fn suspend_partner(
         &self,
         partner: &PartnerId,
@@ -93,7 +94,7 @@ impl Operator {
         })
     }
 
-    /// Ends the suspension of a partner.
+    /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts.
     pub fn restore_partner(
         &self,
         partner: &PartnerId,

@@ -20,19 +20,19 @@ pub struct KeyDetails {
     /// The key.
     #[serde(flatten)]
     pub key: KeyShown,
-    /// Time of activation.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
-    /// Messages per second, with a burst of one second.
+    /// Maximum number of messages per second. A burst of one second is allowed.
     pub throughput_per_second: u32,
     /// Whether messages over the monthly allowance are admitted and recorded.
     pub allow_overage: bool,
-    /// Limits and their use.
+    /// The limits per minute, day and month, with the current usage.
     pub usage: UsageReport,
     /// Governance decisions about the key.
     pub governance: GovernanceView,
     /// The webhooks, newest first.
     pub webhooks: Vec<WebhookView>,
-    /// The badges, the last to expire first; at most 100.
+    /// The badges, sorted by expiry, latest first; at most 100.
     pub badges: Vec<BadgeListed>,
 }
 
@@ -41,13 +41,13 @@ pub struct KeyDetails {
 pub struct BadgeListed {
     /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Whether the badge is valid.
+    /// Whether the badge is valid, expired or revoked.
     pub status: BadgeStatus,
-    /// The jurisdiction whose checks the key passed. `None` if the request named no jurisdiction.
+    /// The jurisdiction whose checks the key passed; `null` if the request for the badge named no jurisdiction.
     pub jurisdiction: Option<Jurisdiction>,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Timestamp,
-    /// End of the validity.
+    /// Time from which the badge is no longer valid.
     pub expires_at: Timestamp,
 }
 

@@ -27,7 +27,7 @@ pub struct KeyShown {
     pub plan: &'static str,
     /// The label of the key.
     pub label: Label,
-    /// The handle of the key. `None` without one.
+    /// The handle of the key; `null` if the key has none.
     pub handle: Option<Handle>,
 }
 
@@ -47,11 +47,11 @@ pub struct KeyRevoked {
 /// The limits agreed for a key on the enterprise plan. `None` keeps the current limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Maximum number of requests per minute (UTC).
+    /// Maximum number of requests per calendar minute.
     pub per_minute: Option<u32>,
-    /// Maximum number of requests per day (UTC).
+    /// Maximum number of requests per calendar day (UTC).
     pub per_day: Option<u32>,
-    /// Maximum number of messages per month (UTC).
+    /// Maximum number of messages per calendar month (UTC).
     pub per_month: Option<u32>,
     /// Maximum number of messages per second.
     pub per_second: Option<u32>,
@@ -60,8 +60,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the plan with this name and fixed limits. Returns `None` for the plan enterprise, whose limits are those
-    /// in `self`. The error is the rest of a sentence that starts with "plan", for example "must be one of …".
+    /// Returns the plan with this name. Returns `None` for `enterprise`, whose limits are in `self`. The error is the
+    /// rest of a sentence that starts with "plan", for example "must be one of …".
     pub fn plan_named(&self, name: &str) -> Result<Option<Plan>, String> {
         let fixed = match name {
             "builder" => Plan::Builder,

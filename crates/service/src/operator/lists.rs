@@ -55,12 +55,12 @@ pub struct KeyListed {
     /// The key.
     #[serde(flatten)]
     pub key: KeyShown,
-    /// Time at which the key was activated.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
 }
 
 impl Operator {
-    /// Lists the accounts that are older than the account `below`. `None` starts with the newest one.
+    /// Lists the accounts that are older than the account `below`. With `None`, begins with the newest account.
     pub fn accounts(
         &self,
         below: Option<&AccountId>,
@@ -85,7 +85,8 @@ impl Operator {
         })
     }
 
-    /// Lists the keys that match the filter and are older than the key `below`. `None` starts with the newest one.
+    /// Lists the keys that match the filter and are older than the key `below`. With `None`, begins with the newest
+    /// key.
     pub fn keys(
         &self,
         filter: &KeyFilter,
@@ -96,8 +97,8 @@ impl Operator {
         Ok(page(found, limit))
     }
 
-    /// Lists the webhooks of an owner. With `below`, lists only webhooks that are older than the webhook `below`.
-    /// Returns an empty page for an unknown owner.
+    /// Lists the webhooks of a key or an account that are older than the webhook `below`. With `None`, begins with the
+    /// newest webhook. Returns an empty page for an unknown owner.
     pub fn webhooks(
         &self,
         owner: &WebhookOwner,
@@ -110,7 +111,7 @@ impl Operator {
     }
 }
 
-/// Creates a page of `limit` rows. `rows` contains one row more if further entries follow.
+/// Creates a page of at most `limit` rows. `rows` contains one row more if further entries follow.
 fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;

@@ -32,9 +32,9 @@ pub struct StatsShown {
     pub waiting_deliveries: u64,
     /// True if more than 1,000,000 deliveries wait. `waiting_deliveries` is then a lower bound.
     pub waiting_deliveries_more: bool,
-    /// Messages sent in about the last seven days. Summed from the daily counts, which lag behind the sends.
+    /// Number of messages sent in about the last seven days. Summed from the daily counts, which lag behind the sends.
     pub sent_7d: u64,
-    /// Events delivered in about the last seven days, summed from the daily counts.
+    /// Number of events delivered in about the last seven days, summed from the daily counts.
     pub delivered_7d: u64,
     /// Size of the whole database in bytes.
     pub database_bytes: u64,
@@ -69,7 +69,7 @@ pub struct NodeShown {
     pub host: String,
     /// Version of the program.
     pub version: String,
-    /// Time of the start.
+    /// Time at which the node was started.
     pub started_at: Timestamp,
     /// Time at which the node last renewed its row. A running node renews its row once a minute.
     pub seen_at: Timestamp,
@@ -130,7 +130,8 @@ fn node_id(LeaseToken(id): LeaseToken) -> String {
 
 const FAILING_MAX: u32 = 20;
 const NODES_MAX: u32 = 100;
-/// Three times the interval between two renewals of a node's row.
+/// A node that has not renewed its row for this time is shown as stopped. It is three times the interval between
+/// renewals.
 const STOPPED_AFTER: Duration = Duration::from_mins(3);
 
 /// Days that began within this time are included in the sums of daily counts.

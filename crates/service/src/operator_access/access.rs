@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{error::Error, sealpost::Sealpost};
 
-/// The settings of the access of operators.
+/// The settings for the sign-in of operators.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessSettings {
     /// Lifetime of a session.
@@ -40,10 +40,10 @@ pub struct OperatorAccess {
     keyring: Arc<Keyring>,
     clock: Arc<dyn Clock>,
     verifications: Arc<Semaphore>,
-    /// The key of the hashes in `verified`, random for each process.
+    /// The secret key of the keyed hashes in `verified`. Random for each process.
     cache_key: [u8; 32],
-    /// The keyed hash of the credentials that were verified last, by the operator's name. Each operator has at most one
-    /// entry, so the password file bounds the map.
+    /// For each operator name, the keyed hash of the credentials that were verified last. The map has at most one entry
+    /// for each operator of the password file, so its size is bounded.
     verified: Mutex<HashMap<String, TokenHash>>,
     /// Sessions that were ended on this node, with their expiry.
     ended: Mutex<HashMap<SessionId, Timestamp>>,
@@ -53,7 +53,7 @@ pub struct OperatorAccess {
 pub struct OperatorSession {
     /// The operator.
     pub operator: SignedInOperator,
-    /// The secret value of the cookie.
+    /// The session token, which is the secret value of the cookie.
     pub token: String,
 }
 
@@ -78,13 +78,14 @@ impl Sealpost {
 }
 
 impl OperatorAccess {
-    /// Replaces the password file. Sessions and cached credentials of changed or removed lines end.
+    /// Replaces the password file and clears the cached credentials. Sessions of operators whose line was changed or
+    /// removed end.
     pub fn use_file(&self, file: PasswordFile) {
         *self.file.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(file);
         self.verified.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Returns the operator if these credentials were verified before. Takes microseconds.
+    /// Returns the operator if these credentials are cached as verified. Otherwise returns `None`. Takes microseconds.
     pub fn recall(&self, credentials: &OperatorCredentials) -> Option<SignedInOperator> {
         let file = self.file();
         let entry = file.find(&credentials.name)?;
@@ -95,7 +96,7 @@ impl OperatorAccess {
     }
 
     /// Verifies credentials, which takes tens of milliseconds. An unknown name takes the same time as a wrong password.
-    /// Waits if other verifications run, and fails as unavailable if they take too long.
+    /// Waits while too many other verifications run. Refuses the request as unavailable if the wait is too long.
     pub async fn verify(
         &self,
         credentials: OperatorCredentials,
@@ -118,7 +119,8 @@ impl OperatorAccess {
         Ok(OperatorSession { operator, token })
     }
 
-    /// Returns the operator of a session. `None` if the token is not authentic, or the session has ended.
+    /// Returns the operator of a session. Returns `None` if the session token is not authentic, or the session has
+    /// ended.
     pub fn operator_of(&self, token: &str) -> Option<SignedInOperator> {
         let claims = SessionClaims::parse(token)?;
         let file = self.file();
@@ -129,7 +131,7 @@ impl OperatorAccess {
         (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
     }
 
-    /// Ends a session on this node. Other nodes accept the token until it expires.
+    /// Ends an operator's session on this node. Other nodes accept the session token until it expires.
     pub fn end_session(&self, token: &str) {
         if self.operator_of(token).is_none() {
             return;
@@ -143,8 +145,8 @@ impl OperatorAccess {
         }
     }
 
-    /// Returns the token that each form of a session must contain, as protection against forms of other sites. It does
-    /// not reveal the session token.
+    /// Returns the CSRF token of a session, which every form of the session must contain. The CSRF token does not
+    /// reveal the session token. Returns `None` for a malformed session token.
     pub fn form_token(&self, token: &str) -> Option<String> {
         session::form_token(token)
     }
@@ -153,7 +155,7 @@ impl OperatorAccess {
         Arc::clone(&self.file.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Verifies credentials, and returns the operator with the index of its entry.
+    /// Verifies credentials. Returns the operator, and the index of the operator's entry in the password file.
     async fn verify_in(
         &self,
         file: &Arc<PasswordFile>,
@@ -213,7 +215,8 @@ impl PasswordEntry {
 const WRONG: Refusal = Refusal::Unauthorized(
     "the name or the password is wrong; send Bearer and the base64 of NAME:PASSWORD",
 );
-/// Time that a sign-in waits for other sign-ins.
+/// Maximum time for which a sign-in waits for other sign-ins.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// Largest number of ended sessions that a node remembers. Only operators can end sessions.
+/// Maximum number of ended sessions that a node keeps in memory. Above this number, further sessions stay valid until
+/// they expire. Only operators can end sessions.
 const ENDED_MAX: usize = 10_000;

@@ -19,19 +19,20 @@ pub struct OperatorCredentials {
 pub struct SignedInOperator {
     /// The name in the password file.
     pub name: String,
-    /// The acts that the operator may perform.
+    /// The role of the operator, which decides about the permitted actions.
     pub role: OperatorRole,
 }
 
 impl OperatorCredentials {
-    /// Returns credentials, or `None` if name or password are too long to be right.
+    /// Creates credentials. Returns `None` if the name or the password is longer than any valid one.
     pub fn new(name: &str, password: &str) -> Option<Self> {
         let is_bounded = name.len() <= NAME_LEN_MAX && password.len() <= PASSWORD_LEN_MAX;
         is_bounded
             .then(|| Self { name: name.to_owned(), password: Zeroizing::new(password.to_owned()) })
     }
 
-    /// Parses a bearer token: the base64 of `NAME:PASSWORD`, with or without padding.
+    /// Parses a bearer token: the base64 of `NAME:PASSWORD`, with or without padding. Returns `None` for any other
+    /// text.
     pub fn from_bearer_token(token: &str) -> Option<Self> {
         if token.len() > TOKEN_LEN_MAX {
             return None;
@@ -46,7 +47,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// The base64 of the longest name, a colon and the longest password.
+/// Maximum length of a bearer token in bytes: the base64 of the longest name, a colon and the longest password.
 const TOKEN_LEN_MAX: usize = (NAME_LEN_MAX + 1 + PASSWORD_LEN_MAX).div_ceil(3) * 4;
 
 #[cfg(test)]

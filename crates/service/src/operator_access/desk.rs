@@ -1,4 +1,4 @@
-//! Performs the acts of operators who signed in.
+//! Performs the actions of operators who signed in.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -18,7 +18,7 @@ pub struct OperatorCall {
     pub operator: SignedInOperator,
     /// The address of the client. `None` if it is unknown.
     pub client_address: Option<IpAddr>,
-    /// The reason for the act. `None` for requests that change nothing.
+    /// The reason for the action. `None` for requests that change nothing.
     pub reason: Option<String>,
 }
 

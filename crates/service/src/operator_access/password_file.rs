@@ -4,7 +4,7 @@ use sealpost_wallet::{PasswordHash, PasswordHashFault, WalletError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-/// The acts that an operator may perform.
+/// The role of an operator, which decides about the permitted actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorRole {
@@ -28,7 +28,7 @@ pub(super) struct PasswordEntry {
     pub(super) hash: PasswordHash,
 }
 
-/// Why a password file is invalid. The texts contain no hash.
+/// The reason that a password file is invalid. The error texts contain no password hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct PasswordFileFault {
@@ -37,19 +37,19 @@ pub struct PasswordFileFault {
     problem: LineFault,
 }
 
-/// Why a line, or the name, role or password of an operator, is invalid.
+/// The reason that a line of a password file is invalid, or that a name, role or password cannot be used in a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineFault {
     /// The name is used by an earlier line.
     #[error("the name is used twice: give each operator one line")]
     DuplicateName,
-    /// The hash cannot be used.
+    /// The password hash is not valid.
     #[error(transparent)]
     Hash(#[from] PasswordHashFault),
-    /// The name has other characters, or is empty or too long.
+    /// The name is empty, is too long, or contains a character that is not allowed.
     #[error("the name must have 1 to {NAME_LEN_MAX} letters, digits, `.`, `-` or `_`")]
     Name,
-    /// The line does not have three parts.
+    /// The line does not have the three parts `NAME:ROLE:HASH`.
     #[error("write NAME:ROLE:HASH, as `sealpost console hash` prints it")]
     Parts,
     /// The password is too short or too long, or has control characters.
@@ -64,8 +64,8 @@ pub enum LineFault {
 }
 
 impl PasswordFile {
-    /// Parses a password file. Ignores blank lines and lines that start with `#`. A file without operators is valid:
-    /// nobody can sign in.
+    /// Parses a password file. Ignores blank lines and lines that start with `#`. A file without operators is valid,
+    /// but then no operator can sign in.
     pub fn parse(text: &str) -> Result<Self, PasswordFileFault> {
         let mut entries: Vec<PasswordEntry> = Vec::new();
         for (line, text) in (1..).zip(text.lines().map(str::trim)) {
@@ -85,7 +85,7 @@ impl PasswordFile {
         Ok(Self { entries })
     }
 
-    /// Hashes a password, and returns the line of an operator.
+    /// Hashes the password, and returns the operator's line for the password file.
     pub fn line(
         name: &str,
         role: OperatorRole,
@@ -102,13 +102,13 @@ impl PasswordFile {
         self.entries.len()
     }
 
-    /// Returns true if nobody can sign in.
+    /// Returns true if the file contains no operator, so that no operator can sign in.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// Why the line of an operator cannot be made.
+/// The reason that the line of an operator cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LineOrWalletFault {
     /// The name or the password is not acceptable.
@@ -120,7 +120,7 @@ pub enum LineOrWalletFault {
 }
 
 impl OperatorRole {
-    /// Returns the role as the password file spells it.
+    /// Returns the name of the role in the password file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -128,7 +128,7 @@ impl OperatorRole {
         }
     }
 
-    /// Returns the role with this name.
+    /// Returns the role with this name, or `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Operator, Self::Viewer].into_iter().find(|role| role.as_str() == name)
     }
@@ -157,11 +157,11 @@ fn check_password(password: &str) -> Result<(), LineFault> {
     }
 }
 
-/// The largest number of operators of a file.
+/// Maximum number of operators in a password file.
 const OPERATORS_MAX: usize = 100;
 pub(super) const NAME_LEN_MAX: usize = 32;
 const PASSWORD_LEN_MIN: usize = 12;
-/// Bounds the work of a sign-in.
+/// Maximum length of a password in bytes. It bounds the time to hash a password at a sign-in.
 pub(super) const PASSWORD_LEN_MAX: usize = 256;
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) struct SessionClaims {
 
 pub(super) type SessionId = [u8; 16];
 
-/// Creates the token of a new session.
+/// Creates the session token of a new operator session.
 pub(super) fn issue(
     keyring: &Keyring,
     entry: &PasswordEntry,
@@ -33,14 +33,15 @@ pub(super) fn issue(
     Ok(format!("{PREFIX}{version}_{expires}_{}_{}_{name}", hex(&id), hex(&code)))
 }
 
-/// Returns the token of the forms of a session. `None` if the text is no session token.
+/// Returns the CSRF token of a session, which the forms of the session contain. Returns `None` if `token` is not a
+/// session token.
 pub(super) fn form_token(token: &str) -> Option<String> {
     let claims = SessionClaims::parse(token)?;
     keyed_hash(&claims.code, &[FORM_LABEL]).ok().map(|code| hex(&code))
 }
 
 impl SessionClaims {
-    /// Splits a token. Returns `None` for any other text.
+    /// Splits a session token into its parts. Returns `None` if `token` is not a session token.
     pub(super) fn parse(token: &str) -> Option<Self> {
         let mut parts = token.strip_prefix(PREFIX)?.splitn(5, '_');
         Some(Self {
@@ -52,7 +53,7 @@ impl SessionClaims {
         })
     }
 
-    /// Returns true if this service issued the token to the operator of `entry`.
+    /// Returns true if this service issued the token to the operator of `entry`, and the entry has not changed since.
     pub(super) fn is_authentic(&self, keyring: &Keyring, entry: &PasswordEntry) -> bool {
         let expected = code(keyring, self.kek_version, entry, self.expires_at, &self.id);
         expected.is_ok_and(|expected| same_hash(&TokenHash(expected), &TokenHash(self.code)))

@@ -31,7 +31,7 @@ impl Owner<'_> {
         self.session.account_id
     }
 
-    /// Returns the client of the request.
+    /// Returns the client address and the user agent of the request.
     pub fn source(&self) -> RequestSource {
         self.source.clone()
     }

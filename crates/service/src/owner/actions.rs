@@ -93,7 +93,7 @@ impl Owner<'_> {
             .await
     }
 
-    /// Blocks the sender of an envelope to the key. Returns the sender.
+    /// Adds the sender of an envelope to the blocklist of `key`, which received the envelope. Returns the sender.
     pub async fn block_sender(
         &self,
         key: &ApiKeyId,

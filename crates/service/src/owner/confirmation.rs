@@ -23,12 +23,12 @@ use crate::{
 /// An owner who has given the login secret within the last five minutes.
 pub struct ConfirmedOwner<'a>(Owner<'a>);
 
-/// Why an owner is not confirmed.
+/// The reason that an owner is not confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfirmationFault {
-    /// The login secret is needed.
+    /// The session is not confirmed, and the request contains no login secret.
     Missing,
-    /// The login secret is wrong.
+    /// The request contains a wrong login secret.
     Wrong,
 }
 
@@ -120,5 +120,5 @@ fn confirm(
     Ok(confirmed.map_err(|_refused| ConfirmationFault::Wrong))
 }
 
-/// Time for which the login secret is not needed again.
+/// Time after which the login secret must be given again.
 const CONFIRMED_FOR: Duration = Duration::from_mins(5);

@@ -19,7 +19,7 @@ use crate::{
 /// Selects a page of the event log of a key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListEvents {
-    /// Lists only entries of this webhook.
+    /// Lists only entries of this webhook. `None` lists the entries of all webhooks.
     pub webhook_id: Option<WebhookId>,
     /// Lists only entries in this state. `None` lists all attempts, but no pending deliveries.
     pub state: Option<DeliveryState>,
@@ -41,7 +41,7 @@ pub struct EventLogPage {
 
 /// An attempt or a pending delivery, with its webhook.
 pub struct EventLogEntry {
-    /// The webhook.
+    /// The webhook of the attempt or the pending delivery.
     pub webhook: LoggedWebhook,
     /// The attempt or the pending delivery.
     pub delivery: DeliveryView,
@@ -56,7 +56,7 @@ pub struct LoggedWebhook {
     pub url: String,
 }
 
-/// The last entry of a page of the event log.
+/// The last entry of a page of the event log, after which the next page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventLogCursor {
     /// The last entry is an attempt.
@@ -144,7 +144,8 @@ impl Owner<'_> {
     }
 }
 
-/// Reads up to one entry more than the page shows. The additional entry shows that another page follows.
+/// Reads the entries of one webhook: at most one more than a page shows. The additional entry shows that another page
+/// follows.
 fn entries_of(
     lookup: &mut dyn Lookup,
     webhook: &Webhook,
@@ -197,8 +198,8 @@ impl LoggedWebhook {
 }
 
 impl EventLogCursor {
-    /// Returns a value by which positions sort. Removes the prefix of an id, because the rest of the id begins with the
-    /// time.
+    /// Returns the key by which entries are sorted. For an event, the sort key is the id without its prefix, because
+    /// the rest of an id begins with the time.
     fn sort_key(&self) -> (i64, String) {
         match self {
             Self::Attempt(number) => (number.0, String::new()),
@@ -216,7 +217,7 @@ impl fmt::Display for EventLogCursor {
     }
 }
 
-/// The text is not a cursor of the event log.
+/// The error for a text that is not a cursor of the event log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be the cursor of a page of the event log")]
 pub struct EventLogCursorFault;

@@ -1,4 +1,5 @@
-//! The health of an account's webhooks: recent attempts of each, and the webhooks that need attention.
+//! The health of an account's webhooks: the recent delivery attempts at each webhook, and the webhooks that need
+//! attention.
 
 use std::time::Duration;
 
@@ -17,16 +18,16 @@ use crate::{error::Error, webhooks::view::WebhookView};
 pub struct WebhookReport {
     /// The webhook.
     pub webhook: WebhookView,
-    /// Its recent attempts.
+    /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
 }
 
 /// The attempts at a webhook in the last 24 hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentAttempts {
-    /// Start of the period. It is shorter than 24 hours if `is_truncated`.
+    /// Start of the period. The period is shorter than 24 hours if `is_truncated`.
     pub since: Timestamp,
-    /// End of the period.
+    /// End of the period: the time at which the attempts were read.
     pub until: Timestamp,
     /// Number of attempts.
     pub attempts: u32,
@@ -92,7 +93,7 @@ impl RecentAttempts {
         u32::try_from(share).ok()
     }
 
-    /// Summarises attempts, newest first. `max` is the number of attempts that were read at most.
+    /// Summarises attempts, which must be sorted newest first. `max` is the maximum number of attempts that were read.
     fn of(attempts: &[AttemptTiming], now: Timestamp, max: usize) -> Self {
         let is_truncated = attempts.len() >= max;
         let oldest = attempts.last().filter(|_| is_truncated).map(|oldest| oldest.at);
@@ -126,7 +127,8 @@ fn report(
     Ok(WebhookReport { webhook, recent: RecentAttempts::of(&attempts, now, max) })
 }
 
-/// Returns the smallest duration that at least 95 % of the durations do not exceed.
+/// Returns the smallest duration that at least 95 % of the durations do not exceed. Returns `None` if there are no
+/// durations.
 fn percentile_95(mut durations: Vec<u32>) -> Option<u32> {
     durations.sort_unstable();
     let rank = (durations.len() * 95).div_ceil(100);

@@ -144,7 +144,7 @@ fn every_day(first: Timestamp, counted: &[DailyCount]) -> Vec<DailyCount> {
 }
 
 const KEYS_MAX: u32 = 200;
-/// Maximum number of waiting envelopes that the list counts for each key.
+/// Maximum number of waiting envelopes that the list of keys counts for each key.
 const LISTED_WAITING_MAX: u32 = 100;
 const SESSIONS_MAX: u32 = 100;
 /// Maximum number of uncounted rows of each kind that a page adds to the daily counts.
@@ -165,7 +165,8 @@ mod tests {
         DailyCount { day, sent, received: 1, delivered: 1 }
     }
 
-    /// Returns the number of messages sent today, if the limits have counted `month` messages since day 5.
+    /// Returns the number of messages sent today. According to the usage counters, `month` messages were sent since day
+    /// 5, and today had `requests` requests.
     fn todays_sent(mut counted: Vec<DailyCount>, month: u32, requests: u32) -> u64 {
         let window = |used| WindowReport { limit: 99, used, remaining: 0, resets_at: NOW };
         let usage = UsageReport { minute: window(0), day: window(requests), month: window(month) };

@@ -43,15 +43,15 @@ pub struct PendingCount(pub(super) u64);
 pub struct SessionView {
     /// The name by which the owner can end the session. It cannot be used to log in.
     pub name: String,
-    /// End of the session.
+    /// Time at which the session expires.
     pub expires_at: Timestamp,
-    /// Time of the login.
+    /// Time of the login. `None` if this time was not stored.
     pub started_at: Option<Timestamp>,
     /// Time of the last known use, to the hour. `None` before the first known use.
     pub last_used_at: Option<Timestamp>,
     /// Address of the client that logged in.
     pub client_address: Option<IpAddr>,
-    /// Program of the client that logged in, as it calls itself.
+    /// User agent of the client that logged in, as the client reported it.
     pub user_agent: Option<String>,
     /// True if the request for the page was made in this session.
     pub is_this: bool,

@@ -16,7 +16,7 @@ pub struct PolicyChange {
     pub accept: Option<AcceptPolicy>,
     /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     pub receipts: Option<ReceiptPolicy>,
-    /// Whether other keys can see the label.
+    /// Whether other keys can see the label (display name) of the key.
     pub listed: Option<bool>,
     /// API keys or handles to add to the allowlist.
     pub allow: Vec<String>,

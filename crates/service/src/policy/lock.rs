@@ -1,4 +1,4 @@
-//! Locks the database row of an API key, before a transaction changes the key's policy as a recipient.
+//! Locks the usage row of an API key, before a transaction changes the key's policy as a recipient.
 
 use sealpost_domain::{
     ApiKeyId, KeyStatus, Refusal,

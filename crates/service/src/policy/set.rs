@@ -25,9 +25,9 @@ pub struct PolicyView {
     pub accept: AcceptPolicy,
     /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     pub receipts: ReceiptPolicy,
-    /// Whether other keys can see the label.
+    /// Whether other keys can see the label (display name) of the key.
     pub listed: bool,
-    /// The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`.
+    /// The allowlist: keys whose messages are accepted if `accept` is `allowlist` or `contacts`.
     pub allowed: Vec<ApiKeyId>,
     /// The blocklist: keys whose messages are always refused.
     pub blocked: Vec<ApiKeyId>,

@@ -50,7 +50,8 @@ pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError
     Ok(())
 }
 
-/// Returns all versions that have a mark. Fails if a mark does not match its key.
+/// Returns all versions that have a mark (a known text, encrypted under the version). Fails if a mark does not match
+/// its key.
 fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockError> {
     let marks = store.kek_marks()?;
     for (version, mark) in &marks {
@@ -74,7 +75,8 @@ mod tests {
 
     use super::*;
 
-    /// A database in which another node adds its marks after this node's check, but before this node's marks.
+    /// A database in which another node inserts its marks (known encrypted texts) between the check and the insertion
+    /// by this node.
     struct ConcurrentNode<'a> {
         database: &'a Database,
         by: &'a Keyring,

@@ -25,7 +25,7 @@ pub(super) enum Below {
     Event(EventId),
 }
 
-/// The text is not a cursor of this list.
+/// The error for a text that is not a cursor of this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a next_cursor of this listing; leave it out to begin again")]
 pub struct CursorFault;

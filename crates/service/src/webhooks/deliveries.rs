@@ -32,7 +32,7 @@ pub struct Deliveries {
 pub struct DeliveriesPage {
     /// First the pending deliveries, then the attempts, each newest first.
     pub deliveries: Vec<DeliveryView>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -49,16 +49,17 @@ pub struct DeliveryView {
     /// State of the entry: `pending`, `succeeded`, `failed` or `exhausted`.
     #[schemars(extend("enum" = ["pending", "succeeded", "failed", "exhausted"]))]
     pub outcome: &'static str,
-    /// HTTP status of the response; `None` without a response.
+    /// HTTP status of the response; `null` without a response.
     pub status_code: Option<u16>,
-    /// Class of the failure. For a pending delivery, the class of the failure of its last attempt.
+    /// Class of the failure; `null` without a failure. For a pending delivery, the class of the failure of its last
+    /// attempt.
     pub error: Option<String>,
-    /// Duration of the attempt in milliseconds.
+    /// Duration of the attempt in milliseconds; `null` for a pending delivery.
     pub duration_ms: Option<u32>,
-    /// Time at which the next attempt is due. `None` if none follows, while an attempt is running, and while the
+    /// Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the
     /// webhook is disabled.
     pub next_attempt_at: Option<Timestamp>,
-    /// Beginning of the response's body.
+    /// Beginning of the response's body; `null` without a response.
     pub response: Option<String>,
 }
 
@@ -98,7 +99,7 @@ fn read_page(
     }))
 }
 
-/// Reads up to one entry more than the page shows. The additional entry shows that another page follows.
+/// Reads the entries of a page, and one additional entry if another page follows.
 fn read_entries(
     lookup: &mut dyn Lookup,
     of: &Webhook,

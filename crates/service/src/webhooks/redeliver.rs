@@ -18,9 +18,9 @@ use crate::{error::Error, sealpost::core::Core};
 pub struct Recover {
     /// Id of the webhook.
     pub webhook_id: String,
-    /// Start of the time range.
+    /// Start of the time range, inclusive.
     pub since: Timestamp,
-    /// End of the time range; `None` means now.
+    /// End of the time range, inclusive; `None` means now.
     pub until: Option<Timestamp>,
     /// If true, only counts the deliveries.
     pub dry_run: bool,
@@ -47,7 +47,7 @@ pub struct Recovered {
     pub recovered: u64,
     /// True if further failed deliveries remain. Send the same request again.
     pub more: bool,
-    /// True if the request only counted.
+    /// True if the request only counted deliveries, and changed none.
     pub dry_run: bool,
 }
 
@@ -198,5 +198,5 @@ fn find_enabled(
     }))
 }
 
-/// Enabling a webhook makes at most this multiple of `recovered_max` deliveries due.
+/// Enabling a webhook makes at most this number times `recovered_max` deliveries due.
 const ROUNDS_MAX: u32 = 10;

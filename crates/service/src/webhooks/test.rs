@@ -29,13 +29,13 @@ pub struct Tested {
     /// Result of the attempt: `succeeded` or `failed`.
     #[schemars(extend("enum" = ["succeeded", "failed"]))]
     pub outcome: &'static str,
-    /// HTTP status of the response; `None` without a response.
+    /// HTTP status of the response; `null` without a response.
     pub status_code: Option<u16>,
-    /// Class of the failure; `None` if the test succeeded.
+    /// Class of the failure; `null` if the test succeeded.
     pub error: Option<&'static str>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
-    /// Beginning of the response's body; `None` without a response.
+    /// Beginning of the response's body; `null` without a response.
     pub response: Option<String>,
 }
 

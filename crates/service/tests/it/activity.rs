@@ -1,4 +1,5 @@
-//! Activity of accounts, the last use of sessions, and closings that housekeeping continues.
+//! Tests the activity log of accounts, the stored last use of sessions, and housekeeping that completes the interrupted
+//! closing of an account.
 
 use std::{
     thread,
@@ -27,7 +28,7 @@ fn kinds(world: &World, account: &AccountId) -> Vec<ActivityKind> {
     entries.into_iter().map(|entry| entry.kind).collect()
 }
 
-/// Waits until housekeeping has brought about `is_done`. The clock advances by a minute at each look.
+/// Waits until `is_done` returns true as a result of housekeeping. Advances the clock by a minute after each check.
 #[track_caller]
 fn await_housekeeping(world: &World, mut is_done: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);

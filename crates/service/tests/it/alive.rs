@@ -1,4 +1,4 @@
-//! Liveness: a node watches its threads.
+//! Tests that a node stops reporting that it is alive after one of its threads has panicked.
 
 use std::{
     sync::Arc,
@@ -44,7 +44,7 @@ fn a_stopped_node_counts_as_alive() {
     assert!(world.sealpost.is_alive());
 }
 
-/// A thread ends a moment after its panic is reported.
+/// Waits until the node is no longer alive. A thread ends shortly after its panic is reported.
 #[track_caller]
 fn ended(is_alive: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
@@ -58,7 +58,7 @@ fn broken(world: &World, panics_at: &'static [Durability]) -> Arc<Broken> {
     Arc::new(Broken(Arc::clone(&world.database), panics_at))
 }
 
-/// A database that panics at writes of some kinds.
+/// A database that panics when a transaction with one of these durabilities begins.
 struct Broken(Arc<Database>, &'static [Durability]);
 
 impl Store for Broken {

@@ -1,4 +1,4 @@
-//! Badges, from the side of holders, verifiers and operators.
+//! Tests how badges are issued, verified, shown in status lists, and revoked.
 
 use std::time::Duration;
 

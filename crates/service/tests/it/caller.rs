@@ -1,4 +1,4 @@
-//! Callers: early refusals, logins and session look-ups.
+//! Tests the authentication of callers: early refusals, logins and session look-ups.
 
 mod early_refusal;
 mod login;

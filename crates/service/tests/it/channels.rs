@@ -1,4 +1,5 @@
-//! The channel suite: begin and end of channels. Every acknowledged envelope opens.
+//! Tests the channel suite, with which many envelopes of a pair of keys share one key encapsulation (channel). Checks
+//! when channels begin and end, and that every acknowledged envelope can be opened.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -37,7 +38,7 @@ async fn send(node: &Client, from: &Credentials, to: &Credentials) -> Result<Sen
     node.send(from, Ok(message(to, None))).await.result
 }
 
-/// Sends, and checks that the recipient can open the envelope.
+/// Sends a message, and checks that the recipient can open the envelope.
 async fn deliver(world: &World, from: &Credentials, to: &Credentials) -> EnvelopeId {
     let sent = send(&world.sealpost, from, to).await.unwrap();
     assert_eq!(sent.encryption.algorithm, ALGORITHM);
@@ -50,7 +51,7 @@ fn check_opens(node: &Client, who: &Credentials, id: EnvelopeId) {
     assert_eq!((opened.message.as_str(), opened.encryption.algorithm), ("hello", ALGORITHM));
 }
 
-/// Number of stored channels, as the number of rows that a purge would delete. Rolls the purge back.
+/// Returns the number of stored channels. Counts the rows that a purge would delete, and rolls the purge back.
 fn channels(world: &World) -> u64 {
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
     tx.purge_envelopes(END_OF_TIME, END_OF_TIME, 1_000_000).unwrap();
@@ -121,7 +122,7 @@ async fn an_envelope_opens_after_a_restart_and_on_every_node() {
     assert_eq!(channels(&world), 2);
 }
 
-/// A send that finds either key in another state ends all channels of that key.
+/// A send that finds the sender's or the recipient's key inactive is refused. It ends all cached channels of this key.
 #[tokio::test]
 async fn a_key_in_another_state_ends_its_channels() {
     for deactivates_sender in [true, false] {
@@ -143,7 +144,7 @@ async fn a_key_in_another_state_ends_its_channels() {
     }
 }
 
-/// A refused opening ends them too.
+/// A refused opening of an envelope also ends the cached channels of the inactive key.
 #[tokio::test]
 async fn an_opening_that_finds_a_key_in_another_state_ends_its_channels() {
     let world = World::with(settings());
@@ -181,7 +182,7 @@ async fn an_envelope_to_a_revoked_key_does_not_open() {
     assert_eq!((refused.code(), refused.field()), (Code::KeyInactive, Some("to")));
 }
 
-/// The recipient keeps what a revoked sender sent: the channel is sealed to the recipient's key.
+/// The recipient can still open envelopes of a revoked sender, because the channel is sealed to the recipient's key.
 #[tokio::test]
 async fn an_envelope_of_a_revoked_sender_opens() {
     let world = World::with(settings());
@@ -193,7 +194,7 @@ async fn an_envelope_of_a_revoked_sender_opens() {
     check_opens(&world.another_node(settings()), &bob, envelope);
 }
 
-/// A channel is opened before its first envelope is stored, and that envelope may be refused.
+/// A channel begins before its first envelope is stored. If that envelope is refused, the channel is not stored.
 #[tokio::test]
 async fn a_channel_is_stored_with_its_first_stored_envelope() {
     let world = World::with(settings());
@@ -218,7 +219,7 @@ async fn a_channel_is_stored_with_its_first_stored_envelope() {
     assert_eq!(channels(&world), 2);
 }
 
-/// Every send of the same commit carries the channel; the channel is stored once.
+/// Concurrent sends that begin the same channel store it only once.
 #[tokio::test]
 async fn concurrent_sends_share_a_new_channel() {
     let world = World::with(settings());
@@ -243,7 +244,8 @@ async fn concurrent_sends_share_a_new_channel() {
     }
 }
 
-/// A channel that does not fit into the cache is opened again, however small the cache.
+/// If the cache has no room for a channel, the next send of the same pair begins a new one. Envelopes can be opened
+/// even if no channel is cached.
 #[tokio::test]
 async fn the_number_of_cached_channels_is_limited() {
     let world = World::with(Settings { channels_cached_max: 1, ..settings() });
@@ -282,7 +284,7 @@ async fn a_channel_is_purged_after_its_last_envelope() {
     eventually(&world, |tx| tx.purge_channels(END_OF_TIME, Duration::ZERO, 9).unwrap() == 0);
 }
 
-/// Waits for housekeeping.
+/// Waits until `is_so` returns true as a result of housekeeping. Panics after a minute.
 fn eventually(world: &World, mut is_so: impl FnMut(&mut dyn Tx) -> bool) {
     let until = Instant::now() + Duration::from_mins(1);
     while !is_so(&mut *world.database.begin(Durability::Relaxed).unwrap()) {

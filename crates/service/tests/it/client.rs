@@ -18,10 +18,10 @@ use sealpost_service::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-/// A request's body, or its fault.
+/// The body of a request, or the refusal of a faulty body.
 type Body<T> = Result<T, Refusal>;
 
-/// A node, called like over HTTP.
+/// A node of the service. Its functions authenticate each request and check its body, as the HTTP layer does.
 pub(crate) struct Client(pub(crate) Sealpost);
 
 impl Deref for Client {
@@ -145,7 +145,7 @@ impl Client {
     }
 }
 
-/// The owner of an account on the dashboard.
+/// The owner of an account on the dashboard, with blocking functions.
 pub(crate) struct AccountOwner<'a>(Owner<'a>);
 
 impl AccountOwner<'_> {
@@ -191,10 +191,10 @@ impl AccountOwner<'_> {
     }
 }
 
-/// API tokens with any scope. The tests of scopes are black-box tests.
+/// Accepts API tokens with any scope. Black-box tests cover the scopes.
 pub(crate) const EVERY_SCOPE: Access = Access::Scopes(&TokenScope::ALL);
 
-/// Blocks until the future is ready, also inside another runtime.
+/// Blocks the thread until the future is ready. Works inside another runtime too.
 fn wait<F: Future>(future: F) -> F::Output {
     let _entered = RUNTIME.enter();
     let (mut future, waker) = (pin!(future), Arc::new(Unpark(thread::current())).into());
@@ -215,10 +215,11 @@ impl Wake for Unpark {
     }
 }
 
-/// Provides blocking threads. Never dropped: a runtime must not be dropped inside another one.
+/// The runtime that provides blocking threads. It is never dropped, because a runtime must not be dropped inside
+/// another one.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
 
-/// The client of all requests.
+/// Client address and user agent of all requests.
 const SOURCE: RequestSource =
     RequestSource { address: Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7))), user_agent: None };

@@ -1,4 +1,4 @@
-//! Compliance circuits, on recorded attestations.
+//! Tests compliance circuits (sets of checks for a jurisdiction) with recorded attestations.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ fn asked(jurisdiction: &str) -> Validate {
     Validate { jurisdiction: jurisdiction.to_owned(), dry_run: false }
 }
 
-/// The checks of the circuit.
+/// Returns the name and the status of each check of the jurisdiction.
 fn standing(world: &World, who: &Credentials, jurisdiction: &str) -> Vec<(String, CheckStatus)> {
     let tried = Validate { dry_run: true, ..asked(jurisdiction) };
     let validated = world.sealpost.validate(who, &Ok(tried)).result.unwrap();

@@ -1,4 +1,4 @@
-//! Housekeeping: retention, and wrong clocks.
+//! Tests of housekeeping: retention times, and wrong clocks.
 
 mod clocks;
 mod retention;

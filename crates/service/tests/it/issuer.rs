@@ -1,4 +1,4 @@
-//! The service's own keys.
+//! Tests of the service's own signing keys: creation, publication and rotation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ fn open(world: &World) -> Result<Issuer, Error> {
     Issuer::open(store, Arc::clone(&world.keyring), clock, did)
 }
 
-/// The published keys, with their form checked.
+/// Returns the public keys in the DID document of the service, and checks the form of the document.
 fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
     let document = json!(issuer.did_document());
     assert_eq!(document["id"], "did:web:seal.example.org");
@@ -49,7 +49,7 @@ fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
     methods.iter().map(key).collect()
 }
 
-/// The current signing key.
+/// Returns the index of the published key that signs at present.
 fn signing(issuer: &Issuer) -> usize {
     let signature = Signature::from_bytes(&issuer.sign_event(b"content"));
     let keys = published(issuer);

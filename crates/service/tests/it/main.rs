@@ -1,4 +1,4 @@
-//! The service on real databases, from the side of callers and operators.
+//! Integration tests of the service on real databases. The tests call the service as callers and operators do.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,

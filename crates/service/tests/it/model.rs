@@ -1,5 +1,5 @@
-//! Tests of the whole service: random operations, compared with a model that is too simple to be wrong; and guarantees
-//! under concurrency.
+//! Tests of the whole service. One part runs random operations, and compares the responses with those of a simple
+//! model. The other part tests guarantees under concurrency.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod concurrency;
@@ -20,7 +20,8 @@ use self::{
 };
 use crate::support::World;
 
-/// Failing cases are stored beside this file and run first.
+/// Returns the configuration for this number of random cases. Failing cases are stored in a file, and run first the
+/// next time.
 fn cases(cases: u32) -> Config {
     let kept = FileFailurePersistence::Direct("tests/it/model/failures.txt");
     Config {

@@ -1,4 +1,4 @@
-//! Admin actions, and their effect on callers.
+//! Tests the actions of operators, and their effect on requests of callers.
 
 use std::{
     thread,

@@ -1,4 +1,4 @@
-//! Use cases of an account's owner on the dashboard.
+//! Tests the queries and changes that an account's owner makes on the dashboard.
 
 use std::time::Duration;
 

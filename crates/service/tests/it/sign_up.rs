@@ -1,4 +1,4 @@
-//! Sign-up, handles, and the quota of stored bytes.
+//! Tests sign-up with invites, the rules for handles, and the quota of stored bytes.
 
 use std::time::{Duration, Instant};
 

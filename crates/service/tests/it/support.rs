@@ -1,5 +1,5 @@
-//! A service on a real database: in a temporary folder, or on a PostgreSQL server for tests. Its clock moves only by
-//! hand, and its dispatcher only records.
+//! Support for tests: a service on a real database, in a temporary folder or on a PostgreSQL server. The clock changes
+//! only if a test changes it. The dispatcher only records deliveries.
 
 use std::{
     path::PathBuf,
@@ -35,7 +35,7 @@ pub(crate) struct World {
     pub(crate) dispatch: Arc<RecordedDispatch>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
-    /// The text of the keyring.
+    /// The text of the keyring, as in a key file.
     pub(crate) keyring_line: String,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) file: PathBuf,
@@ -55,7 +55,7 @@ impl World {
         Self::on(url, folder, settings)
     }
 
-    /// On a copy of a migrated database, which is cheaper than a migration.
+    /// Starts a service on a copy of a migrated PostgreSQL database. A copy is cheaper than a migration.
     pub(crate) fn on_postgres(settings: Settings) -> Self {
         static MIGRATED: OnceLock<String> = OnceLock::new();
         let server = sealpost_testkit::postgres();
@@ -93,20 +93,20 @@ impl World {
         }
     }
 
-    /// Another node: a service with its own cache and connections on the same database.
+    /// Starts another node: a service with its own cache and connections on the same database.
     pub(crate) fn another_node(&self, settings: Settings) -> Client {
         let database = Arc::new(connect(&self.url));
         let parts = parts(&database, &self.dispatch, &self.keyring, &self.clock);
         Client(Sealpost::start(parts, settings).unwrap())
     }
 
-    /// Another node, on another store.
+    /// Starts another node that uses `store` as its database.
     pub(crate) fn node_on(&self, store: Arc<dyn Store>, settings: Settings) -> Client {
         let parts = parts(&self.database, &self.dispatch, &self.keyring, &self.clock);
         Client(Sealpost::start(Parts { store, ..parts }, settings).unwrap())
     }
 
-    /// An operator on the same database.
+    /// Creates an operator on the same database.
     pub(crate) fn operator(&self) -> Operator {
         let clock = Arc::<TestClock>::clone(&self.clock);
         Operator::new(Arc::<Database>::clone(&self.database), clock, "operator:test".to_owned())
@@ -121,7 +121,7 @@ impl World {
         Credentials { token: Some(token), key: Ok(Some(activated.api_key_id.to_string())) }
     }
 
-    /// The same key with a new session. Replaces the login secret of the account.
+    /// Returns credentials for the same key with a new session. Replaces the login secret of the account.
     pub(crate) fn log_in_again(&self, who: &Credentials) -> Credentials {
         let key = who.key.clone().unwrap().unwrap().parse().unwrap();
         let account_id =
@@ -153,7 +153,7 @@ pub(crate) fn open(file: &std::path::Path) -> Database {
     connect(&DatabaseUrl::Sqlite(file.to_owned()))
 }
 
-/// With a long timeout, because many tests share a machine.
+/// Opens a database with a long timeout, because many tests share a machine.
 fn connect(url: &DatabaseUrl) -> Database {
     let connection_timeout = Duration::from_secs(20);
     let settings = DatabaseSettings { connection_timeout, ..DatabaseSettings::default() };
@@ -206,11 +206,11 @@ impl Clock for TestClock {
     }
 }
 
-/// Records deliveries and sends none.
+/// A dispatcher that records deliveries and sends none.
 #[derive(Default)]
 pub(crate) struct RecordedDispatch {
     pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
-    /// Number of deliveries, out of a hundred, beyond the capacity of the dispatcher.
+    /// Number of deliveries, out of 100, for which the dispatcher has no capacity.
     pub(crate) taken: AtomicUsize,
 }
 
@@ -232,7 +232,7 @@ impl Dispatch for RecordedDispatch {
     }
 }
 
-/// Allows every URL without `private`.
+/// A guard that allows every URL without the text `private`.
 struct Anywhere;
 
 impl TargetGuard for Anywhere {

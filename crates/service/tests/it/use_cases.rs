@@ -1,4 +1,4 @@
-//! The use cases on an embedded database, from the caller's side.
+//! Tests the use cases on an embedded database, as callers see them.
 
 use std::{
     future::Future as _,
@@ -174,7 +174,7 @@ fn a_handle_in_use_is_refused() {
     assert_eq!(refusal(again), Refusal::HandleTaken, "not even the same account's, while it lives");
 }
 
-/// Each send exceeds the limit of the queue, so exactly one may wait.
+/// Each send is larger than the byte limit of the queue. An empty queue accepts such a send, so exactly one can wait.
 #[tokio::test]
 async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_recovers() {
     let world = World::with(Settings { queue_bytes_max: 1, ..Settings::default() });

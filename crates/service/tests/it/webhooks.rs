@@ -1,4 +1,4 @@
-//! Webhooks and their deliveries.
+//! Tests of webhooks and their deliveries.
 
 mod deliveries;
 mod listing;

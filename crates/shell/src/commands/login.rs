@@ -30,7 +30,7 @@ struct StoredProfile<'a> {
     profile: String,
     api_key_id: ApiKeyId,
     handle: Option<&'a str>,
-    /// The account and the recovery code of a new account.
+    /// Id of the account; present only with a new recovery code.
     #[serde(skip_serializing_if = "Option::is_none")]
     account_id: Option<AccountId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ impl StoredProfile<'_> {
     }
 }
 
-/// Stores an existing identity.
+/// Logs in to an existing identity, and stores its profile.
 async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
     let mut profile = given(args)?;
     let client = profile.client()?;
@@ -90,7 +90,7 @@ async fn log_in(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> 
     stored.print(args.call.json)
 }
 
-/// Activates a new identity in a new account, and stores it.
+/// Activates a new identity in a new account, and stores its profile.
 async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(), ShellError> {
     let invite = if args.invite { Some(input::secret("invite")?) } else { None };
     let invite = invite.as_ref().map(|invite| invite.as_str());
@@ -122,7 +122,8 @@ fn new_profile<'a>(activated: &'a Activated, file: &ProfileFile) -> StoredProfil
     }
 }
 
-/// Replaces the secrets of an account with its recovery code, and stores the new login secret.
+/// Replaces the login secret and the recovery code of an account. Needs the current recovery code. Stores the new login
+/// secret in the profile.
 async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError> {
     let (Some(account_id), Some(api_key_id)) = (args.account, args.api_key) else {
         let advice = "--recover needs --account and --api-key";
@@ -153,7 +154,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
     saved.and_then(|()| stored.print(args.call.json))
 }
 
-/// Creates the profile of an existing identity.
+/// Creates the profile of an existing identity from the arguments and the secret on standard input.
 fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
     let secret = Secret(input::secret("login secret or API token")?);
     let profile = Profile {

@@ -52,7 +52,7 @@ fn call_args(command: &WebhooksCommand) -> &CallArgs {
     }
 }
 
-/// Prints a new webhook. Its secret is printed too, unless it has a file.
+/// Prints a new webhook. Prints its secret too, unless the secret was written to a file.
 fn print_registered(
     registered: &Registered,
     secret_file: Option<PathBuf>,

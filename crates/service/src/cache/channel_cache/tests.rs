@@ -1,4 +1,4 @@
-//! Tests of the life and the end of cached channels.
+//! Tests when channels are cached, and when their secrets are wiped.
 
 use std::{
     ops::Deref,
@@ -51,7 +51,8 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
         Self { channels, sender, recipient: identity() }
     }
 
-    /// Seals a message at `now` for a version of the recipient's sealing key.
+    /// Seals a message at the time `now` (milliseconds since the Unix epoch), for this version of the recipient's
+    /// sealing key.
     fn seal(&self, now: i64, version: u32) -> (Envelope, Arc<OpenChannel>) {
         let timestamp = Timestamp::from_millis(now);
         let id = EnvelopeId::new(timestamp, [1; 10]);
@@ -65,7 +66,8 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
         self.channels.accept(channel, &self.recipient, &self.sender.identity.did(), now)
     }
 
-    /// Begins a channel and returns both sides as weak references, so that only the cache keeps the secrets.
+    /// Begins a channel, and returns the sender's side and the recipient's side as weak references. Therefore only the
+    /// cache keeps the secrets.
     fn both(&self) -> (Weak<OpenChannel>, Weak<ChannelReceiver>) {
         let (envelope, channel) = self.seal(0, 1);
         let receiver = self.accept(&channel.unstored().unwrap()).unwrap();
@@ -82,13 +84,14 @@ fn inactive(field: Option<&'static str>) -> Verdict {
     Verdict::Refused(Refusal::KeyInactive { status: KeyStatus::Deactivated, field })
 }
 
-/// Returns true if both sides of a channel were dropped, and therefore wiped. Panics if only one side was.
+/// Returns true if the sender's side and the recipient's side of a channel were dropped, and therefore wiped. Panics if
+/// only one side was dropped.
 fn are_wiped((channel, receiver): &(Weak<OpenChannel>, Weak<ChannelReceiver>)) -> bool {
     assert_eq!(channel.strong_count(), receiver.strong_count());
     channel.strong_count() == 0
 }
 
-/// Starts a service on a database in `folder`, with a manual clock and continuous housekeeping.
+/// Starts a service on a database in `folder`, with a manual clock. Housekeeping runs every millisecond.
 fn service(folder: &std::path::Path, clock: &Arc<ManualClock>) -> Sealpost {
     service_keeping_house(folder, clock, Duration::from_millis(1))
 }

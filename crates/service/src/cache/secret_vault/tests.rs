@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The key of a vault entry, which names the two API keys that share the secret. Each number stands for one API key.
+/// The key of a vault entry: the numbers of the two API keys that share the secret.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Of(u8, u8);
 

@@ -27,8 +27,8 @@ impl Operator {
         self.erase_if(id, |_| Ok(Ok(())))?.or(Err(NO_ACCOUNT))
     }
 
-    /// Like [`Operator::erase_account`], if `permit` permits it. `permit` runs in the transaction that makes the account
-    /// unusable.
+    /// Does the same as [`Operator::erase_account`], but only if `permit` allows it. `permit` runs in the transaction
+    /// that makes the account unusable.
     pub(crate) fn erase_if(
         &self,
         id: &AccountId,
@@ -79,8 +79,8 @@ impl Operator {
 
 /// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.
 const SESSIONS_MAX: u32 = 10_000;
-/// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
+/// Maximum number of rows that one transaction deletes. On SQLite, sends wait for such a transaction.
 const ROWS_PER_WRITE: u32 = 1000;
-/// Maximum number of portions (of [`ROWS_PER_WRITE`] rows) that one call deletes, which bounds the duration of an
-/// owner's request. Housekeeping deletes the rows that are left.
+/// Maximum number of transactions (of [`ROWS_PER_WRITE`] rows) in which one call deletes rows. Bounds the duration of
+/// an owner's request. Housekeeping deletes the rows that are left.
 const PORTIONS_MAX: u32 = 1000;

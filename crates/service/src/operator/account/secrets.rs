@@ -10,9 +10,9 @@ use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 /// The recovery code of an account whose secrets an operator has reset.
 #[derive(Serialize)]
 pub struct SecretReset {
-    /// The account.
+    /// Id of the account.
     pub account_id: AccountId,
-    /// The recovery code for `POST /v1/auth/recover`; shown only here. It works once.
+    /// The recovery code for `POST /v1/auth/recover`, shown only in this result. It works once.
     pub recovery_code: String,
 }
 

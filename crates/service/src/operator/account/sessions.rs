@@ -13,7 +13,7 @@ use crate::operator::{
 /// The result of [`Operator::end_sessions`].
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct SessionsEnded {
-    /// The account; `None` means all accounts.
+    /// Id of the account whose sessions were ended; `null` means all accounts.
     pub account_id: Option<AccountId>,
     /// Number of sessions that this call ended.
     pub session_count: u64,

@@ -9,7 +9,7 @@ pub struct EncryptedRows {
     pub roots: u64,
     /// Number of signing secrets of webhooks.
     pub secrets: u64,
-    /// Number of issuer keys, with which the service signs badges.
+    /// Number of issuer keys, with which the service signs events and badges.
     pub issuer_keys: u64,
 }
 

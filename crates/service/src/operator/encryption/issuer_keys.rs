@@ -19,13 +19,13 @@ pub struct IssuerKeyShown {
     pub created_at: Timestamp,
     /// Time from which the key signs.
     pub signs_from: Timestamp,
-    /// The phase of the key: announced, signing or past.
+    /// The phase of the key: announced (not used yet), signing, or past (replaced).
     pub status: IssuerKeyStatus,
     /// The public key in the format of Standard Webhooks.
     pub whpk: String,
 }
 
-/// The phase of an issuer key. The DID document contains the keys of all phases.
+/// The phase of an issuer key (signing key of the service). The DID document contains the keys of all phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssuerKeyStatus {

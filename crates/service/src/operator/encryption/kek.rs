@@ -23,8 +23,8 @@ pub struct KekRetired {
 }
 
 impl Operator {
-    /// Retires a version of the key-encryption key that encrypts no row. Afterwards, the key files no longer need the
-    /// line of this version.
+    /// Retires a version of the key-encryption key. Fails if the version still encrypts a row. Afterwards, the key
+    /// files no longer need the line of this version.
     pub fn retire_kek(
         &self,
         marks: &dyn KekMarks,

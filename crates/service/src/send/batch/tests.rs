@@ -1,4 +1,5 @@
-//! Tests of the order of checks, on given rows.
+//! Tests the decisions on a batch of sends, in particular the order of the checks. The tests need no database, because
+//! the rows are given.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -120,7 +121,8 @@ fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
     decided.iter().map(|decided| decided.verdict.clone()).collect()
 }
 
-/// Returns a send with an idempotency key. `message` stands for its content and gives its fingerprint.
+/// Returns a send with an idempotency key. Sends with the same `message` have the same fingerprint (hash of the
+/// content).
 fn named(n: u8, name: &str, message: u8) -> Command {
     let fingerprint = Fingerprint([message; 32]);
     let key = IdempotencyKey::parse(name).unwrap();

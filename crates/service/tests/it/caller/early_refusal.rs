@@ -1,4 +1,5 @@
-//! Refusals before a transaction, which would lock rows that other requests need.
+//! Tests that requests of unauthenticated or foreign callers are refused before a transaction begins. A transaction
+//! would lock rows that other requests need.
 
 use sealpost_domain::{
     ApiKeyId, Code, Refusal,
@@ -19,7 +20,8 @@ fn a_foreign_caller_waits_for_no_lock_of_postgresql() {
     a_foreign_caller_waits_for_nothing(&World::on_postgres(Settings::default()));
 }
 
-/// A request that waits for a lock would make other requests wait as well.
+/// Checks that requests of foreign callers are refused while another transaction holds the lock of the key. A request
+/// that waits for the lock would make other requests wait as well.
 fn a_foreign_caller_waits_for_nothing(world: &World) {
     let (alice, mallory) = (world.newcomer(None), world.newcomer(None));
     let gone = world.log_in_again(&alice);
@@ -78,7 +80,8 @@ fn a_revoked_key_is_refused_before_a_cached_rate_limit() {
     assert_eq!(every_answer(&world, &alice), [Code::KeyInactive; 7]);
 }
 
-/// Responses of every use case of a key except sends. The bodies are faulty, but only an admitted caller gets this refusal.
+/// Sends a faulty body to every use case of a key except sends, and returns the error codes. Only an admitted caller
+/// gets the error about the body.
 fn every_answer(world: &World, who: &Credentials) -> [Code; 7] {
     let sealpost = &world.sealpost;
     let fault = || Refusal::InvalidJson;

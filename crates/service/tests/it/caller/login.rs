@@ -1,4 +1,4 @@
-//! Logins during a change of the login secret.
+//! Tests that a login fails if the login secret is replaced during the login.
 
 use std::sync::{
     Arc,
@@ -25,7 +25,7 @@ fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_postgres() {
     ));
 }
 
-/// The owner ends all sessions during a login with the old secret.
+/// Logs in with the old secret. During this login, the owner replaces the secret and ends all sessions.
 fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
     let activated = world.activate(None, None).unwrap();
     let account_id = activated.account_id.to_string();

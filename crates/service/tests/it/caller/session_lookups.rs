@@ -1,4 +1,4 @@
-//! Concurrent look-ups of sessions: each gets its own response, and none waits forever.
+//! Tests concurrent look-ups of sessions: each look-up gets its own result, and none waits forever.
 
 use std::{
     pin::{Pin, pin},
@@ -43,7 +43,7 @@ async fn look_ups_during_a_statement_share_the_next_statement() {
     assert_eq!(rig.gate.statements(), 2);
 }
 
-/// Every use case takes the result of one of these calls.
+/// Checks each function that authenticates callers. Every use case needs the result of one of these functions.
 #[tokio::test]
 async fn all_kinds_of_authentication_share_a_statement() {
     let rig = Rig::with(Settings::default());
@@ -160,7 +160,7 @@ async fn a_panic_fails_the_queued_look_ups_and_the_next_one_succeeds() {
     assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
 }
 
-/// An ended runtime runs no task and drops the look-up worker.
+/// A runtime that has ended runs no task, and drops the task of the look-up worker.
 #[test]
 fn an_ended_runtime_fails_its_look_up_and_the_next_one_succeeds() {
     let rig = Rig::with(Settings::default());
@@ -193,14 +193,14 @@ async fn a_stop_does_not_wait_for_look_ups_and_they_complete() {
     }
 }
 
-/// A request of a session without a key and with malformed JSON: refused without a transaction.
+/// A running request with a session, no key and malformed JSON. Such a request is refused without a transaction.
 type Asking<'a> = Pin<Box<dyn Future<Output = Limited<Sent>> + 'a>>;
 
 async fn refused(asking: Asking<'_>) -> Code {
     refusal(told(asking).await).code()
 }
 
-/// Fails the test instead of waiting forever.
+/// Returns the result of a request. Panics if the request takes too long.
 async fn told(asking: Asking<'_>) -> Result<Sent, Error> {
     timeout(SOON, asking).await.expect("an answer").result
 }
@@ -210,7 +210,7 @@ fn nobody() -> Credentials {
     Credentials { token: Some(token), key: Err(Refusal::InvalidJson) }
 }
 
-/// A node with look-ups under control of the test.
+/// A node whose database look-ups wait until the test lets them run or fail.
 struct Rig {
     node: Client,
     gate: Arc<Gate>,
@@ -246,7 +246,7 @@ impl Rig {
         Box::pin(self.node.send(who, Err(Refusal::InvalidJson)))
     }
 
-    /// Sends a request; its look-up is queued on return.
+    /// Sends a request. On return, the session look-up of the request is in the queue.
     fn ask<'a>(&'a self, who: &'a Credentials) -> Asking<'a> {
         let mut asking = self.send(who);
         let answer = asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -254,7 +254,7 @@ impl Rig {
         asking
     }
 
-    /// Sends a request; its look-up has left the queue on return.
+    /// Sends a request. On return, a worker has taken the session look-up of the request from the queue.
     async fn ask_and_be_taken<'a>(&'a self, who: &'a Credentials) -> Asking<'a> {
         let asking = self.ask(who);
         self.gate.came.notified().await;
@@ -270,7 +270,7 @@ enum Order {
     Panic,
 }
 
-/// A database on which each look-up waits for an order.
+/// A database on which each look-up waits until the test sends an [`Order`] for it.
 struct Gate {
     database: Arc<Database>,
     orders: Mutex<mpsc::Receiver<Order>>,
@@ -279,7 +279,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Number of statements so far.
+    /// Returns the number of look-ups that have begun so far.
     fn statements(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }

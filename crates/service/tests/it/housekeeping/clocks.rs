@@ -1,4 +1,4 @@
-//! Retention and limits after a wrong clock.
+//! Tests that a wrong clock neither deletes recent rows nor locks out callers.
 
 use std::{
     sync::{
@@ -78,7 +78,7 @@ async fn a_clock_that_was_ahead_locks_no_caller_out() {
     }
 }
 
-/// A node with continuous housekeeping, and a counter of its turns.
+/// A node whose housekeeping runs every millisecond, with a counter of its transactions.
 struct Kept {
     sealpost: Client,
     transactions: Arc<AtomicUsize>,
@@ -100,7 +100,7 @@ impl Kept {
         Self { sealpost: world.node_on(Arc::new(store), settings), transactions }
     }
 
-    /// Waits until each task has run this often.
+    /// Waits until housekeeping has run each task at least `turns` more times.
     fn keep_house(&self, turns: usize) {
         let until = Instant::now() + Duration::from_secs(20);
         let from = self.transactions.load(Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Retention as callers see it, with or without a run of housekeeping.
+//! Tests that callers cannot see expired envelopes and idempotency keys, even if housekeeping has not deleted them yet.
 
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, 
     world.sealpost.send(from, Ok(send)).await.result
 }
 
-/// Housekeeping runs once a minute, and none of these cases takes as long.
+/// Starts a service on SQLite and a service on PostgreSQL. Housekeeping runs once a minute, and the tests take less
+/// time.
 fn worlds(settings: &Settings) -> [World; 2] {
     [World::with(settings.clone()), World::on_postgres(settings.clone())]
 }

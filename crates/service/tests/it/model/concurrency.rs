@@ -1,4 +1,4 @@
-//! Guarantees under concurrent sends: on one node, and on two nodes that share a PostgreSQL database.
+//! Tests guarantees under concurrent sends: on one node, and on two nodes that share a PostgreSQL database.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ use tokio::runtime::Builder;
 use super::run::{rows, settings};
 use crate::{client::Client, support::World};
 
-/// A sender, a recipient, and every node.
+/// A sender (Alice), a recipient (Bob), and one or two nodes.
 struct Scene {
     world: World,
     other_node: Option<Client>,
@@ -29,7 +29,7 @@ struct Scene {
     bob: Credentials,
 }
 
-/// The revoked key.
+/// The role of the key that is revoked during the test.
 #[derive(Clone, Copy)]
 enum Role {
     Recipient,
@@ -51,7 +51,7 @@ impl Scene {
         Self::of(world, Some(other_node))
     }
 
-    /// The recipient has a webhook.
+    /// Creates the sender, and the recipient with a webhook.
     fn of(world: World, other_node: Option<Client>) -> Self {
         let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
         let asked = Register {
@@ -63,7 +63,7 @@ impl Scene {
         Self { world, other_node, alice, bob }
     }
 
-    /// Sets a limit per minute; other limits are out of reach.
+    /// Sets the sender's limit of requests per minute. The other limits are too high to be reached.
     fn allow_a_minute(&self, per_minute: u32) {
         let plan = Plan::Enterprise(EnterpriseTerms {
             per_minute,
@@ -75,7 +75,7 @@ impl Scene {
         self.world.operator().set_plan(&id(&self.alice), plan).unwrap();
     }
 
-    /// Alternates between the nodes.
+    /// Sends a message. If there are two nodes, odd numbers use the second node.
     fn send(&self, number: usize, to: &str, name: Option<&str>) -> Result<Sent, Refusal> {
         let node = self.other_node.as_ref().filter(|_| number % 2 == 1);
         let send = Send {
@@ -88,13 +88,13 @@ impl Scene {
         runtime.block_on(sending).result.map_err(|error| error.refusal().unwrap().clone())
     }
 
-    /// Requests in this minute and messages in this month, including this request.
+    /// Returns the sender's number of requests in this minute (including this request), and of messages in this month.
     fn used(&self) -> (u32, u32) {
         let usage = self.world.sealpost.status(&self.alice, &Ok(())).result.unwrap().usage;
         (usage.minute.used, usage.month.used)
     }
 
-    /// Number of stored deliveries.
+    /// Returns the number of stored deliveries.
     fn deliveries(&self) -> usize {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
@@ -177,7 +177,7 @@ fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
 
 const SENDERS: usize = 8;
 
-/// Runs threads with a common start.
+/// Runs `work` in `count` threads that start at the same time. Returns the results.
 fn at_once<T: std::marker::Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(count);
     let run = |number| {

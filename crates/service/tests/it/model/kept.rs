@@ -1,4 +1,4 @@
-//! Fixed lists of operations.
+//! Compares the service with the model for fixed lists of operations.
 
 use super::{
     op::{

@@ -1,5 +1,5 @@
-//! Operations on the service. An operation refers to things by a number modulo their count, so every list of operations
-//! is valid.
+//! The operations of the model test. An operation selects an account, key or other object by a number modulo their
+//! count. Therefore every list of operations is valid.
 
 mod strategy;
 
@@ -7,7 +7,7 @@ use super::usage::{Terms, Window};
 
 pub(super) use strategy::ops;
 
-/// One of the existing things of a kind.
+/// Selects one of the existing objects of a kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pick(pub(super) u8);
 
@@ -39,14 +39,14 @@ pub(super) enum Op {
     Status { who: Who, body: Body, times: u8 },
 }
 
-/// The credentials of a request with a key.
+/// The credentials of a request that acts as a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Who {
     pub(super) token: Token,
     pub(super) key: Named,
 }
 
-/// The credentials of a request without a key.
+/// The credentials of a request without an API key. [`Token::Own`] uses a session of `account`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Holder {
     pub(super) token: Token,
@@ -56,10 +56,10 @@ pub(super) struct Holder {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Token {
     Absent,
-    /// Any earlier session.
+    /// The token of any session so far, ended or not.
     Any(Pick),
     Malformed,
-    /// The newest live session of the account, or of the key's account; begins one if needed.
+    /// The newest live session of the account, or of the account that owns the key. Logs in first if there is none.
     Own,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Named {
     Key(Pick),
     Malformed,
     Unknown,
-    /// The body that would name the key is malformed.
+    /// No key, because the body that should contain the key is malformed.
     Unreadable,
 }
 
@@ -159,7 +159,7 @@ pub(super) enum Subject {
 pub(super) enum Verb {
     Enforce,
     Lift,
-    /// The same as enforcing for partners, which are only suspended and restored.
+    /// For partners, the same as `Enforce`, because partners are only suspended and restored.
     Propose,
 }
 
@@ -172,10 +172,10 @@ pub(super) enum Plan {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// To the first instant of the next window.
+    /// Advances the clock to the first millisecond of the next window.
     Into(Window),
     Hours(u8),
-    /// To the last instant of this window.
+    /// Advances the clock to the last millisecond of the current window.
     LastOf(Window),
     Millis(u16),
     Seconds(u8),

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::support::World;
 
-/// The first difference, as text.
+/// The result of a comparison. The error describes the first difference.
 pub(super) type Checked = Result<(), String>;
 
 pub(super) struct Run {
@@ -32,7 +32,8 @@ pub(super) struct Run {
     runtime: Runtime,
 }
 
-/// Small limits, within reach of the operations. No purge and no transfer during a run.
+/// Returns settings with small limits, which random operations can reach. Housekeeping and transfers run only once an
+/// hour, so no test case sees a run.
 pub(super) fn settings() -> Settings {
     Settings {
         message_bytes_max: MESSAGE_BYTES_MAX,
@@ -45,11 +46,11 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// Sealing algorithms of [`settings`] and [`with_channels`].
+/// Name of the algorithm that seals messages with [`settings`]. [`with_channels`] uses `CHANNEL` instead.
 pub(super) const CLASSIC: &str = "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519";
 pub(super) const CHANNEL: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
 
-/// Channels for few envelopes, and a cache for few channels.
+/// Returns settings for the channel suite, with few envelopes per channel and few cached channels.
 pub(super) fn with_channels() -> Settings {
     Settings {
         suite: Suite::Channel,
@@ -59,7 +60,8 @@ pub(super) fn with_channels() -> Settings {
     }
 }
 
-/// Begins with two accounts, one with two keys, then runs the operations.
+/// Creates two accounts, one of them with two keys, and then runs the operations. Compares every response with the
+/// model.
 pub(super) fn run(world: World, algorithm: &'static str, ops: &[Op]) -> Checked {
     let truth = Truth::begin(world.clock.now().as_millis(), algorithm);
     let runtime = Builder::new_current_thread().build().unwrap();
@@ -118,8 +120,8 @@ impl Run {
         self.truth.now = until;
     }
 
-    /// Checks the final state: every acknowledged envelope is stored and opens, no other one is stored, and each has each
-    /// expected delivery once.
+    /// Checks the final state. Every acknowledged envelope must be stored, must open, and must have each expected
+    /// delivery exactly once. No other envelope may be stored.
     fn finish(&mut self) -> Checked {
         self.open_everything()?;
         self.check_rows()?;
@@ -167,14 +169,14 @@ impl Run {
         Ok(())
     }
 
-    /// Checks that the stored envelopes and idempotency keys equal the acknowledged ones.
+    /// Checks that the numbers of stored envelopes and idempotency keys equal those of the model.
     fn check_rows(&self) -> Checked {
         let expected = (self.truth.envelopes.len(), self.truth.named());
         same("envelopes stored and remembered", &expected, &rows(&self.world))
     }
 
-    /// Checks that the queue contains each expected delivery exactly once. The run makes no attempts, so every delivery
-    /// is still queued.
+    /// Checks that the delivery queue contains each expected delivery exactly once. The run makes no attempts, so every
+    /// delivery is still queued.
     fn check_queue(&self) -> Checked {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
@@ -239,7 +241,7 @@ impl Run {
         })
     }
 
-    /// A live session of the account; begins one if needed.
+    /// Returns a live session of the account. Logs in first if there is none.
     fn session_of(&mut self, account: usize) -> Result<usize, String> {
         if let Some(live) = self.truth.live_session_of(account) {
             return Ok(live);
@@ -273,8 +275,8 @@ impl Run {
     }
 }
 
-/// Counts stored envelopes and idempotency keys, as the number of rows that a purge would delete. Rolls the purge
-/// back.
+/// Returns the numbers of stored envelopes and idempotency keys. Counts the rows that a purge would delete, and rolls
+/// the purge back.
 pub(super) fn rows(world: &World) -> (usize, usize) {
     let end_of_time = Timestamp::from_millis(1 << 47);
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();

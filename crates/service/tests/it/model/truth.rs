@@ -1,5 +1,5 @@
-//! The model: predicts the result of every operation from the contract, with maps and lists. Predicts responses as
-//! callers see them, in JSON, without random ids, hashes and secrets.
+//! The model: a second, simple implementation of the API contract with maps and lists. Predicts the response to every
+//! operation as JSON, without random ids, hashes and secrets.
 
 mod accounts;
 mod admission;
@@ -19,7 +19,7 @@ use super::{
 pub(super) use callers::{Request, Sending, Target};
 pub(super) use operators::{Deed, Unmade};
 
-/// The reason of a refusal, as callers see it.
+/// The parts of a refusal that callers see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) code: &'static str,
@@ -42,7 +42,8 @@ impl Refused {
     }
 }
 
-/// A response, and the limits if the request reached the rate check.
+/// A response with the rate limits of the key. `limits` is `None` if the request was refused before the rate limits
+/// were checked.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said<T> {
     pub(super) result: Result<T, Refused>,
@@ -113,7 +114,7 @@ pub(super) struct Key {
 struct Webhook {
     id: String,
     shown: Value,
-    /// Expiry of each replaced secret, newest first.
+    /// Expiry of each replaced secret in milliseconds since the Unix epoch, newest first.
     retiring: Vec<i64>,
 }
 
@@ -125,13 +126,13 @@ pub(super) struct Envelope {
     sent: Value,
     at: i64,
     opened_at: Option<i64>,
-    /// The webhooks with a delivery.
+    /// The ids of the webhooks that get the envelope.
     pub(super) told: Vec<String>,
-    /// Whether it waits for a webhook.
+    /// True if the envelope waits because its recipient has no webhook.
     is_waiting: bool,
 }
 
-/// The response to a repeated idempotency key.
+/// The first send with an idempotency key, and the time of this send in milliseconds since the Unix epoch.
 struct Named {
     to: String,
     message: String,
@@ -139,7 +140,7 @@ struct Named {
     at: i64,
 }
 
-/// A cached 429 of minute or day.
+/// A cached refusal by the limit per minute or per day. Times are in milliseconds since the Unix epoch.
 struct RefusedBefore {
     at: i64,
     until: i64,
@@ -155,28 +156,30 @@ pub(super) struct Truth {
     pub(super) sessions: Vec<Session>,
     pub(super) keys: Vec<Key>,
     pub(super) envelopes: Vec<Envelope>,
-    /// Number of admin actions in the audit trail.
+    /// Expected number of entries in the audit trail.
     pub(super) deeds: u64,
     handles: BTreeMap<&'static str, usize>,
     suspended: BTreeMap<&'static str, Decision>,
-    /// Repeated deliveries, also to later webhooks: envelope and webhook.
+    /// Deliveries that were requested again, as pairs of envelope id and webhook id. The webhook can be newer than the
+    /// envelope.
     redelivered: BTreeSet<(String, String)>,
     named: BTreeMap<(usize, String), Named>,
     remembered: BTreeMap<(usize, usize), RefusedBefore>,
 }
 
 impl Truth {
-    /// The sealing algorithm of all envelopes.
+    /// Creates an empty model. `now` is in milliseconds since the Unix epoch. All envelopes are sealed with
+    /// `algorithm`.
     pub(super) fn begin(now: i64, algorithm: &'static str) -> Self {
         Self { now, algorithm, ..Self::default() }
     }
 
-    /// Number of stored sends with an idempotency key.
+    /// Returns the number of stored sends with an idempotency key.
     pub(super) fn named(&self) -> usize {
         self.named.len()
     }
 
-    /// The newest live session of the account.
+    /// Returns the index of the newest live session of the account.
     pub(super) fn live_session_of(&self, account: usize) -> Option<usize> {
         (0..self.sessions.len())
             .rev()
@@ -187,7 +190,7 @@ impl Truth {
         self.keys[key].webhooks.iter().map(|webhook| webhook.id.clone()).collect()
     }
 
-    /// Whether the key could open its envelopes, limits aside.
+    /// Returns true if the key is active and not blocked, and can therefore open envelopes. Ignores rate limits.
     pub(super) fn may_open(&self, key: usize) -> bool {
         self.keys[key].status == "active" && !self.is_blocked(key)
     }
@@ -197,7 +200,7 @@ impl Truth {
         !session.ended && self.now < session.expires_at
     }
 
-    /// Account of a token.
+    /// Returns the account of a session. Refuses a session that does not exist or has ended.
     fn authenticate(&self, shown: Shown) -> Result<usize, Refused> {
         match shown {
             Shown::Session(session) if self.is_live(session) => Ok(self.sessions[session].account),
@@ -205,7 +208,7 @@ impl Truth {
         }
     }
 
-    /// Governance decisions on the key, its account and its partner.
+    /// Returns the governance decisions about the key, its account and its partner.
     fn decisions(&self, key: usize) -> Vec<(&'static str, &Decision)> {
         let key = &self.keys[key];
         let account = &self.accounts[key.account];
@@ -220,7 +223,7 @@ impl Truth {
     }
 }
 
-/// Name and limits of a plan.
+/// Returns the name and the limits of a plan.
 fn terms(plan: Plan) -> (&'static str, Terms) {
     match plan {
         Plan::Builder => ("builder", Terms::BUILDER),

@@ -47,7 +47,7 @@ impl Window {
         instant(at).format(format).to_string()
     }
 
-    /// First instant of the next window.
+    /// Returns the first millisecond of the next window, in milliseconds since the Unix epoch.
     pub(super) fn next(self, at: i64) -> i64 {
         let today = instant(at).date_naive();
         let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc().timestamp_millis();
@@ -81,8 +81,8 @@ impl Used {
         self.arrival_us = self.arrival_us.max(now * 1000) + interval_us(terms).unwrap();
     }
 
-    /// Returns the end of the minute or of the day whose limit is reached. If both limits are reached, returns the
-    /// later end.
+    /// Returns the end of the minute or of the day whose limit is reached, in milliseconds since the Unix epoch. If
+    /// both limits are reached, returns the later end. Returns `None` if no limit is reached.
     pub(super) fn full_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let limits = [(Window::Minute, terms.per_minute), (Window::Day, terms.per_day)];
         let full = limits
@@ -105,8 +105,9 @@ impl Used {
         }
     }
 
-    /// Returns the time at which the next message is admitted, or `None` if a message is admitted now. A message is too
-    /// early if its theoretical arrival time would be more than a second ahead of `now`.
+    /// Returns the time (milliseconds since the Unix epoch) from which the next message is admitted, or `None` if a
+    /// message is admitted now. A message is too early if its theoretical arrival time would be more than a second
+    /// ahead of `now`.
     fn too_fast_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let Some(interval_us) = interval_us(terms) else { return Some(now + 1000) };
         let open_us = self.arrival_us + interval_us - 1_000_000;
@@ -132,7 +133,7 @@ impl Used {
     }
 }
 
-/// Formats an instant as responses do.
+/// Formats a time (milliseconds since the Unix epoch) as responses do.
 pub(super) fn time(at: i64) -> String {
     instant(at).to_rfc3339_opts(SecondsFormat::Millis, true)
 }

@@ -1,4 +1,4 @@
-//! Management of deliveries by their owner, on an embedded database.
+//! Tests how owners list, repeat and recover the deliveries of their webhooks, on an embedded database.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -32,7 +32,7 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
     (registered.webhook_id.to_string(), registered.secret)
 }
 
-/// Sends to itself and returns the envelope's id.
+/// Sends a message of a key to itself. Returns the id of the envelope.
 async fn send(world: &World, who: &Credentials) -> String {
     world.clock.advance(Duration::from_mins(1));
     let message = Send { to: key(who), message: "hello".to_owned(), idempotency_key: None };
@@ -80,7 +80,7 @@ fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
     }
 }
 
-/// Claims due deliveries for a second, regardless of their lease.
+/// Claims due deliveries with a lease of one second.
 fn claim(world: &World) -> Vec<LeasedDelivery> {
     let now = world.clock.now();
     let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
@@ -105,7 +105,7 @@ fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
     world.database.record_outcomes(&ends, 5 * DAY).unwrap();
 }
 
-/// Releases the leases of the node.
+/// Releases all leases, then claims the due deliveries.
 fn take_over(world: &World) -> Vec<LeasedDelivery> {
     world.database.release_every_lease(world.clock.now()).unwrap();
     claim(world)

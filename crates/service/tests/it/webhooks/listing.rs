@@ -1,4 +1,4 @@
-//! Counts the write transactions of a request that lists webhooks or deliveries.
+//! Tests that a request that lists webhooks or deliveries takes only one write transaction.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,5 @@
-//! `identity.rotated`: each change of a key reaches its correspondents.
+//! Tests `identity.rotated`: each change of a key is reported to its correspondents (the keys that sent envelopes to
+//! the key or received envelopes from it).
 
 use std::{
     thread,
@@ -26,7 +27,8 @@ fn id(credentials: &Credentials) -> ApiKeyId {
     credentials.key.clone().unwrap().unwrap().parse().unwrap()
 }
 
-/// Claims the events that wait for webhooks, until there are `count`. Returns key, handle, replacing key and reason.
+/// Claims deliveries until `count` events `identity.rotated` are found. Returns the key, the handle, the replacing key
+/// and the reason of each event.
 fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
     let until = Instant::now() + Duration::from_secs(20);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! `usage.threshold`: random requests, plans, days and restarts against a model. Each threshold gives one event for each
-//! window.
+//! Tests `usage.threshold` events against a model, with random requests, plans, days and restarts. Each threshold must
+//! give one event for each day or month.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::support::World;
 enum Step {
     Advance(u64),
     Agree(u32, u32),
-    /// Another node takes the following requests.
+    /// From now on, another node handles the requests.
     Restart,
     Send,
     Status,
@@ -33,7 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A window of the model: the number of its day or month, and the use in it.
+/// A day or a month of the model: its number (`period`), its usage and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counter {
     name: &'static str,
@@ -139,7 +139,8 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     Ok(())
 }
 
-/// Returns window, threshold and period of each stored event.
+/// Returns the window (day or month), the threshold in percent, and the number of the day or month for each stored
+/// event.
 fn stored(world: &World) -> Vec<(String, u64, i64)> {
     let now = world.clock.now().plus(HOUR);
     let claim = Claim {

@@ -1,4 +1,4 @@
-//! Generation and shrinking of operation lists.
+//! Generates random lists of operations.
 
 use proptest::{prelude::*, sample::select};
 
@@ -8,7 +8,7 @@ use super::{
     Subject, To, Token, Url, Verb, Webhook, Who,
 };
 
-/// The operations of a case.
+/// Generates the operations of one test case.
 pub(in super::super) fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op(), 1..=80)
 }
@@ -159,7 +159,7 @@ fn subject() -> impl Strategy<Value = Subject> {
     ]
 }
 
-/// An enterprise plan with one tight limit.
+/// Generates a plan: two thirds are enterprise plans with one tight limit.
 fn plan() -> impl Strategy<Value = Plan> {
     let tight = select(vec![0, 1, 2, 2, 5]);
     let which = select(vec![0, 0, 0, 1, 2, 3]);

@@ -1,4 +1,4 @@
-//! Activation, sessions and login secrets.
+//! Runs activations, logins, logouts and replacements of login secrets.
 
 use sealpost_domain::{Handle, Label};
 use sealpost_service::{Activate, Login, Scope};
@@ -66,7 +66,8 @@ impl Run {
         self.login_with(account, secret)
     }
 
-    /// The secret is given by its number in the history of an account; `None` is a malformed secret.
+    /// Logs in to `account`. `secret` is the number of an account and the index in the history of its secrets. `None`
+    /// is a malformed secret.
     pub(super) fn login_with(&mut self, account: usize, secret: Option<(usize, usize)>) -> Checked {
         let login_secret = match secret {
             Some((of, at)) => self.truth.accounts[of].secrets[at].clone(),

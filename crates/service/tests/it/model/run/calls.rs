@@ -1,4 +1,4 @@
-//! Requests of callers with a key.
+//! Runs requests that act as a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
 use sealpost_service::{Register, Send, WaitingChoice};
@@ -176,7 +176,7 @@ impl Run {
     }
 }
 
-/// Checks the form of unpredictable values.
+/// Checks the form of the values that the model cannot predict, such as ids and hashes.
 fn check_fresh(answer: &Value, request: &Request) -> Checked {
     text(answer, "envelope_id", "env_")?;
     let hash = text(answer, "envelope_hash", "sha256:")?;

@@ -1,4 +1,4 @@
-//! Responses in the form of the model, and their comparison.
+//! Converts responses to the form of the model, and compares them.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ pub(super) fn same<T: Debug + PartialEq>(what: &str, expected: &T, got: &T) -> C
     Err(format!("{what}\n  expected {expected:?}\n  got      {got:?}"))
 }
 
-/// A response as callers see it.
+/// Converts a result to JSON, or to the parts of a refusal that callers see.
 pub(super) fn shown<T: Serialize>(result: Result<T, Error>) -> Result<Value, Refused> {
     match result {
         Ok(answer) => Ok(serde_json::to_value(answer).unwrap()),
@@ -37,13 +37,13 @@ pub(super) fn shown<T: Serialize>(result: Result<T, Error>) -> Result<Value, Ref
     }
 }
 
-/// A response with limits, as callers see it.
+/// Converts a result and the rate limits to the form that callers see.
 pub(super) fn said<T: Serialize>(limited: Limited<T>) -> Said<Value> {
     let limits = limited.limits.map(|limits| serde_json::to_value(limits.report()).unwrap());
     Said { result: shown(limited.result), limits }
 }
 
-/// Removes unpredictable values from a response, each given as a path of names.
+/// Removes unpredictable values from a response. Each path in `fresh` lists the member names that lead to one value.
 pub(super) fn without(answer: Result<Value, Refused>, fresh: &[&[&str]]) -> Result<Value, Refused> {
     let mut answer = answer?;
     for path in fresh {
@@ -54,7 +54,7 @@ pub(super) fn without(answer: Result<Value, Refused>, fresh: &[&[&str]]) -> Resu
     Ok(answer)
 }
 
-/// Returns a text of a response, and checks its prefix.
+/// Returns the text in the member `field` of a response. Fails if the text does not begin with `prefix`.
 pub(super) fn text(answer: &Value, field: &str, prefix: &str) -> Result<String, String> {
     match answer[field].as_str() {
         Some(text) if text.starts_with(prefix) => Ok(text.to_owned()),
@@ -62,7 +62,7 @@ pub(super) fn text(answer: &Value, field: &str, prefix: &str) -> Result<String, 
     }
 }
 
-/// Checks that an admitted request is within minute and day.
+/// Checks that the usage after an admitted request is within the limits per minute and per day.
 pub(super) fn check_within<T>(said: &Said<T>) -> Checked {
     let limited = said.result.as_ref().err().is_some_and(|it| it.retry_after_s.is_some());
     let Some(limits) = said.limits.as_ref().filter(|_| !limited) else { return Ok(()) };
@@ -71,7 +71,8 @@ pub(super) fn check_within<T>(said: &Said<T>) -> Checked {
     over.map_or(Ok(()), |window| Err(format!("more than the {window} allows: {limits}")))
 }
 
-/// The fault of a body.
+/// Returns the refusal of a faulty body: as the service returns it, and as the model does. Returns `None` for a sound
+/// body.
 pub(super) fn fault(body: Body) -> Option<(Refusal, Refused)> {
     match body {
         Body::Faulty => Some((Refusal::InvalidJson, Refused::new("INVALID_JSON"))),
@@ -79,7 +80,7 @@ pub(super) fn fault(body: Body) -> Option<(Refusal, Refused)> {
     }
 }
 
-/// Sorts an array whose order the contract leaves open.
+/// Sorts an array whose order the API contract does not define.
 pub(super) fn sorted(mut array: Value) -> Value {
     if let Some(array) = array.as_array_mut() {
         array.sort_by_key(Value::to_string);

@@ -1,4 +1,4 @@
-//! Management of webhooks and pending deliveries.
+//! Runs requests that list and change webhooks and their deliveries.
 
 use sealpost_domain::Refusal;
 use sealpost_service::Manage;
@@ -101,7 +101,7 @@ impl Run {
     }
 }
 
-/// In the form of the model.
+/// Returns the id of a webhook, or the refusal in the form of the model.
 fn named(id: &Result<String, Refusal>) -> Result<&str, Refused> {
     id.as_deref().map_err(|_missing| Refused::of("MISSING_FIELD", "webhook_id"))
 }

@@ -1,4 +1,4 @@
-//! Admin actions.
+//! Runs actions of operators.
 
 use sealpost_domain::{self as domain, EnterpriseTerms, PartnerId};
 use sealpost_service::OperatorError;

@@ -1,4 +1,4 @@
-//! Predictions of activations, logins and logouts.
+//! Predicts the results of activations, logins and logouts.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Truth {
-    /// Begins a session as the service returned it.
+    /// Adds a session that the service has created.
     pub(in super::super) fn begin_session(&mut self, account: usize, token: String) {
         let expires_at = self.now + SESSION_MS;
         self.sessions.push(Session { token, account, expires_at, ended: false });
@@ -56,12 +56,13 @@ impl Truth {
         self.authenticate(shown)
     }
 
-    /// Returns the login secret of an account.
+    /// Returns the newest login secret of an account.
     pub(in super::super) fn newest_secret(&self, account: usize) -> &str {
         self.accounts[account].secrets.last().map_or("", String::as_str)
     }
 
-    /// Predicts an activation. A new account has `None` as its number.
+    /// Predicts an activation: returns the index of the account and the response. The index is `None` for a new
+    /// account.
     pub(in super::super) fn activate(
         &self,
         shown: Shown,
@@ -100,13 +101,13 @@ impl Truth {
         Ok((account, answer))
     }
 
-    /// Records an account as the service returned it.
+    /// Adds an account that the service has created, and returns its index.
     pub(in super::super) fn open_account(&mut self, id: String, secret: String) -> usize {
         self.accounts.push(Account { id, secrets: vec![secret], partner: None, council: None });
         self.accounts.len() - 1
     }
 
-    /// Records a key as the service returned it.
+    /// Adds a key that the service has created.
     pub(in super::super) fn add_key(
         &mut self,
         account: usize,

@@ -1,4 +1,4 @@
-//! Predictions of admission: the contract's order of checks, and the counting of requests.
+//! Predicts if a request is admitted and counted. The order of the checks is that of the API contract.
 
 use super::{Called, Caller, Key, Refused, RefusedBefore, Said, Shown, Truth, UNAUTHORIZED};
 
@@ -12,7 +12,8 @@ pub(super) enum Act {
 }
 
 impl Truth {
-    /// Admits a request, judges it, and counts it unless a limit refuses.
+    /// Predicts the response to a request: checks if the request is admitted, then calls `judge`. Counts the request,
+    /// unless a rate limit or the monthly limit refuses it.
     pub(super) fn answer<T>(
         &mut self,
         caller: Caller,
@@ -59,7 +60,7 @@ impl Truth {
         Some(Said { result: Err(refused), limits: Some(used.shown(terms, self.now)) })
     }
 
-    /// Checks everything before the rate check.
+    /// Performs all checks that come before the rate limits. Returns the indexes of the session and the key.
     fn identify(&self, caller: Caller, act: Act) -> Result<(usize, usize), Refused> {
         let account = self.authenticate(caller.shown)?;
         let Shown::Session(session) = caller.shown else { return Err(UNAUTHORIZED) };

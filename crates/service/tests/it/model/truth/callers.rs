@@ -1,4 +1,4 @@
-//! Predictions of authenticated requests, in the contract's order of checks.
+//! Predicts the responses to authenticated requests. The order of the checks is that of the API contract.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use super::{
     Refused, Said, Truth, Webhook, admission::Act,
 };
 
-/// A send.
+/// The content of a request to send a message.
 pub(in super::super) struct Request {
     pub(in super::super) to: Target,
-    /// The text of `to`.
+    /// The recipient, as written in the request.
     pub(in super::super) text: String,
-    /// Or the fault of the body.
+    /// The message, or the refusal of a faulty body.
     pub(in super::super) message: Result<String, Refused>,
     pub(in super::super) name: Option<String>,
 }
@@ -30,7 +30,7 @@ pub(in super::super) enum Target {
 pub(in super::super) enum Sending {
     /// A new envelope, without id, hash and size.
     Fresh(Value),
-    /// The first response again.
+    /// The first response again, because the idempotency key was repeated.
     Replay(Value),
 }
 
@@ -86,7 +86,7 @@ impl Truth {
         Ok(recipient)
     }
 
-    /// Records an envelope as the service returned it.
+    /// Adds an envelope that the service has stored.
     pub(in super::super) fn add_envelope(&mut self, caller: Caller, request: Request, sent: Value) {
         let id_of = |field: &str| sent[field].as_str().unwrap().to_owned();
         let (id, recipient) = (id_of("envelope_id"), id_of("recipient"));
@@ -113,7 +113,7 @@ impl Truth {
         });
     }
 
-    /// Whether an envelope has not expired, purged or not.
+    /// Returns true if an envelope has not expired. It does not matter whether housekeeping has deleted the row.
     pub(in super::super) fn is_kept(&self, envelope: usize) -> bool {
         self.now - self.envelopes[envelope].at <= KEPT_FOR_MS
     }
@@ -174,7 +174,7 @@ impl Truth {
         })
     }
 
-    /// Records a webhook as the service returned it.
+    /// Adds a webhook that the service has registered.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
         shown["disabled_reason"] = Value::Null;
@@ -186,7 +186,7 @@ impl Truth {
         }
     }
 
-    /// Without `usage`, which equals the limits of the response.
+    /// Predicts the status of a key without the member `usage`, which equals the rate limits of the response.
     pub(in super::super) fn status(
         &mut self,
         caller: Caller,
@@ -226,7 +226,8 @@ impl Truth {
         })
     }
 
-    /// Waiting envelopes of a key. Nothing transfers them during a run.
+    /// Returns the number of envelopes that wait because the key had no webhook for them. No envelope is transferred to
+    /// a new webhook during a test case.
     fn waiting(&self, key: usize) -> usize {
         self.envelopes.iter().filter(|it| it.recipient == key && it.is_waiting).count()
     }

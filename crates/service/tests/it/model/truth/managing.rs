@@ -1,4 +1,4 @@
-//! Predictions of webhook management and pending deliveries.
+//! Predicts the responses to requests that change webhooks and their deliveries.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ impl Truth {
         })
     }
 
-    /// The node holds every delivery, so none is pending.
+    /// Predicts the enabling of a webhook. `due_now` is zero, because the node has leased every delivery.
     pub(in super::super) fn enable(
         &mut self,
         caller: Caller,
@@ -84,7 +84,7 @@ impl Truth {
         })
     }
 
-    /// Pending deliveries of existing webhooks.
+    /// Returns the pending deliveries of existing webhooks, as pairs of envelope id and webhook id.
     pub(in super::super) fn queue(&self) -> Vec<(String, String)> {
         let told = self.envelopes.iter().flat_map(|envelope| {
             envelope.told.iter().map(|webhook| (envelope.id.clone(), webhook.clone()))

@@ -1,4 +1,4 @@
-//! Predictions of admin actions.
+//! Predicts the results of operators' actions.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ pub(in super::super) enum Unmade {
     Pointless,
 }
 
-/// The result of an action.
+/// The result of an operator's action.
 pub(in super::super) type Deed = Result<Value, Unmade>;
 
-/// The subject of a decision.
+/// The account, key or partner that a governance decision concerns.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Account(usize),
@@ -78,7 +78,8 @@ impl Truth {
         self.decide(Subject::Account(account), verb, why)
     }
 
-    /// A suspension needs a partner with an account. A restoration needs none.
+    /// Predicts the suspension or restoration of a partner. A suspension needs a partner with an account. A restoration
+    /// does not.
     pub(in super::super) fn decide_on_partner(
         &mut self,
         partner: usize,
