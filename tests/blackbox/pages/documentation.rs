@@ -94,7 +94,7 @@ fn each_link_of_the_list_for_language_models_works() {
     }
 }
 
-/// Visits all guides, the landing page, one endpoint and one error with axe, in four forms.
+/// Visits all guides, the landing page, one endpoint and one error with axe, in two forms.
 #[test]
 fn public_pages_have_no_fault_in_a_browser() {
     let server = Database::embedded().serve();
