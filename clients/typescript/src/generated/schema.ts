@@ -793,21 +793,21 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the allowlist. `anyone`: Accepts every key. `contacts`: Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
+         * @description The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the recipient's allowlist. `anyone`: Accepts every key, except keys on the recipient's blocklist. `contacts`: Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
          * @enum {string}
          */
         AcceptPolicy: "allowlist" | "anyone" | "contacts" | "nobody";
         /** @description The result of closing an account. */
         AccountClosed: {
-            /** @description The account. */
+            /** @description Id of the closed account. */
             account_id: components["schemas"]["AccountId"];
-            /** @description Time of the closing. */
+            /** @description Time at which the account was closed. */
             closed_at: components["schemas"]["Timestamp"];
             /** @description Whether the personal data of the owner, such as labels and handles, was erased too. */
             erased: boolean;
             /** @description Whether all rows are deleted. If not, housekeeping deletes the remaining rows. */
             complete: boolean;
-            /** @description Numbers of deleted rows. */
+            /** @description Number of deleted rows of each kind. */
             deleted: components["schemas"]["DeletedRows"];
             /** @description The data that is kept, with the reasons. */
             kept: components["schemas"]["KeptData"][];
@@ -835,7 +835,7 @@ export interface components {
             handle: components["schemas"]["Handle"] | null;
             /** @description The DID of the identity. */
             did: components["schemas"]["Did"];
-            /** @description Always `active`. */
+            /** @description The state of the new key, which is always `active`. */
             status: components["schemas"]["KeyStatus"];
             /**
              * @description The initial plan, which sets the limits of the key.
@@ -844,7 +844,7 @@ export interface components {
             plan: "builder" | "enterprise" | "explorer" | "sovereign";
             /** @description The account that owns the key. */
             account_id: components["schemas"]["AccountId"];
-            /** @description Time of activation. */
+            /** @description Time at which the key was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description The login secret of a new account, shown only in this response. Absent if the account existed before the request. */
             login_secret?: string;
@@ -852,7 +852,7 @@ export interface components {
             recovery_code?: string;
         };
         /**
-         * @description The kind of an act on an account. `key_activated`: A key was activated. `key_revoked`: The owner revoked a key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator acted on the account or on one of its keys. `policy_changed`: The owner changed the policy of a key. `recovered`: The recovery code replaced the login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
+         * @description The kind of an action in the activity log of an account. `key_activated`: An API key (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator changed the account or one of its API keys. `policy_changed`: The owner changed the recipient policy of an API key. `recovered`: A client used the recovery code to get a new login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
          * @enum {string}
          */
         ActivityKind: "key_activated" | "key_revoked" | "login" | "login_failed" | "logout" | "operator" | "policy_changed" | "recovered" | "secret_replaced" | "token_created" | "token_revoked" | "webhook_deleted" | "webhook_registered";
@@ -873,17 +873,17 @@ export interface components {
             /** @description The `next_cursor` of the previous page. */
             cursor?: string | null;
         };
-        /** @description An entry of the activity log: one act (an action on an account, such as a login). */
+        /** @description An entry of the activity log. It describes one action on the account, such as a login. */
         ActivityView: {
-            /** @description Time of the act. */
+            /** @description Time of the action. */
             at: components["schemas"]["Timestamp"];
-            /** @description Kind of the act. */
+            /** @description Kind of the action, such as a login. */
             kind: components["schemas"]["ActivityKind"];
-            /** @description Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and the id of the API token. */
+            /** @description Author of the action: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and the id of the API token. */
             actor: string;
             /** @description Address of the client; `null` for operators. */
             client_address: string | null;
-            /** @description The affected key, webhook or session. */
+            /** @description Details of the action, such as the affected key, webhook or session; `null` if there are none. */
             detail: string | null;
         };
         /** @description Id of an API key. The id is the public name of one identity. */
@@ -894,7 +894,7 @@ export interface components {
             token_id: components["schemas"]["ApiTokenId"];
             /** @description The value for `Authorization: Bearer`, shown only in this response. */
             token: string;
-            /** @description Display name. */
+            /** @description Display name of the token. */
             name: components["schemas"]["Label"];
             /** @description The only key that the token can act as. */
             api_key_id: components["schemas"]["ApiKeyId"];
@@ -902,7 +902,7 @@ export interface components {
             scopes: components["schemas"]["TokenScope"][];
             /** @description Time of creation. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description End of the token. */
+            /** @description Time at which the token expires. */
             expires_at: components["schemas"]["Timestamp"];
         };
         /** @description Id of an API token. */
@@ -926,15 +926,15 @@ export interface components {
         ApiTokenView: {
             /** @description Id of the token. */
             token_id: components["schemas"]["ApiTokenId"];
-            /** @description Display name. */
+            /** @description Display name of the token. */
             name: components["schemas"]["Label"];
             /** @description The only key that the token can act as. */
             api_key_id: components["schemas"]["ApiKeyId"];
             /** @description The requests that the token allows. */
             scopes: components["schemas"]["TokenScope"][];
-            /** @description Time of creation. */
+            /** @description Time at which the token was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description End of the token. */
+            /** @description Time at which the token expires. */
             expires_at: components["schemas"]["Timestamp"];
             /** @description Start of the hour of the last use; null if the token was never used. */
             last_used_at: components["schemas"]["Timestamp"] | null;
@@ -971,7 +971,7 @@ export interface components {
             name: components["schemas"]["CheckName"];
             /** @description Status of the check for this key. */
             status: components["schemas"]["CheckStatus"];
-            /** @description End of the validity of the attestation. `null` with status `passed` means that it does not expire. */
+            /** @description End of the attestation's validity, exclusive. Null if the attestation does not expire, or if the status is `failed` or `missing`. */
             valid_until: components["schemas"]["Timestamp"] | null;
             /** @description Whether the circuit passes only if this check passes. */
             required: boolean;
@@ -979,7 +979,7 @@ export interface components {
             any_of: components["schemas"]["CheckName"][];
         };
         /**
-         * @description The status of a compliance check for one API key, from best to worst. `passed`: A valid attestation of success exists. `expired`: The attestation of success is no longer valid. `failed`: The newest attestation reports a failure. `missing`: No attestation exists.
+         * @description The status of a compliance check for one API key, from best to worst. `passed`: A valid attestation of success exists. `expired`: An attestation of success exists, but is no longer valid. `failed`: The newest attestation reports a failure. `missing`: No attestation exists.
          * @enum {string}
          */
         CheckStatus: "passed" | "expired" | "failed" | "missing";
@@ -1033,7 +1033,7 @@ export interface components {
              */
             deleted: true;
         };
-        /** @description Numbers of rows that a closing deleted or changed. */
+        /** @description Numbers of rows that the closing of an account deleted or changed. */
         DeletedRows: {
             /**
              * Format: uint64
@@ -1057,7 +1057,7 @@ export interface components {
             webhooks: number;
             /**
              * Format: uint64
-             * @description Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping deletes the rest later.
+             * @description Number of deleted deliveries (events to be sent) to these webhooks. If there are very many, housekeeping deletes the rest later.
              */
             deliveries: number;
             /**
@@ -1119,16 +1119,16 @@ export interface components {
              * @description HTTP status of the response; `null` without a response.
              */
             status_code: number | null;
-            /** @description Class of the failure. For a pending delivery, the class of the failure of its last attempt. */
+            /** @description Class of the failure; `null` without a failure. For a pending delivery, the class of the failure of its last attempt. */
             error: string | null;
             /**
              * Format: uint32
-             * @description Duration of the attempt in milliseconds.
+             * @description Duration of the attempt in milliseconds; `null` for a pending delivery.
              */
             duration_ms: number | null;
-            /** @description Time at which the next attempt is due. `null` if none follows, while an attempt is running, and while the webhook is disabled. */
+            /** @description Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the webhook is disabled. */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
-            /** @description Beginning of the response's body. */
+            /** @description Beginning of the response's body; `null` without a response. */
             response: string | null;
         };
         /** @description A decentralised identifier (DID). The DID of an identity is a `did:key` of its Ed25519 signing key, and never changes, not even after revocation. The DID of the service is a `did:web` of its base URL. */
@@ -1141,7 +1141,7 @@ export interface components {
             assertionMethod: string[];
         };
         /**
-         * @description The reason why the service disabled a webhook. `failing`: All attempts failed for too long. `gone`: The receiver responded with status 410 (Gone).
+         * @description The reason why the service disabled a webhook. `failing`: All attempts failed for longer than the allowed time. `gone`: The receiver responded with status 410 (Gone).
          * @enum {string}
          */
         DisabledReason: "failing" | "gone";
@@ -1154,7 +1154,7 @@ export interface components {
             dry_run: true;
             /** @description True if a badge would be issued. */
             granted: boolean;
-            /** @description All reasons for a refusal. A request without `dry_run` returns only the first one. */
+            /** @description All reasons for a refusal. A request without `dry_run` returns only the first reason. */
             refusals: components["schemas"]["Explanation"][];
         };
         /** @description The webhook to enable. */
@@ -1218,7 +1218,7 @@ export interface components {
             envelope_hash: components["schemas"]["EnvelopeHash"];
             /** @description The API key of the sender. */
             sender: components["schemas"]["ApiKeyId"];
-            /** @description The handle of the sender; null without one. Present with `--events v1.1` only. */
+            /** @description The handle of the sender; null if the sender has no handle. Only events of version v1.1 (server setting `--events`) contain this field. */
             sender_handle?: components["schemas"]["SenderHandle"] | null;
             /** @description Algorithm and state of the encryption. */
             encryption: components["schemas"]["Encryption"];
@@ -1237,7 +1237,7 @@ export interface components {
             recipient: components["schemas"]["ApiKeyId"];
             /** @description The reason why the envelope bounced. */
             reason: components["schemas"]["BounceReason"];
-            /** @description Time of the event. */
+            /** @description The `metadata` object, which contains the time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
         /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
@@ -1268,7 +1268,7 @@ export interface components {
             limit: number;
             /** @description End of the current day or month (UTC), when the usage starts at zero again. */
             resets_at: components["schemas"]["Timestamp"];
-            /** @description Time of the event. */
+            /** @description The `metadata` object, which contains the time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
         /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
@@ -1277,15 +1277,15 @@ export interface components {
             event: components["schemas"]["EventKind"];
             /** @description Id of the event, the same as in the header `webhook-id`. */
             event_id: components["schemas"]["OwnEventId"];
-            /** @description The changed key. */
+            /** @description The changed API key. */
             api_key_id: components["schemas"]["ApiKeyId"];
-            /** @description The handle of the key before the change. */
+            /** @description The handle of the key before the change; null if the key had no handle. */
             handle: components["schemas"]["Handle"] | null;
-            /** @description The key to which the handle was moved. */
+            /** @description The API key to which the handle was moved; null if the handle was not moved. */
             replaced_by: components["schemas"]["ApiKeyId"] | null;
             /** @description The kind of change. */
             reason: components["schemas"]["RotationReason"];
-            /** @description Time of the event. */
+            /** @description The `metadata` object, which contains the time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
         /**
@@ -1315,11 +1315,11 @@ export interface components {
             checks?: components["schemas"]["CheckReport"][] | null;
         };
         /**
-         * @description The kind of a governance decision. `council_action`: A council action. Blocks one key, or all keys of one account. `partner_suspension`: A suspension of a partner. Blocks all keys of the partner's accounts.
+         * @description The kind of a governance decision. `council_action`: A council action: an operator's decision that blocks one API key, or all API keys of one account. `partner_suspension`: A suspension of a partner. Blocks all API keys of the partner's accounts.
          * @enum {string}
          */
         GovernanceKind: "council_action" | "partner_suspension";
-        /** @description A proposed or enforced governance decision, in the form shown to the owner of the key. */
+        /** @description A proposed or enforced governance decision (a block by an operator), as shown to the owner of the API key. */
         GovernanceReason: {
             /** @description Kind of the decision. */
             kind: components["schemas"]["GovernanceKind"];
@@ -1335,11 +1335,11 @@ export interface components {
          * @enum {string}
          */
         GovernanceStatus: "enforced" | "lifted" | "proposed";
-        /** @description The governance decisions that affect an API key. */
+        /** @description The governance decisions (blocks, proposed blocks and suspensions) that affect an API key. */
         GovernanceView: {
-            /** @description True if a decision blocks the key. */
+            /** @description True if a governance decision blocks the key. */
             blocked: boolean;
-            /** @description All decisions that have not been lifted. */
+            /** @description All governance decisions about the key that have not been lifted. */
             reasons: components["schemas"]["GovernanceReason"][];
         };
         /** @description A handle: a unique, readable name of an API key. It has 3 to 32 characters of `a-z 0-9 - _` and starts with a letter. Upper case is converted to lower case. Names similar to an id, a secret or a DID are rejected. */
@@ -1361,9 +1361,9 @@ export interface components {
         IssuedBadge: {
             /** @description Id of the badge. */
             badge_id: components["schemas"]["BadgeId"];
-            /** @description Start of the validity. */
+            /** @description Time from which the badge is valid. */
             issued_at: components["schemas"]["Timestamp"];
-            /** @description End of the validity. */
+            /** @description Time from which the badge is no longer valid. */
             expires_at: components["schemas"]["Timestamp"];
             /** @description The badge as a signed JWT. */
             credential: string;
@@ -1383,7 +1383,7 @@ export interface components {
             data: string;
             /** @description The reason for keeping the data. */
             reason: string;
-            /** @description The end of the time for which the data is kept. */
+            /** @description The end of the storage: a period, or the command that deletes the data. */
             until: string;
         };
         /** @description The state, the limits and the usage of an API key. */
@@ -1405,11 +1405,11 @@ export interface components {
             plan: "builder" | "enterprise" | "explorer" | "sovereign";
             /** @description The account that owns the key. */
             account_id: components["schemas"]["AccountId"];
-            /** @description Time of activation. */
+            /** @description Time at which the key was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description The governance decisions that affect the key. */
+            /** @description The governance decisions (blocks, proposed blocks and suspensions) that affect the key. */
             governance: components["schemas"]["GovernanceView"];
-            /** @description The limits and their usage, including this request. */
+            /** @description The limits per minute, day and month, with the current usage. The usage includes this request. */
             usage: components["schemas"]["Report"];
             /**
              * Format: uint32
@@ -1438,7 +1438,7 @@ export interface components {
         Label: string;
         /** @description The newest failed attempt to deliver an event to a webhook. */
         LastFailure: {
-            /** @description End of the attempt. */
+            /** @description Time at which the attempt ended. */
             at: components["schemas"]["Timestamp"];
             /** @description What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`. */
             error: string;
@@ -1510,7 +1510,7 @@ export interface components {
              * @constant
              */
             token_type: "Bearer";
-            /** @description End of the session. */
+            /** @description Time at which the session expires. */
             expires_at: components["schemas"]["Timestamp"];
             /** @description The account of the session. */
             account_id: components["schemas"]["AccountId"];
@@ -1574,7 +1574,7 @@ export interface components {
             encryption: components["schemas"]["Encryption"];
             /** @description Size and time of the envelope. */
             metadata: components["schemas"]["Metadata"];
-            /** @description Time of the first opening. */
+            /** @description Time at which the recipient first opened the envelope. */
             opened_at: components["schemas"]["Timestamp"];
         };
         /** @description Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the envelope. */
@@ -1604,9 +1604,9 @@ export interface components {
             accept: components["schemas"]["AcceptPolicy"];
             /** @description The part of a receipt (the state of a received envelope) that the key shows to the sender. */
             receipts: components["schemas"]["ReceiptPolicy"];
-            /** @description Whether other keys can see the label. */
+            /** @description Whether other keys can see the label (display name) of the key. */
             listed: boolean;
-            /** @description The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`. */
+            /** @description The allowlist: keys whose messages are accepted if `accept` is `allowlist` or `contacts`. */
             allowed: components["schemas"]["ApiKeyId"][];
             /** @description The blocklist: keys whose messages are always refused. */
             blocked: components["schemas"]["ApiKeyId"][];
@@ -1657,7 +1657,7 @@ export interface components {
             envelope_id: components["schemas"]["EnvelopeId"];
             /** @description The key that can open the envelope. */
             recipient: components["schemas"]["ApiKeyId"];
-            /** @description Time of the send. */
+            /** @description Time at which the envelope was sent. */
             sent_at: components["schemas"]["Timestamp"];
             /** @description State of the envelope. */
             state: components["schemas"]["ReceiptState"];
@@ -1667,7 +1667,7 @@ export interface components {
             opened_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description The part of a receipt (the state of a sent envelope) that the recipient shows to the sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees everything except whether the recipient opened the envelope. `opened`: The sender sees everything.
+         * @description The part of a receipt (the state of a sent envelope) that the recipient shows to the sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees whether the envelope was delivered, waits or bounced, but not whether it was opened. `opened`: The sender sees the whole state, including whether the envelope was opened.
          * @enum {string}
          */
         ReceiptPolicy: "none" | "notified" | "opened";
@@ -1678,7 +1678,7 @@ export interface components {
             api_key_id?: string;
         };
         /**
-         * @description The state of an envelope, as its sender sees it. `bounced`: The envelope did not reach its recipient, and nothing delivers it any more. `notified`: A webhook of the recipient responded with success. `opened`: The recipient opened the envelope. `sent`: The envelope is stored. `waiting`: The recipient has no webhook yet.
+         * @description The state of an envelope, as its sender sees it. `bounced`: The envelope could not be delivered. No further delivery attempt is scheduled. `notified`: A webhook of the recipient responded with success. `opened`: The recipient opened the envelope. `sent`: The envelope is stored. No other state applies, or the recipient hides the other state. `waiting`: The envelope waits, because its recipient has no webhook for received envelopes.
          * @enum {string}
          */
         ReceiptState: "bounced" | "notified" | "opened" | "sent" | "waiting";
@@ -1736,7 +1736,7 @@ export interface components {
             recovered: number;
             /** @description True if further failed deliveries remain. Send the same request again. */
             more: boolean;
-            /** @description True if the request only counted. */
+            /** @description True if the request only counted deliveries, and changed none. */
             dry_run: boolean;
         };
         /** @description The event to send again, and the webhook. */
@@ -1873,7 +1873,7 @@ export interface components {
             api_key_id?: string;
         };
         /**
-         * @description The kind of change of a key. `replaced`: The handle of the key was moved to another key. `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
+         * @description The kind of change of an API key. `replaced`: The handle of the key was moved to another key. `revoked`: The key was revoked. `sealing_key`: The sealing key (the key pair to which messages are encrypted) was replaced. The DID is unchanged.
          * @enum {string}
          */
         RotationReason: "replaced" | "revoked" | "sealing_key";
@@ -1881,11 +1881,11 @@ export interface components {
         Score: string;
         /** @description New secrets of an account. */
         SecretsReplaced: {
-            /** @description Account of the secrets. */
+            /** @description Id of the account. */
             account_id: components["schemas"]["AccountId"];
-            /** @description The new login secret; shown only here. */
+            /** @description The new login secret, shown only in this response. */
             login_secret: string;
-            /** @description The new recovery code; shown only here. */
+            /** @description The new recovery code, shown only in this response. */
             recovery_code: string;
         };
         /** @description A message and its recipient. */
@@ -1980,7 +1980,7 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description A group of requests that an API token can allow. `open`: Open envelopes. `read`: Read the status of the key, its webhooks and their deliveries, and find identities. `send`: Send messages and read their receipts. `webhooks`: Register and manage webhooks.
+         * @description A group of requests that an API token can allow. `open`: Open envelopes. `read`: Read the status of the key, its webhooks and their deliveries, and find identities. `send`: Send messages, and read the receipts (delivery states) of sent messages. `webhooks`: Register and manage webhooks.
          * @enum {string}
          */
         TokenScope: "open" | "read" | "send" | "webhooks";
@@ -1988,9 +1988,9 @@ export interface components {
         Unmet: {
             /** @description The metric with the unmet threshold. */
             metric: components["schemas"]["Metric"];
-            /** @description The measured value of the metric. `null` if the key was never assessed. */
+            /** @description The measured value of the metric. Null if the API key was never assessed. */
             value: components["schemas"]["Score"] | null;
-            /** @description The threshold of the metric, a minimum or a maximum. */
+            /** @description The threshold of the metric: a minimum or a maximum, depending on `must_be`. */
             bound: components["schemas"]["Score"];
             /**
              * @description The required relation of the value to the threshold: `>=` or `<=`.

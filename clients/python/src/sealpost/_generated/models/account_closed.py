@@ -24,7 +24,7 @@ class AccountClosed:
         closed_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         erased (bool): Whether the personal data of the owner, such as labels and handles, was erased too.
         complete (bool): Whether all rows are deleted. If not, housekeeping deletes the remaining rows.
-        deleted (DeletedRows): Numbers of rows that a closing deleted or changed.
+        deleted (DeletedRows): Numbers of rows that the closing of an account deleted or changed.
         kept (list[KeptData]): The data that is kept, with the reasons.
     """
 

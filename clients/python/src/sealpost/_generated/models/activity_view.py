@@ -14,21 +14,23 @@ T = TypeVar("T", bound="ActivityView")
 
 @_attrs_define
 class ActivityView:
-    """An entry of the activity log: one act (an action on an account, such as a login).
+    """An entry of the activity log. It describes one action on the account, such as a login.
 
     Attributes:
         at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
-        kind (ActivityKind): The kind of an act on an account. `key_activated`: A key was activated. `key_revoked`: The
-            owner revoked a key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong.
-            `logout`: The owner ended one or all sessions. `operator`: An operator acted on the account or on one of its
-            keys. `policy_changed`: The owner changed the policy of a key. `recovered`: The recovery code replaced the login
-            secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook.
-            `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token.
-            `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
-        actor (str): Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard,
-            or `token:` and the id of the API token.
+        kind (ActivityKind): The kind of an action in the activity log of an account. `key_activated`: An API key
+            (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A
+            login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An
+            operator changed the account or one of its API keys. `policy_changed`: The owner changed the recipient policy of
+            an API key. `recovered`: A client used the recovery code to get a new login secret. `secret_replaced`: The owner
+            replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token.
+            `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook.
+            `webhook_registered`: The owner registered a webhook.
+        actor (str): Author of the action: `client`, `operator`, `session:` and the name of the session on the
+            dashboard, or `token:` and the id of the API token.
         client_address (None | str): Address of the client; `null` for operators.
-        detail (None | str): The affected key, webhook or session.
+        detail (None | str): Details of the action, such as the affected key, webhook or session; `null` if there are
+            none.
     """
 
     at: datetime.datetime

@@ -19,10 +19,10 @@ class CheckReport:
     Attributes:
         name (str): The name of a compliance check, such as `identity_verified`: 1 to 64 characters of `a-z 0-9 _`.
         status (CheckStatus): The status of a compliance check for one API key, from best to worst. `passed`: A valid
-            attestation of success exists. `expired`: The attestation of success is no longer valid. `failed`: The newest
-            attestation reports a failure. `missing`: No attestation exists.
-        valid_until (datetime.datetime | None): End of the validity of the attestation. `null` with status `passed`
-            means that it does not expire.
+            attestation of success exists. `expired`: An attestation of success exists, but is no longer valid. `failed`:
+            The newest attestation reports a failure. `missing`: No attestation exists.
+        valid_until (datetime.datetime | None): End of the attestation's validity, exclusive. Null if the attestation
+            does not expire, or if the status is `failed` or `missing`.
         required (bool): Whether the circuit passes only if this check passes.
         any_of (list[str]): Names of the attestations that satisfy the check. One valid attestation is enough.
     """

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="DeletedRows")
 
 @_attrs_define
 class DeletedRows:
-    """Numbers of rows that a closing deleted or changed.
+    """Numbers of rows that the closing of an account deleted or changed.
 
     Attributes:
         sessions (int): Number of deleted sessions.
@@ -19,8 +19,8 @@ class DeletedRows:
         keys_revoked (int): Number of revoked keys. The secrets of these keys are destroyed, so envelopes to these keys
             cannot be opened.
         webhooks (int): Number of deleted webhooks, with their URLs and secrets.
-        deliveries (int): Number of deleted pending deliveries to these webhooks. Of a long backlog, housekeeping
-            deletes the rest later.
+        deliveries (int): Number of deleted deliveries (events to be sent) to these webhooks. If there are very many,
+            housekeeping deletes the rest later.
         handles (int): Number of erased handles.
         labels (int): Number of erased labels of keys. If a label is erased, the allowlist and the blocklist of its key
             are emptied too.

@@ -22,11 +22,12 @@ class DeliveryView:
         at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         outcome (DeliveryViewOutcome): State of the entry: `pending`, `succeeded`, `failed` or `exhausted`.
         status_code (int | None): HTTP status of the response; `null` without a response.
-        error (None | str): Class of the failure. For a pending delivery, the class of the failure of its last attempt.
-        duration_ms (int | None): Duration of the attempt in milliseconds.
-        next_attempt_at (datetime.datetime | None): Time at which the next attempt is due. `null` if none follows, while
-            an attempt is running, and while the webhook is disabled.
-        response (None | str): Beginning of the response's body.
+        error (None | str): Class of the failure; `null` without a failure. For a pending delivery, the class of the
+            failure of its last attempt.
+        duration_ms (int | None): Duration of the attempt in milliseconds; `null` for a pending delivery.
+        next_attempt_at (datetime.datetime | None): Time at which the next attempt is due. `null` if no attempt follows,
+            while an attempt is running, and while the webhook is disabled.
+        response (None | str): Beginning of the response's body; `null` without a response.
     """
 
     envelope_id: str

@@ -20,7 +20,8 @@ class DryRun:
     Attributes:
         dry_run (bool): Always `true`.
         granted (bool): True if a badge would be issued.
-        refusals (list[Explanation]): All reasons for a refusal. A request without `dry_run` returns only the first one.
+        refusals (list[Explanation]): All reasons for a refusal. A request without `dry_run` returns only the first
+            reason.
     """
 
     dry_run: bool

@@ -33,8 +33,8 @@ class EnvelopeReceived:
         sender (str): Id of an API key. The id is the public name of one identity.
         encryption (Encryption): The encryption of an envelope.
         metadata (Metadata): Size of an envelope, and time of its sealing.
-        sender_handle (None | str | Unset): The handle of the sender; null without one. Present with `--events v1.1`
-            only.
+        sender_handle (None | str | Unset): The handle of the sender; null if the sender has no handle. Only events of
+            version v1.1 (server setting `--events`) contain this field.
     """
 
     event: EventKind

@@ -15,12 +15,12 @@ T = TypeVar("T", bound="GovernanceReason")
 
 @_attrs_define
 class GovernanceReason:
-    """A proposed or enforced governance decision, in the form shown to the owner of the key.
+    """A proposed or enforced governance decision (a block by an operator), as shown to the owner of the API key.
 
     Attributes:
-        kind (GovernanceKind): The kind of a governance decision. `council_action`: A council action. Blocks one key, or
-            all keys of one account. `partner_suspension`: A suspension of a partner. Blocks all keys of the partner's
-            accounts.
+        kind (GovernanceKind): The kind of a governance decision. `council_action`: A council action: an operator's
+            decision that blocks one API key, or all API keys of one account. `partner_suspension`: A suspension of a
+            partner. Blocks all API keys of the partner's accounts.
         status (GovernanceStatus): The status of a governance decision. `enforced`: In force: blocks all affected keys.
             `lifted`: No longer in force: the decision blocks nothing. `proposed`: Announced: the decision blocks nothing
             yet.

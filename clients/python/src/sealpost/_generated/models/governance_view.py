@@ -15,11 +15,11 @@ T = TypeVar("T", bound="GovernanceView")
 
 @_attrs_define
 class GovernanceView:
-    """The governance decisions that affect an API key.
+    """The governance decisions (blocks, proposed blocks and suspensions) that affect an API key.
 
     Attributes:
-        blocked (bool): True if a decision blocks the key.
-        reasons (list[GovernanceReason]): All decisions that have not been lifted.
+        blocked (bool): True if a governance decision blocks the key.
+        reasons (list[GovernanceReason]): All governance decisions about the key that have not been lifted.
     """
 
     blocked: bool

@@ -30,10 +30,11 @@ class IdentityRotated:
         event_id (str): Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the
             envelope.
         api_key_id (str): Id of an API key. The id is the public name of one identity.
-        handle (None | str): The handle of the key before the change.
-        replaced_by (None | str): The key to which the handle was moved.
-        reason (RotationReason): The kind of change of a key. `replaced`: The handle of the key was moved to another
-            key. `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
+        handle (None | str): The handle of the key before the change; null if the key had no handle.
+        replaced_by (None | str): The API key to which the handle was moved; null if the handle was not moved.
+        reason (RotationReason): The kind of change of an API key. `replaced`: The handle of the key was moved to
+            another key. `revoked`: The key was revoked. `sealing_key`: The sealing key (the key pair to which messages are
+            encrypted) was replaced. The DID is unchanged.
         metadata (EventMetadata): The `metadata` object of an event.
     """
 

@@ -16,7 +16,7 @@ class KeptData:
     Attributes:
         data (str): Description of the data.
         reason (str): The reason for keeping the data.
-        until (str): The end of the time for which the data is kept.
+        until (str): The end of the storage: a period, or the command that deletes the data.
     """
 
     data: str

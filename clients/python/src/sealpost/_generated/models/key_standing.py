@@ -36,7 +36,8 @@ class KeyStanding:
         plan (KeyStandingPlan): The plan of the key, which sets its limits.
         account_id (str): Id of an account. An account owns API keys.
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
-        governance (GovernanceView): The governance decisions that affect an API key.
+        governance (GovernanceView): The governance decisions (blocks, proposed blocks and suspensions) that affect an
+            API key.
         usage (Report): Used and remaining units of the limits per minute, day and month.
         throughput_per_second (int): Maximum number of messages per second. A burst of one second is allowed.
         webhooks (int): Number of webhooks of the key.

@@ -18,14 +18,15 @@ class PolicyView:
 
     Attributes:
         accept (AcceptPolicy): The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the
-            allowlist. `anyone`: Accepts every key. `contacts`: Accepts the contacts of the recipient and the keys on the
-            allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of
-            envelopes. `nobody`: Accepts no key.
+            recipient's allowlist. `anyone`: Accepts every key, except keys on the recipient's blocklist. `contacts`:
+            Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
+            recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
         receipts (ReceiptPolicy): The part of a receipt (the state of a sent envelope) that the recipient shows to the
-            sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees everything except
-            whether the recipient opened the envelope. `opened`: The sender sees everything.
-        listed (bool): Whether other keys can see the label.
-        allowed (list[str]): The allowlist: keys that `accept` admits if it is `allowlist` or `contacts`.
+            sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees whether the
+            envelope was delivered, waits or bounced, but not whether it was opened. `opened`: The sender sees the whole
+            state, including whether the envelope was opened.
+        listed (bool): Whether other keys can see the label (display name) of the key.
+        allowed (list[str]): The allowlist: keys whose messages are accepted if `accept` is `allowlist` or `contacts`.
         blocked (list[str]): The blocklist: keys whose messages are always refused.
     """
 

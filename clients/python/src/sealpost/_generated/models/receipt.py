@@ -20,10 +20,11 @@ class Receipt:
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         recipient (str): Id of an API key. The id is the public name of one identity.
         sent_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
-        state (ReceiptState): The state of an envelope, as its sender sees it. `bounced`: The envelope did not reach its
-            recipient, and nothing delivers it any more. `notified`: A webhook of the recipient responded with success.
-            `opened`: The recipient opened the envelope. `sent`: The envelope is stored. `waiting`: The recipient has no
-            webhook yet.
+        state (ReceiptState): The state of an envelope, as its sender sees it. `bounced`: The envelope could not be
+            delivered. No further delivery attempt is scheduled. `notified`: A webhook of the recipient responded with
+            success. `opened`: The recipient opened the envelope. `sent`: The envelope is stored. No other state applies, or
+            the recipient hides the other state. `waiting`: The envelope waits, because its recipient has no webhook for
+            received envelopes.
         notified_at (datetime.datetime | None): Time of the first successful delivery; null if no delivery has
             succeeded, or if the recipient hides this time.
         opened_at (datetime.datetime | None): Time of the first opening; null if the envelope was not opened, or if the

@@ -19,7 +19,7 @@ class Recovered:
             in progress.
         recovered (int): Number of deliveries that this request made due.
         more (bool): True if further failed deliveries remain. Send the same request again.
-        dry_run (bool): True if the request only counted.
+        dry_run (bool): True if the request only counted deliveries, and changed none.
     """
 
     webhook_id: str

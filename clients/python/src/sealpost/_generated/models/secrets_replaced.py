@@ -15,8 +15,8 @@ class SecretsReplaced:
 
     Attributes:
         account_id (str): Id of an account. An account owns API keys.
-        login_secret (str): The new login secret; shown only here.
-        recovery_code (str): The new recovery code; shown only here.
+        login_secret (str): The new login secret, shown only in this response.
+        recovery_code (str): The new recovery code, shown only in this response.
     """
 
     account_id: str

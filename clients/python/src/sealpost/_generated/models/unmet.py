@@ -18,7 +18,7 @@ class Unmet:
 
     Attributes:
         metric (Metric): The name of a metric in an assessment.
-        value (None | str): The measured value of the metric. `null` if the key was never assessed.
+        value (None | str): The measured value of the metric. Null if the API key was never assessed.
         bound (str): A decimal from 0 to 1 with up to 18 decimal places.
         must_be (UnmetMustBe): The required relation of the value to the threshold: `>=` or `<=`.
     """
