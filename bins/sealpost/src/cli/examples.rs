@@ -230,8 +230,14 @@ mod tests {
         let command = Cli::command();
         let serve = command.find_subcommand("serve").unwrap();
         let known: Vec<_> = serve.get_arguments().filter_map(clap::Arg::get_env).collect();
-        let page = fs::read_to_string(top.join("../operating.md")).unwrap();
-        for word in [unit, image, page].iter().flat_map(|text| {
+        let others = [
+            "compose.yml",
+            "kubernetes.yml",
+            "../operating.md",
+            "../../bins/sealpost/packaging/debian/env",
+        ];
+        let others = others.map(|name| fs::read_to_string(top.join(name)).unwrap());
+        for word in [unit, image].iter().chain(&others).flat_map(|text| {
             text.split(|symbol: char| !symbol.is_ascii_uppercase() && symbol != '_')
         }) {
             if word.starts_with("SEALPOST_") && word != "SEALPOST_KEK" {
