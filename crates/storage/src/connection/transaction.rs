@@ -1,6 +1,6 @@
 //! Begins, commits and rolls back transactions. No other module does so.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, mem, sync::Arc, time::Instant};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use sealpost_domain::{
@@ -14,6 +14,7 @@ use crate::{
         durable_commits::DurableCommits,
         fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
+        journaled_acts::JournaledActs,
         on_backend,
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
@@ -31,6 +32,8 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
+    /// The acts of this transaction that go into the revocation journal after the commit.
+    pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
@@ -48,6 +51,7 @@ impl Transaction {
         durability: Durability,
         facts_cache: Arc<FactsCache>,
         durable_commits: &Arc<DurableCommits>,
+        journaled_acts: JournaledActs,
     ) -> Result<Self, StoreError> {
         let mut connection = pool.get().map_err(unavailable)?;
         if let Err(fault) = begin(&mut connection, durability) {
@@ -68,6 +72,7 @@ impl Transaction {
             failed,
             handles_seen,
             facts_cache,
+            journaled_acts,
             durable_commits,
             _write_guard: write_guard,
         })
@@ -96,10 +101,17 @@ impl Transaction {
             // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
             return Err(refused("cannot commit: a statement of this transaction failed"));
         }
-        match self.durable_commits.clone() {
+        let acts = mem::take(&mut self.journaled_acts);
+        let is_durable = self.durable_commits.is_some();
+        let pending = self.run(|conn| acts.raise_mark(conn, is_durable))?;
+        let done = match self.durable_commits.clone() {
             None => self.commit_now(),
             Some(commits) => commits.run(self.connection.server_process, || self.commit_durably()),
+        };
+        if let Some(pending) = pending {
+            pending.append(&done);
         }
+        done
     }
 
     /// Commits and waits for the disk and the standbys. Confirms a slow commit by a second commit, because the server
