@@ -21,6 +21,7 @@ mod node;
 mod operations;
 mod process_memory;
 mod reserved_handles;
+mod restore;
 pub mod secret_file;
 pub mod settings;
 
@@ -31,5 +32,6 @@ pub use journal::{Journal, JournalRecovery, attach_for_command, recover_database
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
 pub use process_memory::protect_process_memory;
+pub use restore::{Restored, restore};
 pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption, ServerInfo, SslMode};
 pub use settings::Settings;

@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
-    path::{Path, PathBuf},
+    path::Path,
     thread,
     time::Duration,
 };
@@ -13,6 +13,7 @@ use std::{
 use sealpost_domain::{Timestamp, ports::JournaledAct};
 
 use super::line::{Entry, Header};
+use crate::data_folder;
 
 /// The readable content of a journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,12 +106,12 @@ pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFa
     let mut bytes = Vec::new();
     locked.read_to_end(&mut bytes)?;
     let content = parse(&bytes).ok_or(JournalFault::NoJournal)?;
-    let new = with_suffix(path, ".new");
+    let new = data_folder::with_suffix(path, ".new");
     remove_if_present(&new)?;
     let mut file = create(&new)?;
     file.write_all(compacted(&content, keep_from).as_bytes())?;
     file.sync_all()?;
-    let old = with_suffix(path, ".1");
+    let old = data_folder::with_suffix(path, ".1");
     remove_if_present(&old)?;
     fs::hard_link(path, &old)?;
     fs::rename(&new, path)?;
@@ -179,7 +180,7 @@ fn open_or_create(path: &Path) -> io::Result<File> {
 /// Creates the file. If root does so, gives the file to the owner of its folder, so that the server can write to it.
 fn create(path: &Path) -> io::Result<File> {
     let file = options().create_new(true).mode(0o600).open(path)?;
-    let folder = fs::metadata(folder_of(path))?;
+    let folder = fs::metadata(data_folder::parent(path))?;
     if file.metadata()?.uid() != folder.uid() && rustix::process::geteuid().is_root() {
         std::os::unix::fs::fchown(&file, Some(folder.uid()), Some(folder.gid()))?;
     }
@@ -227,17 +228,7 @@ fn remove_if_present(path: &Path) -> io::Result<()> {
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(folder_of(path))?.sync_all()
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+    File::open(data_folder::parent(path))?.sync_all()
 }
 
 const FIRST_LINE_MAX: u64 = 512;
@@ -246,6 +237,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use proptest::{prelude::*, sample::Index};
     use sealpost_domain::ApiKeyId;
 

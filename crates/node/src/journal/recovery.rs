@@ -2,7 +2,7 @@
 
 use std::{error::Error, path::PathBuf, sync::Arc};
 
-use sealpost_domain::Clock;
+use sealpost_domain::{Clock, ports::RevocationJournal as _};
 use sealpost_service::{DatabaseRecovered, EndedCredentials, Operator};
 use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::random;
@@ -55,6 +55,9 @@ pub(crate) fn recover_and_attach(
         }
     }
     let journal = journal.attach(database, true, clock)?;
+    if journal.name().is_some() {
+        tracing::info!(file = %journal.path().display(), "recording revocations in the journal");
+    }
     Ok(Some(journal))
 }
 
