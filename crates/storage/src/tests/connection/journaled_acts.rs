@@ -6,7 +6,7 @@ use sealpost_domain::{
     AccountSecrets, ApiTokenId, BadgeId, KeyStatus, Revocation,
     ports::{
         ClosingExtent, Durability::Durable, Durability::Relaxed, JournaledAct, RevocationJournal,
-        Store, StoreError, Tx,
+        StoreError, Tx,
     },
 };
 use sealpost_testkit::{FsyncMode, Proxy, Server};
