@@ -28,7 +28,10 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     } = restored.recovery.database;
     let journals = match &restored.recovery.journals[..] {
         [] => "no revocation journal was found: repeat revocations by hand\n".to_owned(),
-        files => files.iter().map(|file| format!("applied {}\n", file.display())).collect(),
+        files => {
+            let lines = files.iter().map(|file| format!("applied {}\n", file.display()));
+            lines.collect::<Vec<_>>().concat()
+        }
     };
     let damaged = match restored.recovery.damaged_lines {
         0 => String::new(),

@@ -20,7 +20,7 @@ use crate::{
         encryption,
         fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
-        journaled_acts::{JournaledActs, SharedJournal},
+        journaled_acts::SharedJournal,
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
         reader::Reader,
         transaction::Transaction,
@@ -244,8 +244,9 @@ impl Database {
             }
         };
         let cache = Arc::clone(&self.facts_cache);
-        let acts = JournaledActs::new(&self.journal);
-        Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits, acts)
+        let begun =
+            Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
+        Ok(begun.with_journal(&self.journal))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         durable_commits::DurableCommits,
         fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
-        journaled_acts::JournaledActs,
+        journaled_acts::{JournaledActs, SharedJournal},
         on_backend,
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
@@ -51,7 +51,6 @@ impl Transaction {
         durability: Durability,
         facts_cache: Arc<FactsCache>,
         durable_commits: &Arc<DurableCommits>,
-        journaled_acts: JournaledActs,
     ) -> Result<Self, StoreError> {
         let mut connection = pool.get().map_err(unavailable)?;
         if let Err(fault) = begin(&mut connection, durability) {
@@ -72,10 +71,16 @@ impl Transaction {
             failed,
             handles_seen,
             facts_cache,
-            journaled_acts,
+            journaled_acts: JournaledActs::default(),
             durable_commits,
             _write_guard: write_guard,
         })
+    }
+
+    /// Records the acts of this transaction in the revocation journal.
+    pub(crate) fn with_journal(mut self, journal: &SharedJournal) -> Self {
+        self.journaled_acts = JournaledActs::new(journal);
+        self
     }
 
     /// Lets the commit take any time. Needed for migrations: the commit of SQLite may copy all changed pages into the

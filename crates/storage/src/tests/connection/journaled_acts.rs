@@ -52,6 +52,8 @@ impl RevocationJournal for Memory {
     }
 }
 
+type Act = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError>>;
+
 fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
     use JournaledAct as A;
     let journal = Memory::attach(db);
@@ -60,7 +62,6 @@ fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
     let tokens: [ApiTokenId; 2] = [(); 2].map(|()| api_tokens::insert(db, &key).id);
     let badge: BadgeId = badges::insert(db, &key.id);
     assert_eq!(journal.take(), [], "these writes revoke nothing");
-    type Act = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError>>;
     let revocation = Revocation { at: at(9), by: "an operator".to_owned(), reason: String::new() };
     let acts: Vec<(Act, Vec<A>)> = vec![
         (
