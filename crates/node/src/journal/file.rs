@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((content.last_mark(), content.entries.len()), (9, 2));
         assert_eq!(content.entries[1], entries[2]);
         assert!(matches!(content.entries[0].act, JournaledAct::SessionsEnded));
-        assert_eq!(fs::read(with_suffix(&path, ".1")).unwrap(), whole);
+        assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
         append(&path, &header(), &entries[..1]).unwrap();
         assert_eq!(read(&path).unwrap().unwrap().entries.len(), 3);
     }

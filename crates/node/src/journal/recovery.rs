@@ -55,8 +55,9 @@ pub(crate) fn recover_and_attach(
         }
     }
     let journal = journal.attach(database, true, clock)?;
+    // Creates the file now, so that the log shows at once if it cannot be created.
     if journal.name().is_some() {
-        tracing::info!(file = %journal.path().display(), "recording revocations in the journal");
+        tracing::debug!(file = %journal.path().display(), "recording revocations in the journal");
     }
     Ok(Some(journal))
 }
