@@ -7,6 +7,7 @@ mod doctor;
 mod logs;
 mod memory;
 mod metrics;
+mod restore;
 mod secrets;
 mod startup;
 mod tls;

@@ -2,7 +2,7 @@
 //! records every change.
 
 mod account;
-mod actor;
+pub(crate) mod actor;
 mod audit;
 mod badge;
 mod desk;
@@ -15,8 +15,11 @@ mod key;
 mod output;
 mod partner;
 mod plan;
+mod recover;
 mod token;
 mod webhook;
+
+use std::io::Write as _;
 
 use self::{desk::Desk, output::Output};
 use crate::{
@@ -28,23 +31,40 @@ use crate::{
 pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
-    match &args.noun {
-        Noun::Account(command) => account::run(&desk, output, command),
-        Noun::Assess(args) => badge::assess(&desk, output, args),
-        Noun::Attest(args) => badge::attest(&desk, output, args),
-        Noun::Audit(command) => audit::run(&desk, output, command),
-        Noun::Badge(command) => badge::run(&desk, output, command),
-        Noun::Governance(command) => governance::run(&desk, output, command),
-        Noun::Handle(command) => handle::run(&desk, output, command),
-        Noun::Invite(command) => invite::run(&desk, output, command),
-        Noun::Issuer(command) => issuer::run(&desk, output, command),
-        Noun::Kek(command) => kek::run(&desk, output, command),
-        Noun::Key(command) => key::run(&desk, output, command),
-        Noun::Partner(command) => partner::run(&desk, output, command),
-        Noun::Plan(command) => plan::run(&desk, output, command),
-        Noun::Session(command) => account::session(&desk, output, command),
+    // A recovery reads the journal, and records nothing in it.
+    let is_recovery = matches!(args.noun, Noun::Recover(_));
+    let journal = if is_recovery { None } else { desk.attach_journal()? };
+    let done = act(&desk, output, &args.noun);
+    if let Some(journal) = journal.filter(|journal| journal.pending() > 0) {
+        let warning = format!(
+            "sealpost: the revocation journal {} cannot be written: a restore of the database could undo this command\n",
+            journal.path().display()
+        );
+        // A failed write cannot be reported, because standard error is closed.
+        drop(std::io::stderr().write_all(warning.as_bytes()));
+    }
+    done
+}
+
+fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
+    match noun {
+        Noun::Account(command) => account::run(desk, output, command),
+        Noun::Assess(args) => badge::assess(desk, output, args),
+        Noun::Attest(args) => badge::attest(desk, output, args),
+        Noun::Audit(command) => audit::run(desk, output, command),
+        Noun::Badge(command) => badge::run(desk, output, command),
+        Noun::Governance(command) => governance::run(desk, output, command),
+        Noun::Handle(command) => handle::run(desk, output, command),
+        Noun::Invite(command) => invite::run(desk, output, command),
+        Noun::Issuer(command) => issuer::run(desk, output, command),
+        Noun::Kek(command) => kek::run(desk, output, command),
+        Noun::Key(command) => key::run(desk, output, command),
+        Noun::Partner(command) => partner::run(desk, output, command),
+        Noun::Plan(command) => plan::run(desk, output, command),
+        Noun::Recover(args) => recover::run(desk, output, args),
+        Noun::Session(command) => account::session(desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
-        Noun::Token(command) => token::run(&desk, output, command),
-        Noun::Webhook(command) => webhook::run(&desk, output, command),
+        Noun::Token(command) => token::run(desk, output, command),
+        Noun::Webhook(command) => webhook::run(desk, output, command),
     }
 }

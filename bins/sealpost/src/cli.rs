@@ -20,7 +20,7 @@ use crate::settings::{DatabaseArgs, ServeArgs};
 
 pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, KekCommand as AdminKekCommand,
-    KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
+    KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName, RecoverArgs,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
@@ -85,6 +85,11 @@ pub(crate) enum Command {
     },
     /// Migrate the database to this version
     Migrate(DatabaseArgs),
+    /// Replace the embedded database by a backup, and revoke again what was revoked since
+    ///
+    /// No server may run. Applies the revocation journal of the data folder, and ends all sessions and API tokens. The
+    /// replaced database stays under another name. For PostgreSQL use `pg_restore` and `sealpost admin recover`.
+    Restore(RestoreArgs),
     /// Serve the API and the pages
     Serve(Box<ServeArgs>),
     #[command(flatten)]
@@ -101,6 +106,19 @@ pub(crate) struct BackupArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
     /// New file for the copy; it must not exist
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// The database to replace, the backup, and further revocation journals.
+#[derive(Args)]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// Further revocation journals to apply, for example of a backup from an earlier version; repeatable
+    #[arg(long = "journal", value_name = "FILE")]
+    pub(crate) journal: Vec<PathBuf>,
+    /// File from `sealpost backup`
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

@@ -12,6 +12,7 @@ mod kek;
 mod logs;
 mod migrate;
 mod receiver;
+mod restore;
 mod serve;
 mod settings;
 mod shell;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Listen(listen) => receiver::listen(*listen),
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),
+        Command::Restore(args) => restore::run(&args),
         Command::Serve(serve) => serve::run(&serve),
         Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
         Command::Verify(verify) => receiver::verify(&verify),

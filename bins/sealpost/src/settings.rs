@@ -15,7 +15,7 @@ mod webhooks;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, builder::BoolishValueParser};
-use sealpost_node::settings::{KeySettings, Settings};
+use sealpost_node::settings::{JournalRetention, KeySettings, Settings};
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -55,6 +55,10 @@ pub(crate) struct ServeArgs {
     /// key; if omitted, a built-in list of names such as admin and support
     #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Service")]
     reserved_handles: Option<PathBuf>,
+    /// How long the revocation journal keeps acts: at least the age of the oldest backup that you would restore
+    #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
+          value_name = "SPAN", help_heading = "Service")]
+    journal_retention: Span,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
     #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
     migrate: bool,
@@ -103,6 +107,7 @@ impl From<&ServeArgs> for Settings {
             webhooks,
             circuits,
             reserved_handles,
+            journal_retention,
             migrate,
             kek_file,
             dev,
@@ -120,6 +125,7 @@ impl From<&ServeArgs> for Settings {
             keys: key_settings(kek_file.as_deref()),
             circuits: circuits.clone(),
             reserved_handles: reserved_handles.clone(),
+            journal_retention: JournalRetention(journal_retention.0),
             migrate: *migrate,
             dev: *dev,
         }

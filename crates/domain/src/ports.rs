@@ -8,6 +8,7 @@ mod envelopes;
 mod error;
 mod governance;
 mod housekeeping;
+mod journal;
 mod keys;
 mod ledger;
 mod lookup;
@@ -30,6 +31,7 @@ pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope
 pub use error::{BoxedError, StoreError};
 pub use governance::{AuditRepo, GovernanceRepo};
 pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
+pub use journal::{JournaledAct, RevocationJournal};
 pub use keys::{KeyRepo, RevocationSummary};
 pub use ledger::{
     AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,

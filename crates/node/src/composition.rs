@@ -19,6 +19,7 @@ use crate::{
     data_folder,
     disk_reserve::DiskReserve,
     error::{Failure, NodeError, database_error},
+    journal::{Journal, keeper::JournalKeeper, recovery::recover_and_attach},
     keys::{source::KeySource, watch::KeyFileWatch},
     reserved_handles,
     settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
@@ -34,6 +35,7 @@ pub(crate) struct Components {
     key_file_watch: Option<KeyFileWatch>,
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
+    journal_keeper: Option<JournalKeeper>,
     /// The lock file of the embedded database. The process holds the lock until the node is dropped. `None` with
     /// PostgreSQL.
     _lock: Option<File>,
@@ -64,13 +66,16 @@ impl Components {
             // The lock excludes other servers, so every delivery lease in the database belongs to a dead process.
             database.release_every_lease(clock.now()).map_err(database_error)?;
         }
-        let shared = Shared { database: Arc::new(database), keyring, clock };
+        let database = Arc::new(database);
+        let journal = recover_and_attach(&settings.database, &database, &clock)?;
+        let shared = Shared { database, keyring, clock };
         let issuer = shared.open_issuer(base_url)?;
         let issuer_refresher = Refresher::start(Arc::clone(&issuer))
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
         let key_file_watch = shared.watch_key_file(&key_source)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
+        let journal_keeper = keep_journal(journal, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
         let Shared { database, clock, .. } = shared;
         Ok(Self {
@@ -82,6 +87,7 @@ impl Components {
             key_file_watch,
             disk_reserve,
             issuer_refresher,
+            journal_keeper,
             _lock: lock,
         })
     }
@@ -103,6 +109,14 @@ impl Components {
             reserve.stop();
         }
         self.issuer_refresher.stop();
+        if let Some(keeper) = &self.journal_keeper {
+            keeper.stop();
+        }
+    }
+
+    /// Returns the number of acts that are not in the revocation journal yet.
+    pub(crate) fn pending_journal_lines(&self) -> u64 {
+        self.journal_keeper.as_ref().map_or(0, |keeper| keeper.journal.pending())
     }
 }
 
@@ -197,6 +211,15 @@ impl Shared {
             .map_err(|error| start_error("the committer cannot start", error))?;
         Ok(Arc::new(sealpost))
     }
+}
+
+fn keep_journal(
+    journal: Option<Arc<Journal>>,
+    settings: &Settings,
+) -> Result<Option<JournalKeeper>, NodeError> {
+    let start = |journal| JournalKeeper::start(journal, settings.journal_retention.0);
+    let started = journal.map(start).transpose();
+    started.map_err(|error| start_error("the thread of the revocation journal cannot start", error))
 }
 
 fn host_name() -> String {

@@ -15,9 +15,7 @@ use crate::{
 /// the first server when it starts, and events could be sent twice.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     create_parent(database)?;
-    let mut path = database.as_os_str().to_owned();
-    path.push(".lock");
-    let path = PathBuf::from(path);
+    let path = with_suffix(database, ".lock");
     let cannot = |error| {
         let message = format!("the lock file {} cannot be locked", path.display());
         NodeError::Start(Failure::caused(message, error))
@@ -48,4 +46,17 @@ pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
         let message = format!("the data folder {} cannot be created", folder.display());
         NodeError::Start(Failure::caused(message, error))
     })
+}
+
+/// Returns the folder of a file.
+pub(crate) fn parent(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Appends a suffix to the name of a file.
+pub(crate) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }

@@ -93,6 +93,8 @@ fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));
     ::metrics::gauge!("sealpost_deliveries_held").set(float(node.dispatcher.held()));
+    let pending = float(node.pending_journal_lines());
+    ::metrics::gauge!("sealpost_revocation_journal_pending").set(pending);
     observe_deliveries(&node.dispatcher.stats());
     for (cache, entries) in node.sealpost.cache_entries() {
         ::metrics::gauge!("sealpost_cache_entries", "cache" => cache).set(float(entries));

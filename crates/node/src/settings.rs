@@ -45,6 +45,8 @@ pub struct Settings {
     /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
     /// built-in list. At start, the node replaces `service.reserved_handles` with this list.
     pub reserved_handles: Option<PathBuf>,
+    /// The time for which the revocation journal keeps acts. At least the age of the oldest backup.
+    pub journal_retention: JournalRetention,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
     /// Development mode: webhooks may use plain HTTP and loopback addresses. The node must listen on loopback.
@@ -60,6 +62,20 @@ pub struct DatabaseSettings {
     pub url: Option<DatabaseUrl>,
     /// The connections and timeouts of the database.
     pub storage: StorageSettings,
+    /// The location of the revocation journal.
+    pub revocation_journal: JournalLocation,
+}
+
+/// The location of the revocation journal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum JournalLocation {
+    /// A file in the data folder, named after the id of the database.
+    #[default]
+    DataFolder,
+    /// This file.
+    File(PathBuf),
+    /// No journal.
+    Off,
 }
 
 /// The addresses, TLS files and connection limits of the two HTTP servers: the API with the pages, and operations.
@@ -144,6 +160,16 @@ pub struct EmbeddedPaths {
     pub kek: PathBuf,
 }
 
+/// The time for which the revocation journal keeps acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalRetention(pub Duration);
+
+impl Default for JournalRetention {
+    fn default() -> Self {
+        Self(Duration::from_hours(400 * 24))
+    }
+}
+
 impl DatabaseSettings {
     /// Returns the configured database, or the embedded database of the data folder.
     pub fn database_url(&self) -> DatabaseUrl {
@@ -174,6 +200,7 @@ impl Default for DatabaseSettings {
             data_dir: PathBuf::from("./sealpost-data"),
             url: None,
             storage: StorageSettings::default(),
+            revocation_journal: JournalLocation::default(),
         }
     }
 }

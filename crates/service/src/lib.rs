@@ -76,6 +76,7 @@ pub use operator::{
     key_details::{BadgeListed, KeyDetails},
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
+    recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeShown, StatsShown, TaskShown},
 };
 pub use operator_access::{

@@ -12,5 +12,6 @@ pub(crate) mod handles;
 pub(crate) mod key_details;
 pub(crate) mod keys;
 pub(crate) mod lists;
+pub(crate) mod recovery;
 pub(crate) mod stats;
 mod webhooks;

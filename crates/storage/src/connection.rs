@@ -6,6 +6,7 @@ pub(crate) mod durable_commits;
 pub(crate) mod encryption;
 pub(crate) mod fair_mutex;
 pub(crate) mod fault;
+pub(crate) mod journaled_acts;
 pub(crate) mod pool;
 pub(crate) mod reader;
 pub(crate) mod server_info;

@@ -20,6 +20,7 @@ use crate::{
         encryption,
         fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
+        journaled_acts::SharedJournal,
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
         reader::Reader,
         transaction::Transaction,
@@ -57,6 +58,7 @@ pub struct Database {
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
+    pub(crate) journal: SharedJournal,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
@@ -126,6 +128,7 @@ impl Database {
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
             facts_cache,
+            journal: SharedJournal::default(),
             durable_commits: Arc::new(durable_commits),
             write_timeout: settings.connection_timeout,
             settings,
@@ -241,7 +244,9 @@ impl Database {
             }
         };
         let cache = Arc::clone(&self.facts_cache);
-        Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)
+        let begun =
+            Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
+        Ok(begun.with_journal(&self.journal))
     }
 }
 

@@ -67,6 +67,7 @@ mod connection;
 mod database;
 mod disk_space;
 mod housekeeping;
+mod journal_marks;
 mod kek_rotation;
 mod migrations;
 mod query;

@@ -474,6 +474,19 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    database_identity (id) {
+        id -> Text,
+    }
+}
+
+diesel::table! {
+    journal_marks (journal) {
+        journal -> Text,
+        mark -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (event_id));

@@ -31,6 +31,11 @@ impl Database {
         database
     }
 
+    /// Uses the database at this URL with the same folder and key file. `None` uses the embedded database.
+    pub(crate) fn moved_to(&self, url: Option<String>) -> Self {
+        Self { folder: Arc::clone(&self.folder), url }
+    }
+
     /// Returns the URL of the PostgreSQL database. Panics for the embedded database.
     pub(crate) fn url(&self) -> &str {
         self.url.as_deref().unwrap()

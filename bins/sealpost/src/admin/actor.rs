@@ -4,7 +4,7 @@ use nix::unistd::{Uid, User};
 use sealpost_service::OperatorProcess;
 
 /// Returns `operator:` and the name of the effective user, or the user id if the user has no name.
-pub(super) fn name() -> String {
+pub(crate) fn name() -> String {
     let uid = Uid::effective();
     let user = User::from_uid(uid).ok().flatten().map(|user| user.name);
     format!("operator:{}", user.filter(|name| is_name(name)).unwrap_or_else(|| uid.to_string()))
@@ -12,7 +12,7 @@ pub(super) fn name() -> String {
 
 /// Returns the ids and names that the audit trail records about this process. Names from the environment are recorded
 /// separately from the user id, because anyone can set a variable.
-pub(super) fn process() -> OperatorProcess {
+pub(crate) fn process() -> OperatorProcess {
     OperatorProcess {
         uid: Uid::effective().as_raw(),
         sudo_uid: from_environment("SUDO_UID").and_then(|uid| uid.parse().ok()),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sealpost_domain::Clock;
 use sealpost_node::{
-    Database, DatabaseUrl, SystemClock, database_error, open_database, settings::DatabaseSettings,
+    Database, DatabaseUrl, Journal, SystemClock, attach_for_command, database_error, open_database,
+    settings::DatabaseSettings,
 };
 use sealpost_service::Operator;
 
@@ -16,6 +17,7 @@ pub(super) struct Desk {
     pub(super) operator: Operator,
     pub(super) database: Arc<Database>,
     pub(super) settings: DatabaseSettings,
+    clock: Arc<dyn Clock>,
 }
 
 impl Desk {
@@ -34,9 +36,15 @@ impl Desk {
             )));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let operator = Operator::new(Arc::<Database>::clone(&database), clock, actor::name())
-            .of_process(actor::process());
-        Ok(Self { operator, database, settings })
+        let operator =
+            Operator::new(Arc::<Database>::clone(&database), Arc::clone(&clock), actor::name())
+                .of_process(actor::process());
+        Ok(Self { operator, database, settings, clock })
+    }
+
+    /// Records the acts of this command in the revocation journal. `None` if the journal is off.
+    pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, Fault> {
+        Ok(attach_for_command(&self.settings, &self.database, &self.clock)?)
     }
 }
 

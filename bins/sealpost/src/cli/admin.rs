@@ -65,6 +65,11 @@ pub(crate) enum Noun {
     /// Change the plans of API keys
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// Revoke again after a restore: apply revocation journals, and end all sessions and API tokens
+    ///
+    /// Stop all servers first. Applies the journal of this database in the data folder, if the file exists. Give the
+    /// journals of all other servers with `--journal`. The command can be repeated.
+    Recover(RecoverArgs),
     /// End sessions
     #[command(subcommand)]
     Session(SessionCommand),
@@ -205,6 +210,13 @@ pub(crate) struct Partner {
     pub(crate) partner: PartnerId,
     #[command(flatten)]
     pub(crate) reason: Reason,
+}
+
+#[derive(Args)]
+pub(crate) struct RecoverArgs {
+    /// Further revocation journals to apply, such as those of other servers; repeatable
+    #[arg(long = "journal", value_name = "FILE")]
+    pub(crate) journal: Vec<PathBuf>,
 }
 
 #[derive(Subcommand)]

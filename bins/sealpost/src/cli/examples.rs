@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 53] = [
+const EXAMPLES: [(&str, &str); 55] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -45,6 +45,11 @@ const EXAMPLES: [(&str, &str); 53] = [
         "sealpost doctor\nsealpost doctor --json --database-url postgres://sealpost@db/sealpost --kek-file kek",
     ),
     ("backup", "sealpost backup sealpost-2026-01-31.db"),
+    (
+        "restore",
+        "sealpost restore sealpost-2026-01-31.db\n\
+         sealpost restore sealpost-2026-01-31.db --journal /mnt/copy/revocations-5f0c2a71.log",
+    ),
     ("migrate", "sealpost migrate --database-url postgres://sealpost@db/sealpost"),
     (
         "completions",
@@ -138,6 +143,11 @@ const EXAMPLES: [(&str, &str); 53] = [
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-minute 5000 --per-day 500000 \
          --per-month 5000000 --per-second 2000\n\
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000",
+    ),
+    (
+        "admin recover",
+        "sealpost admin recover\n\
+         sealpost admin recover --journal node-2/revocations-5f0c2a71.log --journal node-3/revocations-5f0c2a71.log",
     ),
     (
         "admin session end",

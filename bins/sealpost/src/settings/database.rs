@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, builder::BoolishValueParser};
-use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, StorageSettings};
+use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, JournalLocation, StorageSettings};
 
 use super::span::Span;
 
@@ -45,6 +45,9 @@ pub(crate) struct DatabaseArgs {
         value_name = "SPAN"
     )]
     commit_timeout: Span,
+    /// File that records revocations outside the database, or `off`; if omitted, a file in the data folder
+    #[arg(long, env = "SEALPOST_REVOCATION_JOURNAL", value_name = "FILE|off")]
+    revocation_journal: Option<PathBuf>,
 }
 
 impl From<&DatabaseArgs> for DatabaseSettings {
@@ -56,6 +59,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             database_pooler,
             database_pool,
             commit_timeout,
+            revocation_journal,
         } = args;
         let StorageSettings {
             pool_max: _,
@@ -77,6 +81,11 @@ impl From<&DatabaseArgs> for DatabaseSettings {
                 statement_timeout,
                 commit_timeout: commit_timeout.0,
                 facts_cached_max,
+            },
+            revocation_journal: match revocation_journal {
+                None => JournalLocation::DataFolder,
+                Some(word) if word.as_os_str() == "off" => JournalLocation::Off,
+                Some(file) => JournalLocation::File(file.clone()),
             },
         }
     }

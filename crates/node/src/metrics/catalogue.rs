@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 34] = [
+pub(crate) static CATALOGUE: [Metric; 35] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
@@ -111,6 +111,11 @@ pub(crate) static CATALOGUE: [Metric; 34] = [
         "Changes of partitions left to a later turn of housekeeping, by table and reason: lock, rows.",
     ),
     of("sealpost_refusals_total", Kind::Counter, "Refused requests, by code."),
+    of(
+        "sealpost_revocation_journal_pending",
+        Kind::Gauge,
+        "Acts that are not in the revocation journal yet.",
+    ),
     of(
         "sealpost_sends_total",
         Kind::Counter,

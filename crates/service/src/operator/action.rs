@@ -113,6 +113,12 @@ impl Operator {
         Self { origin: Some(OperatorOrigin::Client(client)), reason, ..self }
     }
 
+    /// Records the reason with each action.
+    #[must_use]
+    pub fn giving_reason(self, reason: &str) -> Self {
+        Self { reason: Some(reason.to_owned()), ..self }
+    }
+
     /// Performs an action and records it in the audit trail. A refused action writes nothing.
     pub(super) fn perform<T>(
         &self,

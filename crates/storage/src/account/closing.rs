@@ -12,7 +12,7 @@ use sealpost_domain::{
     AccountId, ApiKeyId, KeyStatus, Timestamp,
     ports::{
         AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosingExtent, DeletedRows,
-        ErasureRepo, KeyRepo as _, StoreError,
+        ErasureRepo, JournaledAct, KeyRepo as _, StoreError,
     },
 };
 
@@ -32,7 +32,14 @@ impl ErasureRepo for Transaction {
         extent: ClosingExtent,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.run(|conn| begin(conn, &account.to_string(), extent, now))
+        let is_found = self.run(|conn| begin(conn, &account.to_string(), extent, now))?;
+        if is_found {
+            self.journaled_acts.add(match extent {
+                ClosingExtent::Close => JournaledAct::AccountClosed(*account),
+                ClosingExtent::Erase => JournaledAct::AccountErased(*account),
+            });
+        }
+        Ok(is_found)
     }
 
     fn close_portion(

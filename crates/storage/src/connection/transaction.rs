@@ -1,6 +1,6 @@
 //! Begins, commits and rolls back transactions. No other module does so.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, mem, sync::Arc, time::Instant};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use sealpost_domain::{
@@ -14,6 +14,7 @@ use crate::{
         durable_commits::DurableCommits,
         fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
+        journaled_acts::{JournaledActs, SharedJournal},
         on_backend,
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
@@ -31,6 +32,8 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
+    /// The acts of this transaction that go into the revocation journal after the commit.
+    pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
@@ -68,9 +71,16 @@ impl Transaction {
             failed,
             handles_seen,
             facts_cache,
+            journaled_acts: JournaledActs::default(),
             durable_commits,
             _write_guard: write_guard,
         })
+    }
+
+    /// Records the acts of this transaction in the revocation journal.
+    pub(crate) fn with_journal(mut self, journal: &SharedJournal) -> Self {
+        self.journaled_acts = JournaledActs::new(journal);
+        self
     }
 
     /// Lets the commit take any time. Needed for migrations: the commit of SQLite may copy all changed pages into the
@@ -96,10 +106,17 @@ impl Transaction {
             // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
             return Err(refused("cannot commit: a statement of this transaction failed"));
         }
-        match self.durable_commits.clone() {
+        let acts = mem::take(&mut self.journaled_acts);
+        let is_durable = self.durable_commits.is_some();
+        let pending = self.run(|conn| acts.raise_mark(conn, is_durable))?;
+        let done = match self.durable_commits.clone() {
             None => self.commit_now(),
             Some(commits) => commits.run(self.connection.server_process, || self.commit_durably()),
+        };
+        if let Some(pending) = pending {
+            pending.append(&done);
         }
+        done
     }
 
     /// Commits and waits for the disk and the standbys. Confirms a slow commit by a second commit, because the server

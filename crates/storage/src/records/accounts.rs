@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
-    ports::{AccountRepo, StoreError},
+    ports::{AccountRepo, JournaledAct, StoreError},
 };
 
 use crate::{
@@ -113,22 +113,21 @@ impl AccountRepo for Transaction {
     }
 
     fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?;
-            Ok(())
-        })
+        let ended =
+            self.run(|conn| Ok(diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?))?;
+        self.journal_ended_sessions(ended);
+        Ok(())
     }
 
     fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
         let of_account = sessions::table.filter(sessions::account_id.eq(account.to_string()));
-        self.run(|conn| {
-            diesel::delete(of_account).execute(conn)?;
-            Ok(())
-        })
+        let ended = self.run(|conn| Ok(diesel::delete(of_account).execute(conn)?))?;
+        self.journal_ended_sessions(ended);
+        Ok(())
     }
 
     fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| {
+        let ended = self.run(|conn| {
             let mut some = sessions::table.select(sessions::token).limit(limit.into()).into_boxed();
             if let Some(account) = account {
                 some = some.filter(sessions::account_id.eq(account.to_string()));
@@ -137,8 +136,10 @@ impl AccountRepo for Transaction {
             let hashes = tokens.into_iter().map(|token| columns::token(token, "session"));
             let hashes = hashes.collect::<Result<Vec<_>, _>>()?;
             let ended = diesel::delete(sessions::table.filter(any_token(sessions::token, &hashes)));
-            columns::number(on_backend!(conn, c => ended.execute(c))?, "number of sessions")
-        })
+            Ok(on_backend!(conn, c => ended.execute(c))?)
+        })?;
+        self.journal_ended_sessions(ended);
+        Ok(u64::try_from(ended).unwrap_or(u64::MAX))
     }
 
     fn set_account_secrets(
@@ -146,14 +147,16 @@ impl AccountRepo for Transaction {
         account: &AccountId,
         secrets: &AccountSecrets,
     ) -> Result<(), StoreError> {
-        let account = accounts::table.find(account.to_string());
+        let of_account = accounts::table.find(account.to_string());
         self.run(|conn| {
-            let update = diesel::update(account).set((
+            let update = diesel::update(of_account).set((
                 accounts::login_secret.eq(&secrets.login_secret.0[..]),
                 accounts::recovery_code.eq(&secrets.recovery_code.0[..]),
             ));
             columns::one(update.execute(conn)?, "account")
-        })
+        })?;
+        self.journaled_acts.add(JournaledAct::SecretsReplaced(*account, *secrets));
+        Ok(())
     }
 
     fn unconfirm_sessions(
@@ -191,5 +194,13 @@ impl AccountRepo for Transaction {
             let update = diesel::update(account).set(accounts::partner_id.eq(partner));
             Ok(update.execute(conn)? == 1)
         })
+    }
+}
+
+impl Transaction {
+    fn journal_ended_sessions(&mut self, ended: usize) {
+        if ended > 0 {
+            self.journaled_acts.add(JournaledAct::SessionsEnded);
+        }
     }
 }

@@ -3,7 +3,10 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyFilter, KeyRepo, KeySnapshot, Lookup, RevocationSummary, StoreError},
+    ports::{
+        HandleOwner, JournaledAct, KeyFilter, KeyRepo, KeySnapshot, Lookup, RevocationSummary,
+        StoreError,
+    },
 };
 
 use crate::{
@@ -182,7 +185,14 @@ impl KeyRepo for Transaction {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {
             columns::one(update.set(k::status.eq(status.as_str())).execute(conn)?, "key")
-        })
+        })?;
+        match status {
+            KeyStatus::Active => self.journaled_acts.add(JournaledAct::KeyActivated(*id)),
+            KeyStatus::Deactivated => self.journaled_acts.add(JournaledAct::KeyDeactivated(*id)),
+            KeyStatus::Revoked => self.journaled_acts.add(JournaledAct::KeyRevoked(*id)),
+            KeyStatus::Rotating => {}
+        }
+        Ok(())
     }
 
     fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
@@ -203,7 +213,9 @@ impl KeyRepo for Transaction {
         id: &ApiKeyId,
         now: Timestamp,
     ) -> Result<RevocationSummary, StoreError> {
-        self.run(|conn| revocation::revoke(conn, id, now))
+        let summary = self.run(|conn| revocation::revoke(conn, id, now))?;
+        self.journaled_acts.add(JournaledAct::KeyRevoked(*id));
+        Ok(summary)
     }
 }
 

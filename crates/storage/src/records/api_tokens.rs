@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiToken, ApiTokenId, Label, Timestamp, TokenHash, TokenScope, TokenScopes,
-    ports::{ApiTokenRepo, StoreError},
+    ports::{ApiTokenRepo, JournaledAct, StoreError},
 };
 
 use crate::{
@@ -53,21 +53,44 @@ impl ApiTokenRepo for Transaction {
         id: &ApiTokenId,
         account: Option<&AccountId>,
     ) -> Result<Option<ApiToken>, StoreError> {
-        self.run(|conn| {
+        let deleted = self.run(|conn| {
             let row = t::table.find(id.to_string()).first::<ApiTokenRow>(conn).optional()?;
             let token = row.map(ApiTokenRow::read).transpose()?;
             let is_wanted = |token: &ApiToken| account.is_none_or(|it| *it == token.account_id);
             let Some(token) = token.filter(is_wanted) else { return Ok(None) };
             let deleted = diesel::delete(t::table.find(id.to_string())).execute(conn)?;
             Ok((deleted == 1).then_some(token))
-        })
+        })?;
+        if deleted.is_some() {
+            self.journaled_acts.add(JournaledAct::ApiTokenRevoked(*id));
+        }
+        Ok(deleted)
     }
 
     fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         let of_account = t::table.filter(t::account_id.eq(account.to_string()));
-        self.run(|conn| {
-            columns::number(diesel::delete(of_account).execute(conn)?, "number of API tokens")
-        })
+        let ids = self.run(|conn| {
+            let delete = diesel::delete(of_account).returning(t::id);
+            let ids = on_backend!(conn, c => delete.get_results::<String>(c))?;
+            ids.iter().map(|id| columns::id(id, "API token")).collect::<Result<Vec<_>, _>>()
+        })?;
+        for id in &ids {
+            self.journaled_acts.add(JournaledAct::ApiTokenRevoked(*id));
+        }
+        Ok(u64::try_from(ids.len()).unwrap_or(u64::MAX))
+    }
+
+    fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError> {
+        let ids = self.run(|conn| {
+            let some = t::table.select(t::id).order(t::id).limit(limit.into());
+            let ids: Vec<String> = some.load(conn)?;
+            ids.iter().map(|id| columns::id(id, "API token")).collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut ended = 0_u64;
+        for id in &ids {
+            ended = ended.saturating_add(self.delete_api_token(id, None)?.map_or(0, |_| 1));
+        }
+        Ok(ended)
     }
 
     fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Jurisdiction, Revocation,
     StatusPosition, Timestamp,
-    ports::{BadgeLookup, BadgeRepo, StoreError},
+    ports::{BadgeLookup, BadgeRepo, JournaledAct, StoreError},
 };
 
 use crate::{
@@ -75,7 +75,11 @@ impl BadgeRepo for Transaction {
             b::revoked_by.eq(&revocation.by),
             b::revocation_reason.eq(&revocation.reason),
         ));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
+        let is_revoked = self.run(|conn| Ok(update.execute(conn)? == 1))?;
+        if is_revoked {
+            self.journaled_acts.add(JournaledAct::BadgeRevoked(*id));
+        }
+        Ok(is_revoked)
     }
 }
 

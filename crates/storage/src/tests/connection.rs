@@ -1,6 +1,7 @@
 //! Tests of connections and transactions, with cases for one database only.
 
 mod commit_deadline;
+mod journaled_acts;
 mod lost_commits;
 mod postgres_only;
 mod server_info;

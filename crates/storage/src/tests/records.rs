@@ -4,7 +4,7 @@ mod accounts;
 mod api_keys;
 pub(in crate::tests) mod api_tokens;
 mod audit;
-mod badges;
+pub(in crate::tests) mod badges;
 mod channels;
 mod governance;
 mod invites;

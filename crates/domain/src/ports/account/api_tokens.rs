@@ -22,6 +22,9 @@ pub trait ApiTokenRepo {
     /// Deletes all tokens of an account. Returns their number.
     fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError>;
 
+    /// Deletes up to `limit` tokens of all accounts. Returns their number.
+    fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError>;
+
     /// Stores `hour` as the start of the hour in which the token was last used. Never replaces a later hour. Ignores
     /// unknown tokens.
     fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError>;

@@ -87,7 +87,7 @@ fn expired_tokens_are_purged(db: &Fixture) {
     assert_eq!(db.lookup().unwrap().find_api_tokens(&[created.token]).unwrap(), []);
 }
 
-fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {
+pub(in crate::tests) fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {
     let created = api_token(key);
     db.store().write(Durable, |tx| tx.insert_api_token(&created)).unwrap();
     created

@@ -82,6 +82,11 @@ fn add(tx: &mut dyn Tx, of: &Assessment, expires: i64) -> Result<Badge, StoreErr
     Ok(badge)
 }
 
+/// Inserts an assessment of the key, and a badge.
+pub(in crate::tests) fn insert(db: &Fixture, key: &ApiKeyId) -> BadgeId {
+    issue(db, &assess(db, key, 1), 100).id
+}
+
 fn issue(db: &Fixture, of: &Assessment, expires: i64) -> Badge {
     db.store().write(Durable, |tx| add(tx, of, expires)).unwrap()
 }

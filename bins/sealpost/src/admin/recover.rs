@@ -1,0 +1,11 @@
+//! `sealpost admin recover`: revokes again after a restore of the database.
+
+use sealpost_node::recover_database;
+
+use super::{desk::Desk, output::Output};
+use crate::{cli::RecoverArgs, fault::Fault};
+
+pub(super) fn run(desk: &Desk, output: Output, args: &RecoverArgs) -> Result<(), Fault> {
+    let Desk { settings, database, operator, .. } = desk;
+    output.show(&recover_database(settings, database, operator, &args.journal)?)
+}

@@ -1,0 +1,55 @@
+//! `sealpost restore`: replaces the embedded database by a backup.
+
+use std::io::Write as _;
+
+use sealpost_node::{restore, settings::DatabaseSettings};
+use sealpost_service::{DatabaseRecovered, Operator};
+
+use crate::{admin::actor, cli::RestoreArgs, fault::Fault};
+
+/// Restores the backup, and prints the changes that the revocation journal caused.
+pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
+    let settings = DatabaseSettings::from(&args.database);
+    let restored = restore(&settings, &args.file, &args.journal, |store, clock| {
+        Operator::new(store, clock, actor::name())
+            .of_process(actor::process())
+            .giving_reason("restore of a backup")
+    })?;
+    let DatabaseRecovered {
+        keys_revoked,
+        keys_deactivated,
+        accounts_closed,
+        accounts_erased,
+        secrets_replaced,
+        badges_revoked,
+        api_tokens_revoked,
+        api_tokens_ended,
+        sessions_ended,
+    } = restored.recovery.database;
+    let journals = match &restored.recovery.journals[..] {
+        [] => "no revocation journal was found: repeat revocations by hand\n".to_owned(),
+        files => {
+            let lines = files.iter().map(|file| format!("applied {}\n", file.display()));
+            lines.collect::<Vec<_>>().concat()
+        }
+    };
+    let damaged = match restored.recovery.damaged_lines {
+        0 => String::new(),
+        lines => format!("skipped {lines} damaged lines: compare with the audit trail\n"),
+    };
+    let replaced = restored.replaced.map_or_else(String::new, |file| {
+        format!(
+            "the replaced database is {}: delete it when you no longer need it\n",
+            file.display()
+        )
+    });
+    let tokens = api_tokens_revoked.saturating_add(api_tokens_ended);
+    let report = format!(
+        "restored {} to {}\n{journals}{damaged}revoked {keys_revoked} keys and {badges_revoked} badges, deactivated \
+         {keys_deactivated} keys, closed {accounts_closed} and erased {accounts_erased} accounts, replaced the secrets of \
+         {secrets_replaced} accounts, ended {sessions_ended} sessions and {tokens} API tokens\n{replaced}",
+        args.file.display(),
+        restored.database.display()
+    );
+    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
+}

@@ -1,0 +1,55 @@
+//! The port for the revocation journal: a record outside the database of acts that a restored backup would undo.
+
+use std::fmt;
+
+use crate::{AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId};
+
+/// A committed act that a restored backup would undo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JournaledAct {
+    /// An account was closed permanently.
+    AccountClosed(AccountId),
+    /// An account was closed permanently, and the personal data of its owner was erased.
+    AccountErased(AccountId),
+    /// An API token was revoked.
+    ApiTokenRevoked(ApiTokenId),
+    /// A badge was revoked.
+    BadgeRevoked(BadgeId),
+    /// A deactivated key was activated again. Cancels an earlier deactivation.
+    KeyActivated(ApiKeyId),
+    /// A key was deactivated.
+    KeyDeactivated(ApiKeyId),
+    /// A key was revoked permanently.
+    KeyRevoked(ApiKeyId),
+    /// The login secret and the recovery code of an account were replaced. The hashes are those of 256-bit random
+    /// secrets, so the secrets cannot be computed from the journal.
+    SecretsReplaced(AccountId, AccountSecrets),
+    /// Sessions were ended. A recovery ends all sessions, so the act names none.
+    SessionsEnded,
+}
+
+impl JournaledAct {
+    /// Returns true if the act only takes rights away. Such an act is safe to apply even if its commit is in doubt.
+    pub fn only_revokes(&self) -> bool {
+        match self {
+            Self::AccountClosed(_)
+            | Self::AccountErased(_)
+            | Self::ApiTokenRevoked(_)
+            | Self::BadgeRevoked(_)
+            | Self::KeyDeactivated(_)
+            | Self::KeyRevoked(_)
+            | Self::SessionsEnded => true,
+            Self::KeyActivated(_) | Self::SecretsReplaced(..) => false,
+        }
+    }
+}
+
+/// Records acts outside the database. A failure never fails the act: the journal keeps the acts and tries again.
+pub trait RevocationJournal: fmt::Debug + Send + Sync {
+    /// Returns the name under which the database counts the marks of this journal. `None` if acts are recorded without
+    /// marks.
+    fn name(&self) -> Option<String>;
+
+    /// Appends committed acts. `mark` is the mark that the same transaction has stored in the database.
+    fn append(&self, mark: Option<u64>, acts: &[JournaledAct]);
+}

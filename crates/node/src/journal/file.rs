@@ -1,0 +1,354 @@
+//! Reads, appends to and compacts a journal file. Several processes may use one file: each holds the lock of the file
+//! while it writes.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    path::Path,
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{Timestamp, ports::JournaledAct};
+
+use super::line::{Entry, Header};
+use crate::data_folder;
+
+/// The readable content of a journal file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct JournalContent {
+    pub(crate) header: Header,
+    /// The entries in the order of the file.
+    pub(crate) entries: Vec<Entry>,
+    /// Number of lines that are damaged or have an unknown act.
+    pub(crate) damaged: usize,
+}
+
+/// The reason why an existing journal file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JournalFault {
+    #[error("the file cannot be read")]
+    Unreadable(#[from] io::Error),
+    #[error("the first line is not the header of a revocation journal of this version")]
+    NoJournal,
+}
+
+impl JournalContent {
+    /// Returns the highest mark; 0 if no entry has a mark.
+    pub(crate) fn last_mark(&self) -> u64 {
+        self.entries.iter().filter_map(|entry| entry.mark).max().unwrap_or(0)
+    }
+
+    /// Returns the entries in the order of their commits. Concurrent processes can append in another order. An entry
+    /// without a mark keeps its place after the marks before it. Times never decrease.
+    pub(crate) fn in_commit_order(&self) -> Vec<Entry> {
+        let mut highest = 0;
+        let mut placed: Vec<(u64, Entry)> = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            highest = entry.mark.unwrap_or(0).max(highest);
+            placed.push((entry.mark.unwrap_or(highest), *entry));
+        }
+        placed.sort_by_key(|(place, _)| *place);
+        let mut latest = Timestamp::from_millis(i64::MIN);
+        let in_time = |(_, entry): (u64, Entry)| {
+            latest = latest.max(entry.at);
+            Entry { at: latest, ..entry }
+        };
+        placed.into_iter().map(in_time).collect()
+    }
+}
+
+/// Returns the acts of all journals. Acts of different journals are ordered by time.
+pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
+    let mut entries: Vec<_> = journals.iter().flat_map(JournalContent::in_commit_order).collect();
+    entries.sort_by_key(|entry| entry.at);
+    entries.into_iter().map(|entry| entry.act).collect()
+}
+
+/// Reads a journal file. `None` if the file does not exist or is empty.
+pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> {
+    match fs::read(path) {
+        Ok(bytes) if bytes.is_empty() => Ok(None),
+        Ok(bytes) => parse(&bytes).map(Some).ok_or(JournalFault::NoJournal),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Creates the file if it is missing. Returns the header of the file, which another process may have created first.
+pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> {
+    let (mut file, header) = open(path, new)?;
+    file.flush()?;
+    Ok(header)
+}
+
+/// Appends entries and waits for the disk. Creates the file if it is missing.
+pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
+    let (mut file, _) = open(path, new)?;
+    // A crash may have left a line without its end. The line end separates it from the new lines.
+    let mut lines = if ends_with_line_end(&mut file)? { String::new() } else { "\n".to_owned() };
+    lines.extend(entries.iter().map(|entry| entry.to_line()));
+    file.write_all(lines.as_bytes())?;
+    file.sync_all()?;
+    Ok(())
+}
+
+/// Removes acts before `keep_from`, but keeps the highest mark. Keeps the replaced file with the extension `.1`. Does
+/// nothing if no act is that old.
+pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFault> {
+    let Some(content) = read(path)? else { return Ok(()) };
+    if content.entries.iter().all(|entry| entry.at >= keep_from) {
+        return Ok(());
+    }
+    let (mut locked, _) = open(path, &content.header)?;
+    locked.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    locked.read_to_end(&mut bytes)?;
+    let content = parse(&bytes).ok_or(JournalFault::NoJournal)?;
+    let new = data_folder::with_suffix(path, ".new");
+    remove_if_present(&new)?;
+    let mut file = create(&new)?;
+    file.write_all(compacted(&content, keep_from).as_bytes())?;
+    file.sync_all()?;
+    let old = data_folder::with_suffix(path, ".1");
+    remove_if_present(&old)?;
+    fs::hard_link(path, &old)?;
+    fs::rename(&new, path)?;
+    Ok(sync_folder(path)?)
+}
+
+fn compacted(content: &JournalContent, keep_from: Timestamp) -> String {
+    let last_mark = content.last_mark();
+    let mut text = content.header.to_line();
+    if let Some(marked) = content.entries.iter().find(|entry| entry.mark == Some(last_mark))
+        && marked.at < keep_from
+    {
+        text.push_str(&Entry { act: JournaledAct::SessionsEnded, ..*marked }.to_line());
+    }
+    let kept = content.entries.iter().filter(|entry| entry.at >= keep_from);
+    text.extend(kept.map(|entry| entry.to_line()));
+    text
+}
+
+fn parse(bytes: &[u8]) -> Option<JournalContent> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let header = Header::parse(std::str::from_utf8(lines.next()?).ok()?)?;
+    let (mut entries, mut damaged) = (Vec::new(), 0_usize);
+    for line in lines.filter(|line| !line.is_empty()) {
+        match std::str::from_utf8(line).ok().and_then(Entry::parse) {
+            Some(entry) => entries.push(entry),
+            None => damaged = damaged.saturating_add(1),
+        }
+    }
+    Some(JournalContent { header, entries, damaged })
+}
+
+/// Opens and locks the file at `path`, and writes the header into a new file.
+fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
+    loop {
+        let mut file = open_or_create(path)?;
+        lock(&file)?;
+        if !is_at(&file, path)? {
+            // Another process has replaced the file before the lock.
+            continue;
+        }
+        let mut first = Vec::new();
+        (&mut file).take(FIRST_LINE_MAX).read_to_end(&mut first)?;
+        if first.is_empty() {
+            file.write_all(new.to_line().as_bytes())?;
+            file.sync_all()?;
+            sync_folder(path)?;
+            return Ok((file, new.clone()));
+        }
+        let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let header = std::str::from_utf8(line).ok().and_then(Header::parse);
+        return header.map(|header| (file, header)).ok_or(JournalFault::NoJournal);
+    }
+}
+
+fn open_or_create(path: &Path) -> io::Result<File> {
+    match options().open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options().open(path),
+            done => done,
+        },
+        done => done,
+    }
+}
+
+/// Creates the file. If root does so, gives the file to the owner of its folder, so that the server can write to it.
+fn create(path: &Path) -> io::Result<File> {
+    let file = options().create_new(true).mode(0o600).open(path)?;
+    let folder = fs::metadata(data_folder::parent(path))?;
+    if file.metadata()?.uid() != folder.uid() && rustix::process::geteuid().is_root() {
+        std::os::unix::fs::fchown(&file, Some(folder.uid()), Some(folder.gid()))?;
+    }
+    Ok(file)
+}
+
+fn options() -> OpenOptions {
+    let mut options = File::options();
+    options.read(true).append(true);
+    options
+}
+
+/// Waits for the lock for at most a second, because a commit waits for this call.
+fn lock(file: &File) -> io::Result<()> {
+    for _ in 1..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+        }
+    }
+    file.try_lock().map_err(io::Error::from)
+}
+
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(at) => file.metadata().map(|own| (own.dev(), own.ino()) == (at.dev(), at.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn ends_with_line_end(file: &mut File) -> io::Result<bool> {
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn remove_if_present(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(data_folder::parent(path))?.sync_all()
+}
+
+const FIRST_LINE_MAX: u64 = 512;
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::{prelude::*, sample::Index};
+    use sealpost_domain::ApiKeyId;
+
+    use super::*;
+
+    fn header() -> Header {
+        Header { journal: "0a".to_owned(), database: "0b".to_owned() }
+    }
+
+    fn revoked(at: i64, mark: Option<u64>, key: u8) -> Entry {
+        let act = JournaledAct::KeyRevoked(ApiKeyId::from_bytes([key; 16]));
+        Entry { at: Timestamp::from_millis(at), mark, act }
+    }
+
+    fn scene() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("revocations.log");
+        (folder, path)
+    }
+
+    #[test]
+    fn appended_entries_are_read_in_order_and_only_the_owner_can_read_them() {
+        let (_folder, path) = scene();
+        assert_eq!(read(&path).unwrap(), None);
+        let entries = [revoked(1, Some(1), 1), revoked(2, None, 2), revoked(3, Some(2), 3)];
+        append(&path, &header(), &entries[..1]).unwrap();
+        append(&path, &header(), &entries[1..]).unwrap();
+        let content = read(&path).unwrap().unwrap();
+        assert_eq!((&content.header, content.damaged), (&header(), 0));
+        assert_eq!((&content.entries[..], content.last_mark()), (&entries[..], 2));
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn the_first_process_decides_the_header() {
+        let (_folder, path) = scene();
+        let other = Header { journal: "0c".to_owned(), ..header() };
+        assert_eq!(ensure(&path, &header()).unwrap(), header());
+        assert_eq!(ensure(&path, &other).unwrap(), header());
+    }
+
+    #[test]
+    fn a_line_without_its_end_does_not_damage_the_next_line() {
+        let (_folder, path) = scene();
+        append(&path, &header(), &[revoked(1, Some(1), 1)]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        for (cut, damaged) in [(1, 0), (5, 1)] {
+            fs::write(&path, &text[..text.len() - cut]).unwrap();
+            append(&path, &header(), &[revoked(2, Some(2), 2)]).unwrap();
+            let content = read(&path).unwrap().unwrap();
+            assert_eq!((content.damaged, content.entries.len()), (damaged, 2 - damaged));
+            assert_eq!(content.entries.last(), Some(&revoked(2, Some(2), 2)));
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_refused_and_stays() {
+        let (_folder, path) = scene();
+        fs::write(&path, "mine\n").unwrap();
+        assert!(matches!(read(&path), Err(JournalFault::NoJournal)));
+        let refused = append(&path, &header(), &[revoked(1, None, 1)]);
+        assert!(matches!(refused, Err(JournalFault::NoJournal)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine\n");
+    }
+
+    #[test]
+    fn entries_are_ordered_by_their_commits() {
+        let entries = vec![revoked(5, Some(2), 2), revoked(4, Some(1), 1), revoked(3, None, 3)];
+        let content = JournalContent { header: header(), entries, damaged: 0 };
+        let marks: Vec<_> = content.in_commit_order().iter().map(|entry| entry.mark).collect();
+        assert_eq!(marks, [Some(1), Some(2), None]);
+        let later = JournalContent { entries: vec![revoked(6, Some(1), 4)], ..content.clone() };
+        let keys = merged_acts(&[later, content]);
+        let expected = [1, 2, 3, 4].map(|key| revoked(0, None, key).act);
+        assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn a_compaction_keeps_new_acts_the_highest_mark_and_the_old_file() {
+        let (_folder, path) = scene();
+        let entries = [revoked(1, Some(1), 1), revoked(2, Some(9), 2), revoked(30, None, 3)];
+        append(&path, &header(), &entries).unwrap();
+        let whole = fs::read(&path).unwrap();
+        compact(&path, Timestamp::from_millis(1)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        compact(&path, Timestamp::from_millis(20)).unwrap();
+        let content = read(&path).unwrap().unwrap();
+        assert_eq!((content.last_mark(), content.entries.len()), (9, 2));
+        assert_eq!(content.entries[1], entries[2]);
+        assert!(matches!(content.entries[0].act, JournaledAct::SessionsEnded));
+        assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
+        append(&path, &header(), &entries[..1]).unwrap();
+        assert_eq!(read(&path).unwrap().unwrap().entries.len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn damage_never_changes_an_act(
+            entries in prop::collection::vec(super::super::line::tests::any_entry(), 1..8),
+            at in any::<Index>(),
+            with in any::<u8>(),
+        ) {
+            let mut bytes = header().to_line().into_bytes();
+            let start = bytes.len();
+            bytes.extend(entries.iter().flat_map(|entry| entry.to_line().into_bytes()));
+            let at = start + at.index(bytes.len() - start);
+            bytes[at] = with;
+            let content = parse(&bytes).unwrap();
+            prop_assert!(content.entries.iter().all(|entry| entries.contains(entry)));
+            prop_assert!(content.entries.len() + 2 >= entries.len());
+        }
+    }
+}

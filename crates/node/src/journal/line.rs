@@ -1,0 +1,196 @@
+//! The lines of a journal file. Each entry has a checksum, its time, the mark of its transaction, and the act:
+//!
+//! ```text
+//! sealpost-revocations 1 <name of the journal> <id of the database>
+//! <8 hex digits of SHA-256> <unix time in ms> <mark or -> <act> <id> [hashes]
+//! ```
+
+use sealpost_domain::{AccountSecrets, Timestamp, TokenHash, ports::JournaledAct};
+use sha2::{Digest as _, Sha256};
+
+/// The first line of a journal file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// Random name under which the database counts the marks of this journal.
+    pub(crate) journal: String,
+    /// Id of the database.
+    pub(crate) database: String,
+}
+
+impl Header {
+    pub(crate) fn to_line(&self) -> String {
+        format!("{MAGIC} {VERSION} {} {}\n", self.journal, self.database)
+    }
+
+    /// Parses the first line without its line end. `None` if it is not the header of a journal of this version.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let is_known = words.next() == Some(MAGIC) && words.next() == Some(VERSION);
+        let is_name = |word: &&str| {
+            !word.is_empty()
+                && word.len() <= NAME_MAX
+                && word.bytes().all(|b| b.is_ascii_hexdigit())
+        };
+        let journal = words.next().filter(is_name)?.to_owned();
+        let database = words.next().filter(is_name)?.to_owned();
+        (is_known && words.next().is_none()).then_some(Self { journal, database })
+    }
+}
+
+/// An act in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Time at which the act was appended.
+    pub(crate) at: Timestamp,
+    /// Mark of the act's transaction. `None` if the transaction raised no mark, or if its commit is in doubt.
+    pub(crate) mark: Option<u64>,
+    pub(crate) act: JournaledAct,
+}
+
+impl Entry {
+    /// Returns the line of the entry, with its line end.
+    pub(crate) fn to_line(self) -> String {
+        let mark = self.mark.map_or_else(|| NO_MARK.to_owned(), |mark| mark.to_string());
+        let body = format!("{} {mark} {}", self.at.as_millis(), act_text(&self.act));
+        format!("{} {body}\n", checksum(&body))
+    }
+
+    /// Parses a line without its line end. `None` if the line is damaged.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (sum, body) = line.split_once(' ')?;
+        if sum != checksum(body) {
+            return None;
+        }
+        let mut words = body.split(' ');
+        let at = Timestamp::from_millis(words.next()?.parse().ok()?);
+        let mark = match words.next()? {
+            NO_MARK => None,
+            mark => Some(mark.parse().ok()?),
+        };
+        let act = parse_act(&words.collect::<Vec<_>>())?;
+        Some(Self { at, mark, act })
+    }
+}
+
+fn act_text(act: &JournaledAct) -> String {
+    match act {
+        JournaledAct::AccountClosed(id) => format!("account-closed {id}"),
+        JournaledAct::AccountErased(id) => format!("account-erased {id}"),
+        JournaledAct::ApiTokenRevoked(id) => format!("token-revoked {id}"),
+        JournaledAct::BadgeRevoked(id) => format!("badge-revoked {id}"),
+        JournaledAct::KeyActivated(id) => format!("key-activated {id}"),
+        JournaledAct::KeyDeactivated(id) => format!("key-deactivated {id}"),
+        JournaledAct::KeyRevoked(id) => format!("key-revoked {id}"),
+        JournaledAct::SecretsReplaced(id, AccountSecrets { login_secret, recovery_code }) => {
+            let (login, recovery) = (hex::encode(login_secret.0), hex::encode(recovery_code.0));
+            format!("secrets-replaced {id} {login} {recovery}")
+        }
+        JournaledAct::SessionsEnded => "sessions-ended".to_owned(),
+    }
+}
+
+fn parse_act(words: &[&str]) -> Option<JournaledAct> {
+    Some(match words {
+        ["account-closed", id] => JournaledAct::AccountClosed(id.parse().ok()?),
+        ["account-erased", id] => JournaledAct::AccountErased(id.parse().ok()?),
+        ["token-revoked", id] => JournaledAct::ApiTokenRevoked(id.parse().ok()?),
+        ["badge-revoked", id] => JournaledAct::BadgeRevoked(id.parse().ok()?),
+        ["key-activated", id] => JournaledAct::KeyActivated(id.parse().ok()?),
+        ["key-deactivated", id] => JournaledAct::KeyDeactivated(id.parse().ok()?),
+        ["key-revoked", id] => JournaledAct::KeyRevoked(id.parse().ok()?),
+        ["secrets-replaced", id, login, recovery] => {
+            let (login_secret, recovery_code) = (parse_hash(login)?, parse_hash(recovery)?);
+            let secrets = AccountSecrets { login_secret, recovery_code };
+            JournaledAct::SecretsReplaced(id.parse().ok()?, secrets)
+        }
+        ["sessions-ended"] => JournaledAct::SessionsEnded,
+        _ => return None,
+    })
+}
+
+fn parse_hash(text: &str) -> Option<TokenHash> {
+    let mut hash = [0; 32];
+    hex::decode_to_slice(text, &mut hash).ok()?;
+    Some(TokenHash(hash))
+}
+
+fn checksum(body: &str) -> String {
+    let digest = Sha256::digest(body.as_bytes());
+    hex::encode(digest.iter().take(CHECKSUM_BYTES).copied().collect::<Vec<_>>())
+}
+
+const MAGIC: &str = "sealpost-revocations";
+const VERSION: &str = "1";
+const NO_MARK: &str = "-";
+const NAME_MAX: usize = 64;
+const CHECKSUM_BYTES: usize = 4;
+
+#[cfg(test)]
+pub(in crate::journal) mod tests {
+    use proptest::{prelude::*, sample::Index};
+    use sealpost_domain::{AccountId, ApiKeyId, ApiTokenId, BadgeId};
+
+    use super::*;
+
+    fn any_act() -> impl Strategy<Value = JournaledAct> {
+        let id = any::<[u8; 16]>();
+        let hashes = (any::<[u8; 32]>(), any::<[u8; 32]>());
+        prop_oneof![
+            id.prop_map(|id| JournaledAct::AccountClosed(AccountId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::AccountErased(AccountId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::ApiTokenRevoked(ApiTokenId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::BadgeRevoked(BadgeId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::KeyActivated(ApiKeyId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::KeyDeactivated(ApiKeyId::from_bytes(id))),
+            id.prop_map(|id| JournaledAct::KeyRevoked(ApiKeyId::from_bytes(id))),
+            (id, hashes).prop_map(|(id, (login, recovery))| {
+                let (login_secret, recovery_code) = (TokenHash(login), TokenHash(recovery));
+                let secrets = AccountSecrets { login_secret, recovery_code };
+                JournaledAct::SecretsReplaced(AccountId::from_bytes(id), secrets)
+            }),
+            Just(JournaledAct::SessionsEnded),
+        ]
+    }
+
+    pub(in crate::journal) fn any_entry() -> impl Strategy<Value = Entry> {
+        (any::<i64>(), any::<Option<u64>>(), any_act()).prop_map(|(at, mark, act)| Entry {
+            at: Timestamp::from_millis(at),
+            mark,
+            act,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_entry_is_read_as_it_was_written(entry in any_entry()) {
+            let line = entry.to_line();
+            prop_assert_eq!(Entry::parse(line.strip_suffix('\n').unwrap()), Some(entry));
+        }
+
+        #[test]
+        fn a_line_with_one_changed_byte_is_damaged(entry in any_entry(), at in any::<Index>(), with in b' '..=b'~') {
+            let line = entry.to_line().trim_end().to_owned();
+            let mut bytes = line.clone().into_bytes();
+            let at = at.index(bytes.len());
+            prop_assume!(bytes[at] != with);
+            bytes[at] = with;
+            prop_assert_eq!(Entry::parse(&String::from_utf8(bytes).unwrap()), None);
+        }
+
+        #[test]
+        fn the_start_of_a_line_is_damaged(entry in any_entry(), length in any::<Index>()) {
+            let line = entry.to_line().trim_end().to_owned();
+            prop_assert_eq!(Entry::parse(&line[..length.index(line.len())]), None);
+        }
+    }
+
+    #[test]
+    fn a_header_of_another_version_is_not_read() {
+        let header = Header { journal: "ab12".to_owned(), database: "cd34".to_owned() };
+        let line = header.to_line().trim_end().to_owned();
+        assert_eq!(Header::parse(&line), Some(header));
+        for other in [line.replace(" 1 ", " 2 "), format!("{line} more"), String::new()] {
+            assert_eq!(Header::parse(&other), None, "{other}");
+        }
+    }
+}

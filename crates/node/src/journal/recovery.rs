@@ -1,0 +1,207 @@
+//! Compares a database with its revocation journal, and applies the journal to a restored database.
+
+use std::{error::Error, path::PathBuf, sync::Arc};
+
+use sealpost_domain::{Clock, ports::RevocationJournal as _};
+use sealpost_service::{DatabaseRecovered, EndedCredentials, Operator};
+use sealpost_storage::{Database, DatabaseUrl};
+use sealpost_wallet::random;
+use serde::Serialize;
+
+use super::{
+    file::{self, JournalContent},
+    keeper::Journal,
+    line::Header,
+};
+use crate::{
+    data_folder,
+    error::{Failure, NodeError, database_error},
+    settings::{DatabaseSettings, JournalLocation},
+};
+
+/// The result of a recovery by a command.
+#[derive(Debug, Clone, Serialize)]
+pub struct JournalRecovery {
+    /// The changes of the database.
+    #[serde(flatten)]
+    pub database: DatabaseRecovered,
+    /// The journals that were applied.
+    pub journals: Vec<PathBuf>,
+    /// Number of lines of these journals that are damaged and were skipped.
+    pub damaged_lines: usize,
+}
+
+/// Attaches the journal before a node serves requests. If the database is older than its journal, first applies the
+/// journal and ends all sessions. `None` if the journal is off.
+pub(crate) fn recover_and_attach(
+    settings: &DatabaseSettings,
+    database: &Arc<Database>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<Journal>>, NodeError> {
+    let Some(journal) = OwnJournal::read(settings, database)? else { return Ok(None) };
+    if let Some(content) = &journal.content {
+        warn_of_damage(&journal.path, content);
+        if is_older(database, content)? {
+            tracing::error!(
+                file = %journal.path.display(),
+                "the database is older than the revocation journal: revoking again, and ending all sessions"
+            );
+            let store = Arc::<Database>::clone(database);
+            let operator = Operator::new(store, Arc::clone(clock), RECOVERY_ACTOR.to_owned())
+                .giving_reason("the database is older than the revocation journal");
+            let content = std::slice::from_ref(content);
+            let done = apply(&operator, database, content, EndedCredentials::Sessions)?;
+            tracing::warn!(?done, "applied the revocation journal");
+        }
+    }
+    let journal = journal.attach(database, true, clock)?;
+    // Creates the file now, so that the log shows at once if it cannot be created.
+    if journal.name().is_some() {
+        tracing::debug!(file = %journal.path().display(), "recording revocations in the journal");
+    }
+    Ok(Some(journal))
+}
+
+/// Attaches the journal for an operator command. If the database is older than its journal, the command records acts
+/// without marks, so that the next start of a node still recovers the database. `None` if the journal is off.
+pub fn attach_for_command(
+    settings: &DatabaseSettings,
+    database: &Arc<Database>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<Journal>>, NodeError> {
+    let Some(journal) = OwnJournal::read(settings, database)? else { return Ok(None) };
+    let is_older =
+        journal.content.as_ref().map(|content| is_older(database, content)).transpose()?;
+    journal.attach(database, !is_older.unwrap_or(false), clock).map(Some)
+}
+
+/// Applies journals to a database, and ends all sessions and API tokens. Uses the database's own journal if `journals`
+/// is empty. No journal may be attached to the database, and no server may use it.
+pub fn recover_database(
+    settings: &DatabaseSettings,
+    database: &Database,
+    operator: &Operator,
+    journals: &[PathBuf],
+) -> Result<JournalRecovery, NodeError> {
+    let mut found = Vec::new();
+    for path in journals {
+        let content = file::read(path).map_err(|fault| unusable(path, fault))?;
+        let missing = || {
+            let message =
+                format!("the journal {} is missing or empty: check the path", path.display());
+            NodeError::File(Failure::new(message))
+        };
+        found.push((path.clone(), content.ok_or_else(missing)?));
+    }
+    if let Some(OwnJournal { path, content: Some(content), .. }) =
+        OwnJournal::read(settings, database)?
+        && !found.iter().any(|(_, other)| other.header == content.header)
+    {
+        found.push((path, content));
+    }
+    let (journals, contents): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let ended = EndedCredentials::SessionsAndApiTokens;
+    let done = apply(operator, database, &contents, ended)?;
+    let damaged_lines = contents.iter().map(|content| content.damaged).sum();
+    Ok(JournalRecovery { database: done, journals, damaged_lines })
+}
+
+/// The journal of a database, and its content if the file exists.
+struct OwnJournal {
+    path: PathBuf,
+    database_id: String,
+    content: Option<JournalContent>,
+}
+
+impl OwnJournal {
+    /// Returns `None` if the journal is off. Refuses an existing file that cannot be used.
+    fn read(settings: &DatabaseSettings, database: &Database) -> Result<Option<Self>, NodeError> {
+        let database_id = database.identity().map_err(database_error)?;
+        let Some(path) = path_of(settings, &database_id) else { return Ok(None) };
+        let content = file::read(&path).map_err(|fault| unusable(&path, fault))?;
+        if content.as_ref().is_some_and(|content| content.header.database != database_id) {
+            return Err(NodeError::File(Failure::new(format!(
+                "the revocation journal {} belongs to another database: give another --revocation-journal",
+                path.display()
+            ))));
+        }
+        Ok(Some(Self { path, database_id, content }))
+    }
+
+    fn attach(
+        self,
+        database: &Arc<Database>,
+        has_marks: bool,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Arc<Journal>, NodeError> {
+        // An error is ignored here, because each append reports that the file cannot be written.
+        drop(data_folder::create_parent(&self.path));
+        let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
+        let new = Header { journal: hex::encode(name), database: self.database_id };
+        let journal = Arc::new(Journal::new(self.path, new, has_marks, Arc::clone(clock)));
+        database.attach_journal(Arc::<Journal>::clone(&journal));
+        Ok(journal)
+    }
+}
+
+/// Applies the acts of all journals, and then raises their marks. If it is interrupted, the marks stay low, so that
+/// the next start recovers again.
+fn apply(
+    operator: &Operator,
+    database: &Database,
+    journals: &[JournalContent],
+    ended: EndedCredentials,
+) -> Result<DatabaseRecovered, NodeError> {
+    let failed = |error| {
+        let message = "the revocation journal cannot be applied: correct the cause and start again";
+        NodeError::Start(Failure::caused(message, error))
+    };
+    let done = operator.recover(&file::merged_acts(journals), ended).map_err(failed)?;
+    for content in journals {
+        let mark = content.last_mark();
+        database.raise_journal_mark(&content.header.journal, mark).map_err(database_error)?;
+    }
+    Ok(done)
+}
+
+fn is_older(database: &Database, content: &JournalContent) -> Result<bool, NodeError> {
+    let mark = database.journal_mark(&content.header.journal).map_err(database_error)?;
+    Ok(mark.unwrap_or(0) < content.last_mark())
+}
+
+/// Returns the path of a database's journal. `None` if the journal is off.
+fn path_of(settings: &DatabaseSettings, database_id: &str) -> Option<PathBuf> {
+    match &settings.revocation_journal {
+        JournalLocation::File(file) => Some(file.clone()),
+        JournalLocation::Off => None,
+        JournalLocation::DataFolder => {
+            let short = database_id.get(..SHORT_ID).unwrap_or(database_id);
+            let name = format!("revocations-{short}.log");
+            let embedded = match settings.database_url() {
+                DatabaseUrl::Sqlite(file) => file.parent().map(|folder| folder.join(&name)),
+                DatabaseUrl::Postgres(_) => None,
+            };
+            Some(embedded.unwrap_or_else(|| settings.data_dir.join(name)))
+        }
+    }
+}
+
+fn warn_of_damage(path: &std::path::Path, content: &JournalContent) {
+    if content.damaged > 0 {
+        let (file, lines) = (path.display(), content.damaged);
+        tracing::warn!(%file, lines, "the revocation journal has damaged lines, which are skipped");
+    }
+}
+
+fn unusable(path: &std::path::Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
+    let message = format!(
+        "the revocation journal {} cannot be used: correct its permissions, or move it away",
+        path.display()
+    );
+    NodeError::File(Failure::caused(message, cause))
+}
+
+/// The name of the operator in the audit trail, for a recovery at the start of a node.
+const RECOVERY_ACTOR: &str = "sealpost";
+/// Number of digits of the database's id in the name of its journal.
+const SHORT_ID: usize = 8;

@@ -1,0 +1,137 @@
+//! Replaces an embedded database by a backup, and applies the revocation journal to the backup.
+
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use sealpost_domain::{Clock, Timestamp, ports::Store};
+use sealpost_service::Operator;
+use sealpost_storage::{Database, DatabaseUrl};
+
+use crate::{
+    clock::SystemClock,
+    data_folder,
+    error::{Failure, NodeError, database_error},
+    journal::{JournalRecovery, recover_database},
+    settings::DatabaseSettings,
+};
+
+/// The result of a restore.
+#[derive(Debug)]
+pub struct Restored {
+    /// The changes of the restored database.
+    pub recovery: JournalRecovery,
+    /// The restored database.
+    pub database: PathBuf,
+    /// The database that was replaced, under its new name. `None` if there was none.
+    pub replaced: Option<PathBuf>,
+}
+
+/// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, applies
+/// the journals, ends all sessions and API tokens, and checks its integrity. Then the copy replaces the database in one
+/// step. After an error the database is unchanged.
+///
+/// Refuses PostgreSQL, and a database that a server uses.
+pub fn restore(
+    settings: &DatabaseSettings,
+    backup: &Path,
+    journals: &[PathBuf],
+    operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
+) -> Result<Restored, NodeError> {
+    let DatabaseUrl::Sqlite(database) = settings.database_url() else {
+        return Err(NodeError::Database(Failure::new(
+            "this command restores only the embedded database: for PostgreSQL use pg_restore, then `sealpost admin recover`",
+        )));
+    };
+    let _lock = data_folder::lock(settings, &database)?;
+    let folder = data_folder::parent(&database);
+    let work = folder.join(WORK_FOLDER);
+    let cannot = |error: io::Error| {
+        let message =
+            format!("the backup {} cannot be copied to {}", backup.display(), work.display());
+        NodeError::File(Failure::caused(message, error))
+    };
+    remove_folder(&work).map_err(cannot)?;
+    fs::create_dir(&work).map_err(cannot)?;
+    fs::set_permissions(&work, fs::Permissions::from_mode(0o700)).map_err(cannot)?;
+    let ready = work.join("ready.db");
+    let prepared = copy_to(backup, &work.join("copy.db")).map_err(cannot).and_then(|copy| {
+        let recovery = prepare(settings, &copy, &ready, journals, operator)?;
+        let replaced = replace(&ready, &database, SystemClock.now()).map_err(|error| {
+            let message = format!("the database {} cannot be replaced", database.display());
+            NodeError::File(Failure::caused(message, error))
+        })?;
+        Ok(Restored { recovery, database, replaced })
+    });
+    // The folder is only a leftover. The next restore removes it, too.
+    drop(remove_folder(&work));
+    prepared
+}
+
+fn copy_to(backup: &Path, copy: &Path) -> io::Result<PathBuf> {
+    fs::copy(backup, copy)?;
+    fs::set_permissions(copy, fs::Permissions::from_mode(0o600))?;
+    Ok(copy.to_owned())
+}
+
+/// Migrates and recovers the copy of the backup. Writes the result as one complete, checked file.
+fn prepare(
+    settings: &DatabaseSettings,
+    copy: &Path,
+    ready: &Path,
+    journals: &[PathBuf],
+    operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
+) -> Result<JournalRecovery, NodeError> {
+    let url = DatabaseUrl::Sqlite(copy.to_owned());
+    let database = Arc::new(Database::open(&url, settings.storage).map_err(database_error)?);
+    database.migrate().map_err(database_error)?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let operator = operator(Arc::<Database>::clone(&database), clock);
+    let recovery = recover_database(settings, &database, &operator, journals)?;
+    database.backup(ready).map_err(database_error)?;
+    Ok(recovery)
+}
+
+/// Puts the ready file in the place of the database. Moves the log of the replaced database away first: SQLite would
+/// replay the log into the new file.
+fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
+    let folder = data_folder::parent(database);
+    give_to_owner_of(&folder, ready)?;
+    let aside = data_folder::with_suffix(database, &format!(".replaced-{}", now.as_seconds()));
+    let is_replaced = database.exists();
+    if is_replaced {
+        fs::hard_link(database, &aside)?;
+        for suffix in ["-wal", "-shm"] {
+            let log = data_folder::with_suffix(database, suffix);
+            if log.exists() {
+                fs::rename(log, data_folder::with_suffix(&aside, suffix))?;
+            }
+        }
+    }
+    fs::rename(ready, database)?;
+    File::open(folder)?.sync_all()?;
+    Ok(is_replaced.then_some(aside))
+}
+
+/// If root runs the command, gives the file to the owner of the data folder, so that the server can write to it.
+fn give_to_owner_of(folder: &Path, file: &Path) -> io::Result<()> {
+    let owner = fs::metadata(folder)?;
+    if rustix::process::geteuid().is_root() && owner.uid() != 0 {
+        std::os::unix::fs::chown(file, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    Ok(())
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Folder inside the data folder, so that the restored file can be renamed to the database.
+const WORK_FOLDER: &str = "restoring";

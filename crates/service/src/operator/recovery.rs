@@ -1,0 +1,283 @@
+//! Recovers a database that was restored from a backup: applies the acts of revocation journals again, and ends
+//! sessions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sealpost_domain::{
+    AccountId, AccountSecrets, ApiKeyId, ApiTokenId, BadgeId, ports::JournaledAct,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+
+/// The credentials that a recovery ends, in addition to the acts of the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedCredentials {
+    /// All sessions. Their owners can log in again.
+    Sessions,
+    /// All sessions and all API tokens.
+    SessionsAndApiTokens,
+}
+
+/// The result of a recovery: the numbers of changes. Acts that the database already had do not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct DatabaseRecovered {
+    /// Number of keys that were revoked again.
+    pub keys_revoked: u64,
+    /// Number of keys that were deactivated again.
+    pub keys_deactivated: u64,
+    /// Number of accounts that were closed again.
+    pub accounts_closed: u64,
+    /// Number of accounts that were erased again.
+    pub accounts_erased: u64,
+    /// Number of accounts with an older login secret and recovery code that were replaced again.
+    pub secrets_replaced: u64,
+    /// Number of badges that were revoked again.
+    pub badges_revoked: u64,
+    /// Number of API tokens of the journal that were revoked again.
+    pub api_tokens_revoked: u64,
+    /// Number of other API tokens that were ended.
+    pub api_tokens_ended: u64,
+    /// Number of sessions that were ended.
+    pub sessions_ended: u64,
+}
+
+impl Operator {
+    /// Applies acts again, in their order, and then ends credentials. Skips acts on keys and accounts that do not
+    /// exist. After an interruption, call this function again.
+    pub fn recover(
+        &self,
+        acts: &[JournaledAct],
+        ended: EndedCredentials,
+    ) -> Result<DatabaseRecovered, OperatorError> {
+        let state = FinalState::of(acts);
+        let mut done = DatabaseRecovered::default();
+        for id in &state.revoked_keys {
+            count(&mut done.keys_revoked, applied(self.revoke_key(id))?);
+        }
+        for id in &state.deactivated_keys {
+            count(&mut done.keys_deactivated, applied(self.deactivate_key(id))?);
+        }
+        for (id, extent) in &state.closed_accounts {
+            self.close_again(id, *extent, &mut done)?;
+        }
+        for (id, secrets) in &state.secrets {
+            count(&mut done.secrets_replaced, self.replace_secrets_again(id, secrets)?);
+        }
+        for id in &state.badges {
+            count(&mut done.badges_revoked, applied(self.revoke_badge(id, RECOVERY_REASON))?);
+        }
+        for id in &state.api_tokens {
+            count(&mut done.api_tokens_revoked, applied(self.revoke_api_token(id))?);
+        }
+        done.sessions_ended = self.end_sessions(None)?.session_count;
+        if ended == EndedCredentials::SessionsAndApiTokens {
+            done.api_tokens_ended = self.end_api_tokens()?;
+        }
+        Ok(done)
+    }
+
+    fn close_again(
+        &self,
+        id: &AccountId,
+        extent: Extent,
+        done: &mut DatabaseRecovered,
+    ) -> Result<(), OperatorError> {
+        let found = self.store.operator_lookup()?.account(id, self.clock.now())?;
+        let Some(account) = found.map(|found| found.summary) else { return Ok(()) };
+        match extent {
+            Extent::Close if account.closed_at.is_none() => {
+                self.close_account(id)?;
+                count(&mut done.accounts_closed, true);
+            }
+            Extent::Erase if account.erased_at.is_none() => {
+                self.erase_account(id)?;
+                count(&mut done.accounts_erased, true);
+            }
+            Extent::Close | Extent::Erase => {}
+        }
+        Ok(())
+    }
+
+    /// Returns false if the account is closed, or already has these secrets.
+    fn replace_secrets_again(
+        &self,
+        id: &AccountId,
+        secrets: &AccountSecrets,
+    ) -> Result<bool, OperatorError> {
+        let mut lookup = self.store.lookup()?;
+        let is_current = lookup.find_login_secret(id)? == Some(secrets.login_secret)
+            && lookup.find_recovery_code(id)? == Some(secrets.recovery_code);
+        drop(lookup);
+        if is_current {
+            return Ok(false);
+        }
+        applied(self.perform(|tx| {
+            if !tx.lock_account(id)? {
+                return Ok(Err(OperatorError::NotFound("such account")));
+            }
+            tx.set_account_secrets(id, secrets)?;
+            let record = ActionRecord {
+                action: "account.replace-secrets",
+                subject: id.to_string(),
+                concerned: Concerned::Account(*id),
+                detail: json!({}),
+            };
+            Ok(Ok(((), record)))
+        }))
+    }
+
+    /// Ends all API tokens of all accounts. Each transaction ends a bounded number of tokens.
+    fn end_api_tokens(&self) -> Result<u64, OperatorError> {
+        let mut total = 0_u64;
+        loop {
+            let ended = self.perform(|tx| {
+                let ended = tx.end_api_tokens(BATCH_MAX)?;
+                let record = ActionRecord {
+                    action: "token.end",
+                    subject: "all".to_owned(),
+                    concerned: Concerned::Service,
+                    detail: json!({"api_tokens": ended}),
+                };
+                Ok(Ok((ended, record)))
+            })?;
+            total = total.saturating_add(ended);
+            if ended < u64::from(BATCH_MAX) {
+                return Ok(total);
+            }
+        }
+    }
+}
+
+/// The state after all acts of the journals.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FinalState {
+    revoked_keys: BTreeSet<ApiKeyId>,
+    deactivated_keys: BTreeSet<ApiKeyId>,
+    closed_accounts: BTreeMap<AccountId, Extent>,
+    secrets: BTreeMap<AccountId, AccountSecrets>,
+    badges: BTreeSet<BadgeId>,
+    api_tokens: BTreeSet<ApiTokenId>,
+}
+
+/// The extent of a closing. The larger extent wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    Close,
+    Erase,
+}
+
+impl FinalState {
+    fn of(acts: &[JournaledAct]) -> Self {
+        let mut state = Self::default();
+        for act in acts {
+            state.add(act);
+        }
+        state.deactivated_keys.retain(|id| !state.revoked_keys.contains(id));
+        state
+    }
+
+    fn add(&mut self, act: &JournaledAct) {
+        match *act {
+            JournaledAct::AccountClosed(id) => {
+                self.closed_accounts.entry(id).or_insert(Extent::Close);
+            }
+            JournaledAct::AccountErased(id) => {
+                self.closed_accounts.insert(id, Extent::Erase);
+            }
+            JournaledAct::ApiTokenRevoked(id) => {
+                self.api_tokens.insert(id);
+            }
+            JournaledAct::BadgeRevoked(id) => {
+                self.badges.insert(id);
+            }
+            JournaledAct::KeyActivated(id) => {
+                self.deactivated_keys.remove(&id);
+            }
+            JournaledAct::KeyDeactivated(id) => {
+                self.deactivated_keys.insert(id);
+            }
+            JournaledAct::KeyRevoked(id) => {
+                self.revoked_keys.insert(id);
+            }
+            JournaledAct::SecretsReplaced(id, secrets) => {
+                self.secrets.insert(id, secrets);
+            }
+            JournaledAct::SessionsEnded => {}
+        }
+    }
+}
+
+/// Returns whether the action changed the database. An action on a missing row, or on a row that already has the state,
+/// is not an error.
+fn applied<T>(done: Result<T, OperatorError>) -> Result<bool, OperatorError> {
+    match done {
+        Ok(_) => Ok(true),
+        Err(
+            OperatorError::IllegalTransition(_)
+            | OperatorError::NotFound(_)
+            | OperatorError::Pointless(_),
+        ) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn count(number: &mut u64, is_applied: bool) {
+    *number = number.saturating_add(u64::from(is_applied));
+}
+
+/// The reason of a badge's revocation by a recovery. The original reason is only in the lost part of the database.
+const RECOVERY_REASON: &str = "revoked again after a restore";
+/// Maximum number of API tokens that one transaction ends. On SQLite, sends wait for such a transaction.
+const BATCH_MAX: u32 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::TokenHash;
+
+    use super::*;
+
+    fn key(number: u8) -> ApiKeyId {
+        ApiKeyId::from_bytes([number; 16])
+    }
+
+    fn secrets(number: u8) -> AccountSecrets {
+        AccountSecrets { login_secret: TokenHash([number; 32]), recovery_code: TokenHash([0; 32]) }
+    }
+
+    #[test]
+    fn the_last_act_on_a_key_wins_and_a_revocation_always_wins() {
+        use JournaledAct as A;
+        let acts = [
+            A::KeyDeactivated(key(1)),
+            A::KeyActivated(key(1)),
+            A::KeyActivated(key(2)),
+            A::KeyDeactivated(key(2)),
+            A::KeyDeactivated(key(3)),
+            A::KeyRevoked(key(3)),
+            A::KeyRevoked(key(4)),
+            A::KeyActivated(key(4)),
+        ];
+        let state = FinalState::of(&acts);
+        assert_eq!(state.revoked_keys, BTreeSet::from([key(3), key(4)]));
+        assert_eq!(state.deactivated_keys, BTreeSet::from([key(2)]));
+    }
+
+    #[test]
+    fn the_newest_secrets_and_the_largest_extent_win() {
+        use JournaledAct as A;
+        let account = |number| AccountId::from_bytes([number; 16]);
+        let acts = [
+            A::SecretsReplaced(account(1), secrets(1)),
+            A::SecretsReplaced(account(1), secrets(2)),
+            A::AccountErased(account(2)),
+            A::AccountClosed(account(2)),
+            A::AccountClosed(account(3)),
+        ];
+        let state = FinalState::of(&acts);
+        assert_eq!(state.secrets, BTreeMap::from([(account(1), secrets(2))]));
+        let closed = [(account(2), Extent::Erase), (account(3), Extent::Close)];
+        assert_eq!(state.closed_accounts, BTreeMap::from(closed));
+    }
+}

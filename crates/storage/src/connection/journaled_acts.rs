@@ -1,0 +1,94 @@
+//! Collects the acts of a transaction for the revocation journal, and stores the journal's mark with the commit.
+//!
+//! The mark grows with each transaction that has acts. If the mark in the database is lower than the newest mark in the
+//! journal, then the database is older than the journal.
+
+use std::sync::{Arc, OnceLock};
+
+use diesel::{prelude::*, upsert::excluded};
+use sealpost_domain::ports::{JournaledAct, RevocationJournal, StoreError};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    rows::columns,
+    schema::journal_marks as m,
+};
+
+/// The journal of a database, shared by all its clones. Empty until a journal is attached.
+pub(crate) type SharedJournal = Arc<OnceLock<Arc<dyn RevocationJournal>>>;
+
+/// The acts of one transaction.
+#[derive(Debug, Default)]
+pub(crate) struct JournaledActs {
+    journal: Option<Arc<dyn RevocationJournal>>,
+    acts: Vec<JournaledAct>,
+}
+
+/// Acts whose transaction is ready to commit.
+#[derive(Debug)]
+pub(crate) struct PendingActs {
+    journal: Arc<dyn RevocationJournal>,
+    mark: Option<u64>,
+    acts: Vec<JournaledAct>,
+}
+
+impl JournaledActs {
+    pub(crate) fn new(journal: &SharedJournal) -> Self {
+        Self { journal: journal.get().cloned(), acts: Vec::new() }
+    }
+
+    /// Adds an act, unless it repeats the previous one. Does nothing if the database has no journal.
+    pub(crate) fn add(&mut self, act: JournaledAct) {
+        if self.journal.is_some() && self.acts.last() != Some(&act) {
+            self.acts.push(act);
+        }
+    }
+
+    /// Raises the journal's mark in the current transaction. Returns `None` if the transaction has no acts. This must
+    /// be the last statement before the commit, because it locks the row of the mark.
+    ///
+    /// A relaxed transaction raises no mark: a crash could lose the mark after its line is in the journal.
+    pub(crate) fn raise_mark(
+        self,
+        conn: &mut AnyConnection,
+        is_durable: bool,
+    ) -> Result<Option<PendingActs>, Fault> {
+        let Self { journal: Some(journal), acts } = self else { return Ok(None) };
+        if acts.is_empty() {
+            return Ok(None);
+        }
+        let name = if is_durable { journal.name() } else { None };
+        let mark = name.map(|name| raise_by_one(conn, &name)).transpose()?;
+        Ok(Some(PendingActs { journal, mark, acts }))
+    }
+}
+
+impl PendingActs {
+    /// Appends the acts to the journal after a commit. If the commit is in doubt, appends only acts that revoke, and
+    /// without a mark. Appends nothing if the commit failed.
+    pub(crate) fn append(self, done: &Result<(), StoreError>) {
+        let Self { journal, mark, mut acts } = self;
+        match done {
+            Ok(()) => journal.append(mark, &acts),
+            Err(StoreError::InDoubt(_)) => {
+                acts.retain(JournaledAct::only_revokes);
+                journal.append(None, &acts);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn raise_by_one(conn: &mut AnyConnection, journal: &str) -> Result<u64, Fault> {
+    let row = (m::journal.eq(journal), m::mark.eq(1));
+    let mark: i64 = on_backend!(conn, c => {
+        diesel::insert_into(m::table)
+            .values(row)
+            .on_conflict(m::journal)
+            .do_update()
+            .set(m::mark.eq(m::mark + excluded(m::mark)))
+            .returning(m::mark)
+            .get_result(c)
+    })?;
+    columns::number(mark, "mark of a journal")
+}

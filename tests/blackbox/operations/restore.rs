@@ -1,0 +1,280 @@
+//! A database that is restored from a backup: revoked keys, ended sessions and replaced secrets stay so, because the
+//! revocation journal is outside the database.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+
+use crate::support::{Client, Database, Identity, binary, on_both, run, text};
+
+on_both!(
+    a_node_revokes_again_before_its_first_request,
+    admin_recover_revokes_again_and_ends_api_tokens,
+    ended_sessions_alone_are_recognised,
+    a_journal_that_is_off_is_neither_written_nor_applied,
+    an_unusable_journal_is_refused,
+);
+
+fn a_node_revokes_again_before_its_first_request(database: &Database) {
+    let scene = Scene::after_acts(database);
+    let restored = scene.restored();
+    let server = restored.serve();
+    let client = server.client();
+    scene.check_revoked(&restored, client);
+    assert!(server.log().contains(RECOGNISED), "{}", server.log());
+    // The token that was not revoked still works, because an outage of its owner would be worse.
+    assert_eq!(restored.count("api_tokens"), 1);
+    assert_eq!(restored.operate(&["audit", "verify"])["verdict"], "whole");
+    let session = client.login(&scene.bob.account, &scene.bob_secret).ok();
+    assert!(session["session_token"].is_string());
+    server.stop();
+
+    let server = restored.serve();
+    assert!(!server.log().contains(RECOGNISED), "{}", server.log());
+    assert_eq!(restored.count("sessions"), 1, "the new session stays");
+    server.stop();
+}
+
+fn admin_recover_revokes_again_and_ends_api_tokens(database: &Database) {
+    let scene = Scene::after_acts(database);
+    let restored = scene.restored();
+    // A command before the recovery must not hide that the database is older than the journal.
+    for _ in 0..10 {
+        restored.operate(&["key", "deactivate", &scene.dave.key]);
+        restored.operate(&["key", "reactivate", &scene.dave.key]);
+    }
+    let done = restored.operate(&["recover"]);
+    for (field, expected) in [
+        ("keys_revoked", 2),
+        ("keys_deactivated", 1),
+        ("accounts_closed", 1),
+        ("secrets_replaced", 1),
+        ("api_tokens_revoked", 1),
+        ("api_tokens_ended", 1),
+        ("damaged_lines", 0),
+    ] {
+        assert_eq!(done[field], expected, "{field}: {done}");
+    }
+    assert_eq!((restored.count("api_tokens"), restored.count("sessions")), (0, 0));
+    let again = restored.operate(&["recover"]);
+    assert_eq!((&again["keys_revoked"], &again["secrets_replaced"]), (&json!(0), &json!(0)));
+    let server = restored.serve();
+    assert!(!server.log().contains(RECOGNISED), "{}", server.log());
+    scene.check_revoked(&restored, server.client());
+    server.stop();
+}
+
+fn ended_sessions_alone_are_recognised(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    server.stop();
+    let copy = Copy::of(database);
+    database.operate(&["session", "end", &alice.account]);
+    let restored = copy.restore(database);
+    let server = restored.serve();
+    server.client().status(&alice).refused(401, "UNAUTHORIZED");
+    assert!(server.log().contains(RECOGNISED), "{}", server.log());
+    server.stop();
+}
+
+fn a_journal_that_is_off_is_neither_written_nor_applied(database: &Database) {
+    let server = database.serve_with(&["--revocation-journal=off"]);
+    let alice = server.client().new_identity();
+    let off = ["session", "end", &alice.account, "--revocation-journal=off"];
+    let copy = Copy::of(database);
+    database.operate(&off);
+    server.client().status(&alice).refused(401, "UNAUTHORIZED");
+    server.stop();
+    assert_eq!(journals(database), Vec::<String>::new());
+    let restored = copy.restore(database);
+    let server = restored.serve();
+    server.client().status(&alice).ok();
+    server.stop();
+}
+
+fn an_unusable_journal_is_refused(database: &Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal");
+    fs::write(&file, "mine\n").unwrap();
+    let argument = format!("--revocation-journal={}", file.display());
+    let ended = run(database.command(&["--dev", &argument]));
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
+    assert!(ended.stderr.contains("cannot be used: correct its permissions"), "{}", ended.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
+}
+
+#[test]
+fn the_command_restore_replaces_the_database_and_applies_the_journal() {
+    let database = &Database::embedded();
+    let scene = Scene::after_acts(database);
+    let Copy::File(copy, _folder) = &scene.copy else { unreachable!() };
+    let restore = || {
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.arg(copy);
+        run(command)
+    };
+    let server = database.serve();
+    let ended = restore();
+    assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
+    assert!(ended.stderr.contains("another server is running"), "{}", ended.stderr);
+    let late = server.client().new_identity();
+    server.kill();
+    assert!(Path::new(&format!("{}-wal", database.file().display())).exists());
+
+    let ended = restore();
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    assert!(ended.stdout.contains("revoked 2 keys"), "{}", ended.stdout);
+    assert_eq!((database.count("api_tokens"), database.count("sessions")), (0, 0));
+    let server = database.serve();
+    assert!(!server.log().contains(RECOGNISED), "{}", server.log());
+    scene.check_revoked(database, server.client());
+    assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", late.key)), 0);
+    server.stop();
+
+    // The replaced database is complete: its log was moved with it.
+    let line = ended.stdout.lines().find_map(|line| line.strip_prefix("the replaced database is "));
+    let replaced = line.unwrap().split_once(": ").unwrap().0;
+    let shown = run({
+        let mut command = binary(&["admin", "key", "show", &late.key]);
+        command.args(["--database-url", &format!("sqlite:{replaced}")]);
+        command
+    });
+    assert_eq!((shown.status, shown.stderr.as_str()), (Some(0), ""), "{shown:?}");
+    assert!(!Path::new(&database.data()).join("restoring").exists());
+}
+
+#[test]
+fn a_file_that_is_no_backup_replaces_nothing() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    server.stop();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("letter");
+    fs::write(&file, "not a database, but long enough to be read as one".repeat(100)).unwrap();
+    for backup in [file.clone(), folder.path().join("missing")] {
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.arg(backup);
+        let ended = run(command);
+        assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
+    }
+    assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", alice.key)), 1);
+}
+
+/// A database with a copy from before several revocations.
+struct Scene<'a> {
+    database: &'a Database,
+    copy: Copy,
+    /// Has a revoked key. Carol's key was revoked too, with her account.
+    alice: Identity,
+    /// Has replaced the secrets.
+    bob: Identity,
+    bob_secret: String,
+    /// Closed by an operator.
+    carol: Identity,
+    /// Has a deactivated key, a revoked API token, and another API token.
+    dave: Identity,
+    dave_sibling: Identity,
+}
+
+impl<'a> Scene<'a> {
+    fn after_acts(database: &'a Database) -> Self {
+        let server = database.serve();
+        let client = server.client();
+        let [alice, bob, carol, dave] = [(); 4].map(|()| client.new_identity());
+        let dave_sibling = client.sibling(&dave);
+        let token = client.new_token(&dave, &["read"]);
+        client.new_token(&dave, &["send"]);
+        let copy = Copy::of(database);
+        database.operate(&["key", "revoke", &alice.key]);
+        let body = json!({"login_secret": bob.login_secret});
+        let secrets = client.act(&bob, "/v1/auth/rotate-secret", &body).ok();
+        let bob_secret = text(&secrets, "login_secret");
+        database.operate(&["account", "close", &carol.account]);
+        database.operate(&["key", "deactivate", &dave.key]);
+        database.operate(&["key", "reactivate", &dave.key]);
+        database.operate(&["key", "deactivate", &dave_sibling.key]);
+        database.operate(&["token", "revoke", &text(&token, "token_id")]);
+        server.kill();
+        assert_eq!(journals(database).len(), 1);
+        Self { database, copy, alice, bob, bob_secret, carol, dave, dave_sibling }
+    }
+
+    fn restored(&self) -> Database {
+        self.copy.restore(self.database)
+    }
+
+    #[track_caller]
+    fn check_revoked(&self, restored: &Database, client: &Client) {
+        for identity in [&self.alice, &self.bob, &self.carol, &self.dave] {
+            client.status(identity).refused(401, "UNAUTHORIZED");
+        }
+        let log_in = |identity: &Identity| {
+            client.login(&identity.account, identity.login_secret.as_deref().unwrap())
+        };
+        log_in(&self.bob).refused(401, "UNAUTHORIZED");
+        log_in(&self.carol).refused(401, "UNAUTHORIZED");
+        log_in(&self.alice).ok();
+        client.login(&self.bob.account, &self.bob_secret).ok();
+        restored.operate(&["session", "end", "--all"]);
+        let status = |identity: &Identity| {
+            text(&restored.operate(&["key", "show", &identity.key]), "status")
+        };
+        assert_eq!(status(&self.alice), "revoked");
+        assert_eq!(status(&self.carol), "revoked");
+        assert_eq!(status(&self.dave_sibling), "deactivated");
+        assert_eq!(status(&self.dave), "active");
+    }
+}
+
+/// A copy of a database.
+enum Copy {
+    File(std::path::PathBuf, tempfile::TempDir),
+    Postgres(String),
+}
+
+impl Copy {
+    fn of(database: &Database) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("copy.db");
+        let mut command = match database.postgres_url() {
+            None => binary(&["backup", "--data-dir", &database.data()]),
+            Some(url) => {
+                let copy = Database::postgres();
+                let mut dump = crate::support::postgres_tool("pg_dump");
+                dump.args(["--format=custom", "--dbname", url, "--file"]).arg(&file);
+                assert_eq!(run(dump).status, Some(0));
+                let mut load = crate::support::postgres_tool("pg_restore");
+                load.args(["--exit-on-error", "--no-owner", "--dbname", copy.url()]).arg(&file);
+                assert_eq!(run(load).status, Some(0));
+                return Self::Postgres(copy.url().to_owned());
+            }
+        };
+        command.arg(&file);
+        assert_eq!(run(command).status, Some(0));
+        Self::File(file, folder)
+    }
+
+    /// Replaces the database by the copy, with the same data folder.
+    fn restore(&self, database: &Database) -> Database {
+        match self {
+            Self::File(copy, _) => {
+                for suffix in ["-wal", "-shm"] {
+                    drop(fs::remove_file(format!("{}{suffix}", database.file().display())));
+                }
+                fs::copy(copy, database.file()).unwrap();
+                database.moved_to(None)
+            }
+            Self::Postgres(url) => database.moved_to(Some(url.clone())),
+        }
+    }
+}
+
+/// Returns the names of the journals in the data folder.
+fn journals(database: &Database) -> Vec<String> {
+    let Ok(files) = fs::read_dir(database.data()) else { return Vec::new() };
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("revocations-")).collect()
+}
+
+const RECOGNISED: &str = "the database is older than the revocation journal";
