@@ -286,7 +286,7 @@ mod tests {
         append(&path, &header(), &[revoked(1, Some(1), 1)]).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         for (cut, damaged) in [(1, 0), (5, 1)] {
-            fs::write(&path, &text[..text.len() - cut]).unwrap();
+            fs::write(&path, &text.as_bytes()[..text.len() - cut]).unwrap();
             append(&path, &header(), &[revoked(2, Some(2), 2)]).unwrap();
             let content = read(&path).unwrap().unwrap();
             assert_eq!((content.damaged, content.entries.len()), (damaged, 2 - damaged));
