@@ -13,7 +13,7 @@ pub(crate) struct LoggedIn {
     pub(crate) session_token: String,
 }
 
-/// The end of a session.
+/// The response to a logout.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LoggedOut {
     /// Always true.
@@ -23,7 +23,7 @@ pub struct LoggedOut {
 /// New secrets of an account.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct AccountSecrets {
-    /// The account.
+    /// Id of the account.
     pub account_id: AccountId,
     /// The new login secret. No later response shows it.
     pub login_secret: String,
@@ -39,35 +39,36 @@ impl fmt::Debug for AccountSecrets {
     }
 }
 
-/// One act on the account.
+/// One entry of the activity log of an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ActivityEntry {
-    /// Time of the act.
+    /// Time at which the act happened.
     pub at: Timestamp,
-    /// Kind of the act, such as `login`.
+    /// Kind of the recorded act, such as `login` or `key_revoked`.
     pub kind: String,
-    /// The owner, an operator or the service.
+    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and
+    /// the id of the API token.
     pub actor: String,
-    /// Address of the client.
+    /// IP address of the client that made the request. `None` if the act had no client, or if the address is unknown.
     pub client_address: Option<String>,
-    /// Details.
+    /// Further details of the act as text. `None` if there are none.
     pub detail: Option<String>,
 }
 
-/// A closed account.
+/// The response to the closing of an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AccountClosed {
-    /// The account.
+    /// Id of the account.
     pub account_id: AccountId,
-    /// Time of the closing.
+    /// Time at which the account was closed.
     pub closed_at: Timestamp,
-    /// Whether personal data is deleted.
+    /// True if personal data of the owner is deleted too.
     pub erased: bool,
-    /// Whether the deletion has ended.
+    /// True if all rows are deleted. False if the service continues to delete rows in the background.
     pub complete: bool,
-    /// Numbers of deleted rows.
+    /// Number of deleted rows by kind, as a JSON object.
     pub deleted: Value,
-    /// Data that remains, with reasons.
+    /// The kinds of data that remain stored, each with the reason.
     pub kept: Vec<Value>,
 }
 

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct ApiTokenRequest {
     /// The API key that the token acts as.
     pub api_key_id: ApiKeyId,
-    /// Display name.
+    /// Display name of the token.
     pub name: String,
-    /// The requests that the token allows.
+    /// The scopes: the kinds of requests that the token allows.
     pub scopes: Vec<TokenScope>,
     /// Lifetime in days, 1 to 366. `None` selects the default of the service.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,17 +24,17 @@ pub struct ApiTokenRequest {
 pub struct CreatedApiToken {
     /// Id of the token.
     pub token_id: ApiTokenId,
-    /// The token. No later response shows it.
+    /// The secret token (`kt_…`). No later response shows it.
     pub token: String,
-    /// Display name.
+    /// Display name of the token.
     pub name: String,
     /// The API key that the token acts as.
     pub api_key_id: ApiKeyId,
-    /// The requests that the token allows.
+    /// The scopes: the kinds of requests that the token allows.
     pub scopes: Vec<TokenScope>,
-    /// Time of the creation.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
-    /// Time of its end.
+    /// Time at which the token expires.
     pub expires_at: Timestamp,
 }
 
@@ -43,17 +43,17 @@ pub struct CreatedApiToken {
 pub struct ApiTokenView {
     /// Id of the token.
     pub token_id: ApiTokenId,
-    /// Display name.
+    /// Display name of the token.
     pub name: String,
     /// The API key that the token acts as.
     pub api_key_id: ApiKeyId,
-    /// The requests that the token allows.
+    /// The scopes: the kinds of requests that the token allows.
     pub scopes: Vec<TokenScope>,
-    /// Time of the creation.
+    /// Time at which the token was created.
     pub created_at: Timestamp,
-    /// Time of its end.
+    /// Time at which the token expires.
     pub expires_at: Timestamp,
-    /// Time of the last use.
+    /// Start of the hour in which the token was last used. `None` if the token was never used.
     pub last_used_at: Option<Timestamp>,
 }
 

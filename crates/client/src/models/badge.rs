@@ -4,7 +4,7 @@ use sealpost_domain::{BadgeId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The options of a new badge.
+/// The options for the issue of a badge.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BadgeRequest {
     /// A jurisdiction whose compliance checks must also pass.
@@ -19,20 +19,20 @@ pub struct BadgeRequest {
 pub struct IssuedBadge {
     /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Timestamp,
-    /// End of the validity.
+    /// Time at which the badge expires.
     pub expires_at: Timestamp,
     /// The badge as a signed JWT.
     pub credential: String,
 }
 
-/// The result of a dry run.
+/// The result of a dry run: whether a badge would be issued, without issuing one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BadgeDryRun {
-    /// Whether a badge would be issued.
+    /// True if a badge would be issued.
     pub granted: bool,
-    /// All reasons for a refusal.
+    /// All reasons for which the service would refuse to issue a badge.
     pub refusals: Vec<RefusalReason>,
 }
 
@@ -51,32 +51,32 @@ pub struct RefusalReason {
 /// The result of a verification. The details are `None` if the credential is not a badge of this service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VerifiedBadge {
-    /// Whether the badge is valid.
+    /// True if the badge is valid.
     pub valid: bool,
-    /// The result, such as `valid`, `expired` or `revoked`.
+    /// The result of the verification, such as `valid`, `expired` or `revoked`.
     pub status: String,
     /// Id of the badge.
     pub badge_id: Option<BadgeId>,
-    /// The subject.
+    /// The subject of the badge: the DID of the key, or a URN with the id of the key.
     pub subject: Option<String>,
-    /// Start of the validity.
+    /// Time from which the badge is valid.
     pub issued_at: Option<Timestamp>,
-    /// End of the validity.
+    /// Time at which the badge expires.
     pub expires_at: Option<Timestamp>,
-    /// Time of the revocation.
+    /// Time at which the badge was revoked. `None` if the badge is not revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
 /// The results of all checks of a jurisdiction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ComplianceReport {
-    /// The jurisdiction.
+    /// Name of the jurisdiction whose checks were run.
     pub jurisdiction: String,
-    /// Whether all required checks passed.
+    /// True if all required checks passed.
     pub passed: bool,
-    /// The results, in the order of the circuit.
+    /// The results of the checks, in the order of the compliance circuit (the list of checks of a jurisdiction).
     pub checks: Vec<ComplianceCheck>,
-    /// In a dry run, all reasons for a refusal.
+    /// In a dry run, all reasons for which the request would be refused.
     #[serde(default)]
     pub refusals: Vec<RefusalReason>,
 }
@@ -86,11 +86,11 @@ pub struct ComplianceReport {
 pub struct ComplianceCheck {
     /// Name of the check.
     pub name: String,
-    /// The result, such as `passed` or `missing`.
+    /// The result of the check, such as `passed` or `missing`.
     pub status: String,
-    /// End of the validity of the attestation.
+    /// Time at which the attestation (the recorded check) expires. `None` if no valid attestation was found.
     pub valid_until: Option<Timestamp>,
-    /// Whether the circuit passes only if this check passes.
+    /// True if the jurisdiction requires this check.
     pub required: bool,
     /// Names of the attestations that satisfy the check.
     pub any_of: Vec<String>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct SentEnvelope {
     /// Id of the envelope.
     pub envelope_id: EnvelopeId,
-    /// Hash of the sealed bytes.
+    /// SHA-256 of the sealed bytes, as `sha256:` and hexadecimal digits.
     pub envelope_hash: String,
     /// Always `delivered`: the envelope is stored for its recipient.
     pub status: String,
@@ -18,9 +18,9 @@ pub struct SentEnvelope {
     pub sender: ApiKeyId,
     /// The key that can open the envelope.
     pub recipient: ApiKeyId,
-    /// The sealing suite.
+    /// The algorithms that seal the envelope.
     pub encryption: Encryption,
-    /// Size and time.
+    /// Size of the sealed bytes, and the time of the sealing.
     pub metadata: Metadata,
 }
 
@@ -29,19 +29,19 @@ pub struct SentEnvelope {
 pub struct OpenedEnvelope {
     /// Id of the envelope.
     pub envelope_id: EnvelopeId,
-    /// Hash of the sealed bytes.
+    /// SHA-256 of the sealed bytes, as `sha256:` and hexadecimal digits.
     pub envelope_hash: String,
     /// The key that sent the message.
     pub sender: ApiKeyId,
-    /// The handle of the sender.
+    /// The handle (unique readable name) of the sender. `None` if the sender has no handle.
     pub sender_handle: Option<String>,
-    /// The text.
+    /// The opened message.
     pub message: String,
-    /// The sealing suite.
+    /// The algorithms that seal the envelope.
     pub encryption: Encryption,
-    /// Size and time.
+    /// Size of the sealed bytes, and the time of the sealing.
     pub metadata: Metadata,
-    /// Time of the first opening.
+    /// Time at which the envelope was first opened.
     pub opened_at: Timestamp,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Debug for OpenedEnvelope {
     }
 }
 
-/// The sealing suite of an envelope.
+/// The algorithms that seal an envelope.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Encryption {
     /// Name of the combination of algorithms.
@@ -66,9 +66,9 @@ pub struct Encryption {
 /// Size and time of an envelope.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Length of the sealed bytes.
+    /// Length of the sealed bytes, which is larger than the message.
     pub payload_size_bytes: u64,
-    /// Time of the sealing.
+    /// Time at which the message was sealed.
     pub timestamp: Timestamp,
 }
 
@@ -79,12 +79,12 @@ pub struct Receipt {
     pub envelope_id: EnvelopeId,
     /// The key that can open the envelope.
     pub recipient: ApiKeyId,
-    /// Time of the send.
+    /// Time at which the envelope was sent.
     pub sent_at: Timestamp,
-    /// The state.
+    /// The state of the envelope.
     pub state: ReceiptState,
     /// Time at which a webhook of the recipient accepted the event.
     pub notified_at: Option<Timestamp>,
-    /// Time of the first opening.
+    /// Time at which the envelope was first opened.
     pub opened_at: Option<Timestamp>,
 }

@@ -6,24 +6,24 @@ use sealpost_domain::{AcceptPolicy, AccountId, ApiKeyId, KeyStatus, ReceiptPolic
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A new identity.
+/// The response to the activation of an identity.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Activated {
-    /// The public id of the identity.
+    /// Id of the API key, which is the public id of the identity.
     pub api_key_id: ApiKeyId,
-    /// The display name.
+    /// Display name of the identity.
     pub label: String,
-    /// The handle.
+    /// The handle (unique readable name) of the key. `None` if the key has no handle.
     pub handle: Option<String>,
     /// The `did:key` of the identity.
     pub did: String,
     /// The status of the key.
     pub status: KeyStatus,
-    /// The plan, which sets the limits of the key.
+    /// Name of the plan, which sets the limits of the key.
     pub plan: String,
-    /// The account that owns the key.
+    /// Id of the account that owns the key.
     pub account_id: AccountId,
-    /// Time of the activation.
+    /// Time at which the key was activated.
     pub created_at: Timestamp,
     /// The login secret of a new account. No later response shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,74 +42,74 @@ impl fmt::Debug for Activated {
 /// The state, the plan and the usage of an API key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KeyStanding {
-    /// The public id of the identity.
+    /// Id of the API key, which is the public id of the identity.
     pub api_key_id: ApiKeyId,
-    /// The display name.
+    /// Display name of the identity.
     pub label: String,
-    /// The handle.
+    /// The handle (unique readable name) of the key. `None` if the key has no handle.
     pub handle: Option<String>,
     /// The `did:key` of the identity.
     pub did: String,
     /// The status of the key.
     pub status: KeyStatus,
-    /// The plan, which sets the limits of the key.
+    /// Name of the plan, which sets the limits of the key.
     pub plan: String,
-    /// The account that owns the key.
+    /// Id of the account that owns the key.
     pub account_id: AccountId,
-    /// Time of the activation.
+    /// Time at which the key was activated.
     pub created_at: Timestamp,
-    /// The blocks in force against the key.
+    /// The governance decisions that block the key, as a JSON object.
     pub governance: Value,
-    /// The used part of each limit.
+    /// The use of each limit of the plan.
     pub usage: Usage,
     /// Messages per second that the plan allows.
     pub throughput_per_second: u64,
-    /// Number of webhooks.
+    /// Number of webhooks of the key.
     pub webhooks: u64,
-    /// Number of envelopes that wait for a webhook.
+    /// Number of envelopes that wait for the first webhook of the key, up to a maximum.
     pub waiting: u64,
-    /// Whether more envelopes wait than `waiting` counts.
+    /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
 }
 
-/// The used part of each limit.
+/// The use of each limit of the plan.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Usage {
-    /// Requests of this minute.
+    /// Use of the limit of requests in this minute.
     pub minute: WindowUsage,
-    /// Requests of this day (UTC).
+    /// Use of the limit of requests on this day (UTC).
     pub day: WindowUsage,
-    /// Messages of this month (UTC).
+    /// Use of the limit of messages in this month (UTC).
     pub month: WindowUsage,
 }
 
 /// The use of one limit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WindowUsage {
-    /// The limit.
+    /// Number of requests or messages that the plan allows in the window.
     pub limit: u64,
-    /// The used part.
+    /// Number of requests or messages that were counted in the window.
     pub used: u64,
-    /// The rest.
+    /// Number of requests or messages that remain in the window.
     pub remaining: u64,
-    /// End of the minute, day or month.
+    /// End of the window: of the minute, day or month.
     pub resets_at: Timestamp,
 }
 
 /// The identity behind an API key or a handle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Resolved {
-    /// The public id of the identity.
+    /// Id of the API key, which is the public id of the identity.
     pub api_key_id: ApiKeyId,
-    /// The handle.
+    /// The handle (unique readable name) of the key. `None` if the key has no handle.
     pub handle: Option<String>,
-    /// The display name, if the key is listed.
+    /// Display name of the key. `None` if the policy of the key hides the name.
     pub label: Option<String>,
-    /// Whether the key can receive messages.
+    /// True if the key can receive messages.
     pub active: bool,
 }
 
-/// The parts of a recipient policy to change.
+/// A change of a recipient policy. The policy keeps the parts that are `None` or empty here.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PolicyChange {
@@ -119,7 +119,7 @@ pub struct PolicyChange {
     /// The part of a receipt that senders see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipts: Option<ReceiptPolicy>,
-    /// Whether other keys see the label.
+    /// True if other keys can read the label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listed: Option<bool>,
     /// Keys to add to the allowlist.
@@ -143,10 +143,10 @@ pub struct PolicyView {
     pub accept: AcceptPolicy,
     /// The part of a receipt that senders see.
     pub receipts: ReceiptPolicy,
-    /// Whether other keys see the label.
+    /// True if other keys can read the label.
     pub listed: bool,
-    /// The allowlist.
+    /// The keys in the allowlist.
     pub allowed: Vec<ApiKeyId>,
-    /// The blocklist.
+    /// The keys in the blocklist.
     pub blocked: Vec<ApiKeyId>,
 }

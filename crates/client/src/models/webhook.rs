@@ -5,26 +5,26 @@ use std::fmt;
 use sealpost_domain::{ApiKeyId, DisabledReason, LastFailure, Timestamp, WebhookId, WebhookStatus};
 use serde::{Deserialize, Serialize};
 
-/// A new webhook.
+/// The response to the registration of a webhook.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Registered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// The key of the webhook.
+    /// Id of the API key that owns the webhook.
     pub api_key_id: ApiKeyId,
     /// The URL that gets the events.
     pub url: String,
-    /// Kinds of events.
+    /// Kinds of events that are sent to the webhook.
     pub events: Vec<String>,
     /// The secret that verifies events. No later response shows it.
     pub secret: String,
-    /// The status.
+    /// The status of the webhook.
     pub status: WebhookStatus,
-    /// Time of the registration.
+    /// Time at which the webhook was registered.
     pub created_at: Timestamp,
-    /// Number of envelopes that wait for this webhook.
+    /// Number of waiting envelopes that the new webhook gets, up to a maximum.
     pub waiting: u64,
-    /// Whether more envelopes wait than `waiting` counts.
+    /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
 }
 
@@ -33,34 +33,34 @@ pub struct Registered {
 pub struct WebhookView {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// The key of the webhook.
+    /// Id of the API key that owns the webhook.
     pub api_key_id: ApiKeyId,
     /// The URL that gets the events.
     pub url: String,
-    /// Kinds of events.
+    /// Kinds of events that are sent to the webhook.
     pub events: Vec<String>,
-    /// The status.
+    /// The status of the webhook.
     pub status: WebhookStatus,
-    /// The reason why the service disabled the webhook.
+    /// The reason why the service disabled the webhook. `None` if the webhook is not disabled by the service.
     pub disabled_reason: Option<DisabledReason>,
-    /// Time of the first failure since the last success.
+    /// Time of the first failed attempt since the last success. `None` if no attempt has failed since then.
     pub failing_since: Option<Timestamp>,
-    /// Time of the registration.
+    /// Time at which the webhook was registered.
     pub created_at: Timestamp,
-    /// Time of the last success.
+    /// Time of the last successful delivery. `None` if no delivery has succeeded.
     pub last_success_at: Option<Timestamp>,
-    /// The last failure.
+    /// The last failed attempt. `None` if no attempt has failed.
     pub last_failure: Option<LastFailure>,
 }
 
-/// A new secret of a webhook.
+/// The response to the replacement of a signing secret.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RotatedWebhookSecret {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// The new secret. No later response shows it.
     pub secret: String,
-    /// Older secrets that still sign.
+    /// Replaced secrets with which the service still signs.
     pub retiring: Vec<RetiringSecret>,
 }
 
@@ -78,14 +78,14 @@ impl fmt::Debug for RotatedWebhookSecret {
     }
 }
 
-/// An older secret that still signs.
+/// A replaced secret with which the service still signs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RetiringSecret {
-    /// Time of its end.
+    /// Time at which the service stops signing with the secret.
     pub expires_at: Timestamp,
 }
 
-/// One attempt of a delivery.
+/// One attempt to deliver an event, or a delivery that waits for its first attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Delivery {
     /// Id of the event: the id of an envelope, or of another event (`evt_…`).
@@ -94,17 +94,17 @@ pub struct Delivery {
     pub attempt: u32,
     /// End of the attempt.
     pub at: Timestamp,
-    /// For example `succeeded`, `failed` or `pending`.
+    /// The outcome of the attempt, for example `succeeded`, `failed` or `pending`.
     pub outcome: String,
-    /// Status of the receiver.
+    /// HTTP status of the response. `None` if there was no response.
     pub status_code: Option<u16>,
-    /// Class of the failure.
+    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
-    /// Duration of the attempt.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Time of the next attempt.
+    /// Time of the next attempt. `None` if no attempt is planned.
     pub next_attempt_at: Option<Timestamp>,
-    /// Beginning of the receiver's response.
+    /// The first bytes of the response body.
     pub response: Option<String>,
 }
 
@@ -117,13 +117,13 @@ pub struct TestedWebhook {
     pub event_id: String,
     /// `succeeded` or `failed`.
     pub outcome: String,
-    /// Status of the receiver.
+    /// HTTP status of the response. `None` if there was no response.
     pub status_code: Option<u16>,
-    /// Class of the failure.
+    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
-    /// Duration of the attempt.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: u64,
-    /// Beginning of the receiver's response.
+    /// The first bytes of the response body.
     pub response: Option<String>,
 }
 
@@ -138,7 +138,7 @@ pub struct Redelivered {
     pub outcome: String,
 }
 
-/// The failed deliveries to recover.
+/// The time range whose failed deliveries are made due again.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct RecoverRequest {
     /// Start of the time range.
@@ -150,7 +150,7 @@ pub struct RecoverRequest {
     pub dry_run: bool,
 }
 
-/// Failed deliveries that are due now.
+/// The response to a recovery of failed deliveries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recovered {
     /// Id of the webhook.
@@ -159,7 +159,7 @@ pub struct Recovered {
     pub matched: u64,
     /// Number of deliveries that are due now.
     pub recovered: u64,
-    /// Whether further deliveries match.
+    /// True if more deliveries match. Repeat the request until this is false.
     pub more: bool,
     /// True if the request only counted the deliveries and changed none of them.
     pub dry_run: bool,
