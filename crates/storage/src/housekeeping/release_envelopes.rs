@@ -130,8 +130,8 @@ pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
     })
 }
 
-/// Deletes up to `limit` deliveries of envelopes that no longer exist. Such a delivery is stored if a client requests
-/// another delivery of an envelope while the partition of the envelope is dropped.
+/// Deletes up to `limit` deliveries of envelopes that no longer exist. A delivery can be stored if a client requests
+/// another delivery of an envelope while the partition of this envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
         "DELETE FROM deliveries WHERE (envelope_id, webhook_id) IN (
