@@ -147,7 +147,8 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
 }
 
 /// Reads the next `limit` envelopes. For each sender among these envelopes, returns the sender, the total size of its
-/// sealed envelopes without the late ones, and the highest of their ids.
+/// sealed envelopes, and the highest of their ids. The size leaves out late envelopes, which were stored after their
+/// partition was closed.
 fn bytes_of_portion(
     conn: &mut PgConnection,
     after: &str,

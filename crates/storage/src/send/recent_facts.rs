@@ -15,7 +15,8 @@ use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash};
 /// governance decisions.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFacts {
-    /// The facts version of each key. A key without a stored version has version 0.
+    /// The facts version of each API key: a number that changes with the key. A key without a stored version has
+    /// version 0.
     pub(crate) versions: HashMap<ApiKeyId, i64>,
     pub(crate) sessions: HashMap<TokenHash, Session>,
     /// Open governance decisions that affect each key. Decisions on the key come first, then those on its account, then

@@ -197,7 +197,7 @@ impl TargetQueues {
         transition
     }
 
-    /// Lets targets send requests again that wait because their host had reached a limit of requests.
+    /// Lets waiting targets send requests again. These targets wait because their host had reached a limit of requests.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);

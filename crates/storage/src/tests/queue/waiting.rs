@@ -54,9 +54,9 @@ fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
     db.lookup().unwrap().count_waiting(key, 1000).unwrap()
 }
 
-/// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL
-/// the rows that request the transfers may remain: they are deleted after the end of older transactions, also of those
-/// of other test cases on the same server.
+/// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL,
+/// the rows that request transfers may remain: they are deleted only after older transactions have ended, even those of
+/// other test cases.
 fn transfer(db: &Fixture, limit: u32) -> Vec<u64> {
     let mut portions = Vec::new();
     loop {
