@@ -1,4 +1,4 @@
-//! Starts a whole node in another program, sends a message to itself over HTTP, and stops in order.
+//! Starts a complete node inside this program, sends a message to itself over HTTP, and stops in order.
 //!
 //! `cargo run -p sealpost-node --example whole_node`
 #![expect(clippy::print_stdout, reason = "the example shows its results")]
@@ -47,7 +47,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Calls the API of the node with a session token and an API key.
+/// Sends a POST request to the API of the node, with a session token and an API key.
 async fn post(
     node: &Node,
     path: &str,

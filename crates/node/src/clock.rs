@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sealpost_domain::{Clock, Timestamp};
 
-/// The clock of the operating system. A time before 1970 is 0.
+/// The clock of the operating system. Returns the Unix epoch if the system time is before 1970.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 

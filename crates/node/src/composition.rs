@@ -42,7 +42,8 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    /// Starts all parts except HTTP. The settings must have passed [`check`](crate::settings::checks::check). Blocks.
+    /// Starts all parts except the HTTP servers. The settings must have passed
+    /// [`check`](crate::settings::checks::check). Blocks.
     pub(crate) fn start(settings: &Settings, base_url: &BaseUrl) -> Result<Self, NodeError> {
         let url = settings.database.database_url();
         let lock = match &url {
@@ -92,13 +93,14 @@ impl Components {
         })
     }
 
-    /// Returns `false` if a worker thread has panicked. The thread does not restart, so the process must be restarted.
+    /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be
+    /// restarted.
     pub(crate) fn is_whole(&self) -> bool {
         self.sealpost.is_alive() && !self.dispatcher.is_broken()
     }
 
-    /// Stops all parts: commits queued sends, waits for webhook requests in flight, and releases the leases that this
-    /// node still holds. Blocks.
+    /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of
+    /// deliveries that this node still holds. Blocks.
     pub(crate) fn stop(&self) {
         self.sealpost.stop();
         self.dispatcher.stop();
@@ -114,7 +116,7 @@ impl Components {
         }
     }
 
-    /// Returns the number of acts that are not in the revocation journal yet.
+    /// Returns the number of revocations and similar changes that are not yet written to the revocation journal.
     pub(crate) fn pending_journal_lines(&self) -> u64 {
         self.journal_keeper.as_ref().map_or(0, |keeper| keeper.journal.pending())
     }

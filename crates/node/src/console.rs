@@ -37,7 +37,8 @@ impl Console {
         Ok(Some(Self { state: web::Data::new(state), file: file.clone() }))
     }
 
-    /// Reads the password file again. Logs an invalid file, and keeps the operators of the previous file.
+    /// Reads the password file again. If the file is invalid, logs the error, and keeps the operators of the previous
+    /// file.
     pub(crate) fn reload(&self) {
         match read(&self.file) {
             Ok(file) => {

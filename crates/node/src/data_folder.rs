@@ -48,7 +48,7 @@ pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
     })
 }
 
-/// Returns the folder of a file.
+/// Returns the folder that contains a file.
 pub(crate) fn parent(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()

@@ -1,5 +1,5 @@
 //! The disk reserve: a file beside the embedded database that occupies disk space. If other programs fill the disk, the
-//! file is deleted. The freed space is enough for opening envelopes, revoking keys and housekeeping.
+//! file is deleted. The freed space is enough to continue opening envelopes, revoking keys and housekeeping.
 
 use std::{
     fs::{self, OpenOptions},
@@ -108,7 +108,8 @@ fn reserve_file(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Maximum size of the reserve file in bytes. More than the space that the write-ahead log and one checkpoint need.
+/// Maximum size of the reserve file in bytes. This is more than the write-ahead log and one checkpoint of the database
+/// need.
 const SIZE_MAX: u64 = 33_554_432;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -2,14 +2,14 @@
 
 use std::{error::Error, fmt};
 
-/// An error of a node, or of an operator command that uses parts of a node. The variants distinguish the causes.
+/// An error of a node, or of an operator command that uses parts of a node. Each variant is for one kind of cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
     /// An address of the HTTP servers cannot be bound, or the server on the address cannot start.
     #[error(transparent)]
     Address(Failure),
-    /// The file of compliance circuits is unreadable or invalid.
+    /// The file of compliance circuits (the checks that each jurisdiction requires) is unreadable or invalid.
     #[error(transparent)]
     Circuits(Failure),
     /// Two settings exclude each other.
@@ -27,7 +27,7 @@ pub enum NodeError {
     /// A setting has an invalid value.
     #[error(transparent)]
     Setting(Failure),
-    /// Another part of the node cannot start.
+    /// A part of the node for which there is no other variant cannot start.
     #[error(transparent)]
     Start(Failure),
     /// The TLS certificate or its private key cannot be used.

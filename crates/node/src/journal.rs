@@ -1,4 +1,5 @@
-//! The revocation journal: an append-only file outside the database. After a restore of the database it revokes again.
+//! The revocation journal: an append-only file outside the database. After the database is restored from a backup, the
+//! journal repeats the revocations that the backup lacks.
 
 mod file;
 pub(crate) mod keeper;

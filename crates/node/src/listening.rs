@@ -38,24 +38,24 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 pub(crate) use self::anonymous::AnonymousConnections;
 use self::{anonymous::Membership, client_stream::ClientStream, progress::ProgressStream};
 
-/// The threads, limits and timeouts of a server.
+/// The limits, timeouts and number of threads of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     pub(crate) workers: usize,
-    /// The largest number of connections per worker.
+    /// The largest number of connections per worker thread.
     pub(crate) connections_max: usize,
     /// The set of connections whose clients have not authenticated. The set limits their number.
     pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) handshake_within: Duration,
-    /// The largest head of a request, in bytes.
+    /// The maximum size of a request head in bytes.
     pub(crate) head_bytes_max: usize,
     /// The time after which a connection is closed if no response byte was written to the client.
     pub(crate) progress_within: Duration,
-    /// The time for active requests to complete at a stop, in seconds.
+    /// The time in seconds for active requests to complete when the server stops.
     pub(crate) drain_s: u64,
 }
 
-/// An accepted connection: the stream of the client, and the address of the client. The address is `None` if unknown.
+/// An accepted connection: its stream, and the address of the client. The address is `None` if unknown.
 type Accepted<S> = (ClientStream<ProgressStream<S>>, Option<SocketAddr>);
 
 /// Serves requests until the returned handle stops the server.

@@ -38,7 +38,7 @@ pub fn install() -> Result<Arc<Registry>, NodeError> {
     Ok(registry)
 }
 
-/// Updates the metrics of this process that come from the operating system, such as memory and CPU time.
+/// Updates the metrics about this process that the operating system provides, such as memory and CPU time.
 pub(crate) fn observe_process() {
     process::observe();
 }

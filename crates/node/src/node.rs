@@ -33,12 +33,12 @@ impl Node {
         &self.base_url
     }
 
-    /// Returns the bound address of the API as a URL.
+    /// Returns the address on which the API listens, as a URL.
     pub fn listening_url(&self) -> &str {
         &self.listening_url
     }
 
-    /// Returns the bound address for health checks and metrics as a URL; `None` if it is turned off.
+    /// Returns the operations address (for health checks and metrics) as a URL; `None` if it is turned off.
     pub fn ops_url(&self) -> Option<&str> {
         self.ops_url.as_deref()
     }
@@ -48,18 +48,24 @@ impl Node {
         &self.components.sealpost
     }
 
-    /// Returns `false` if a worker thread has panicked. The thread does not restart, so the process must be restarted.
+    /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be
+    /// restarted.
     pub fn is_whole(&self) -> bool {
         self.components.is_whole()
     }
 
-    /// Returns an object that reloads the file of compliance circuits and the TLS certificate.
+    /// Returns an object that reloads the file of compliance circuits, the TLS certificate and the console's password
+    /// file.
     pub fn reloader(&self) -> Reloader {
         self.reloader.clone()
     }
 
-    /// Stops the node in this order: ends live streams, refuses new connections, completes active requests, commits queued sends, waits
-    /// for webhook requests in flight, and closes the operations address.
+    /// Stops the node in this order:
+    ///
+    /// - ends live streams of the web pages
+    /// - refuses new connections and completes active requests
+    /// - commits queued sends, and waits for webhook requests in flight
+    /// - closes the operations address
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {
@@ -75,7 +81,8 @@ impl Node {
     }
 }
 
-/// Raises the limit of open files to the maximum. Each connection is an open file, and shells often set 1,024.
+/// Raises the process's limit of open files to the maximum. Each connection is an open file, and shells often set a
+/// limit of 1,024.
 pub fn raise_file_limit() {
     match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => tracing::debug!(limit, "raised the limit of open files"),

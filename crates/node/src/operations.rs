@@ -39,8 +39,8 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Responds with 503 only if a restart of the process is necessary. Threads that end during an orderly stop do not
-/// count as failed.
+/// Reports whether the process works. Responds with status 503 only if a restart of the process is necessary. Threads
+/// that end during an orderly stop do not count as failed.
 async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
     if state.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
@@ -57,7 +57,7 @@ async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
     }
 }
 
-/// Returns the first reason why the node cannot serve requests. Blocks.
+/// Checks whether the node can serve requests. The error is the first reason why it cannot. Blocks.
 fn check(node: &Components) -> Result<(), String> {
     node.sealpost.check().map_err(|error| error.to_string())?;
     node.database.check_writes().map_err(|fault| fault.to_string())?;

@@ -1,4 +1,4 @@
-//! Protects the memory of this process, so that its secrets reach no file and no other process.
+//! Protects the memory of this process, so that its secrets reach neither files nor other processes.
 
 use std::io;
 

@@ -20,20 +20,20 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// The result of a restore.
+/// The result of restoring a backup.
 #[derive(Debug)]
 pub struct Restored {
-    /// The changes of the restored database.
+    /// The changes that the revocation journals made in the restored database.
     pub recovery: JournalRecovery,
-    /// The restored database.
+    /// The path of the restored database.
     pub database: PathBuf,
-    /// The database that was replaced, under its new name. `None` if there was none.
+    /// The new path of the database that was replaced. `None` if no database existed.
     pub replaced: Option<PathBuf>,
 }
 
 /// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, applies
-/// the journals, ends all sessions and API tokens, and checks its integrity. Then the copy replaces the database in one
-/// step. After an error the database is unchanged.
+/// the revocation journals, ends all sessions and API tokens, and checks its integrity. Then the copy replaces the
+/// database. After an error before this last step the database is unchanged.
 ///
 /// Refuses PostgreSQL, and a database that a server uses.
 pub fn restore(
@@ -78,7 +78,8 @@ fn copy_to(backup: &Path, copy: &Path) -> io::Result<PathBuf> {
     Ok(copy.to_owned())
 }
 
-/// Migrates and recovers the copy of the backup. Writes the result as one complete, checked file.
+/// Migrates the copy of the backup, and applies the journals to it. Writes the result into one complete and checked
+/// file.
 fn prepare(
     settings: &DatabaseSettings,
     copy: &Path,
@@ -96,8 +97,8 @@ fn prepare(
     Ok(recovery)
 }
 
-/// Puts the ready file in the place of the database. Moves the log of the replaced database away first: SQLite would
-/// replay the log into the new file.
+/// Puts the file `ready` in the place of the database. First moves the write-ahead log of the old database away,
+/// because SQLite would apply the log to the new file.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = data_folder::parent(database);
     give_to_owner_of(&folder, ready)?;
@@ -133,5 +134,6 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Folder inside the data folder, so that the restored file can be renamed to the database.
+/// Name of a temporary folder inside the data folder. The restored file is on the same disk as the database, so it can
+/// replace the database by a rename.
 const WORK_FOLDER: &str = "restoring";

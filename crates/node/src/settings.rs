@@ -27,15 +27,15 @@ pub struct Settings {
     pub database: DatabaseSettings,
     /// The addresses, TLS files and connection limits of the HTTP servers.
     pub http: HttpSettings,
-    /// The API. The node sets `base_url` and `is_secure` from [`HttpSettings`].
+    /// The settings of the HTTP API. The node sets `base_url` and `is_secure` from [`HttpSettings`].
     pub api: ApiSettings,
-    /// The web pages.
+    /// The settings of the web pages.
     pub web: WebSettings,
-    /// The console: web pages and an API for operators.
+    /// The settings of the console: web pages and an API for operators.
     pub console: ConsoleSettings,
-    /// The service behind the API and the web pages.
+    /// The settings of the service behind the API and the web pages.
     pub service: ServiceSettings,
-    /// The delivery of events to webhooks.
+    /// The settings of the delivery of events to webhooks.
     pub webhooks: WebhookSettings,
     /// The source of the key-encryption keys.
     pub keys: KeySettings,
@@ -45,11 +45,11 @@ pub struct Settings {
     /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
     /// built-in list. At start, the node replaces `service.reserved_handles` with this list.
     pub reserved_handles: Option<PathBuf>,
-    /// The time for which the revocation journal keeps acts. At least the age of the oldest backup.
+    /// The time for which the revocation journal keeps entries. Should be at least the age of the oldest backup.
     pub journal_retention: JournalRetention,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
-    /// Development mode: webhooks may use plain HTTP and loopback addresses. The node must listen on loopback.
+    /// Development mode: webhooks may use plain HTTP and loopback addresses. The node may then listen on loopback only.
     pub dev: bool,
 }
 
@@ -60,19 +60,19 @@ pub struct DatabaseSettings {
     pub data_dir: PathBuf,
     /// The database. `None` selects the embedded database in the data folder.
     pub url: Option<DatabaseUrl>,
-    /// The connections and timeouts of the database.
+    /// The settings of the connections to the database.
     pub storage: StorageSettings,
     /// The location of the revocation journal.
     pub revocation_journal: JournalLocation,
 }
 
-/// The location of the revocation journal.
+/// The location of the revocation journal, a file of revocations outside the database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum JournalLocation {
     /// A file in the data folder, named after the id of the database.
     #[default]
     DataFolder,
-    /// This file.
+    /// A file at this path.
     File(PathBuf),
     /// No journal.
     Off,
@@ -81,19 +81,19 @@ pub enum JournalLocation {
 /// The addresses, TLS files and connection limits of the two HTTP servers: the API with the pages, and operations.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// The address of the API and the pages. Port 0 selects a free port.
+    /// The address of the API and the web pages. Port 0 selects a free port.
     pub listen: SocketAddr,
     /// The operations address, which serves `/metrics`, `/livez` and `/readyz`. `None` turns it off.
     pub ops_listen: Option<SocketAddr>,
-    /// The public URL of the service. `None` selects the listening address.
+    /// The public URL of the service. `None` selects the address of the API.
     pub base_url: Option<String>,
-    /// The certificate and its key, if the node terminates TLS.
+    /// The files of the TLS certificate and its private key. `None` serves plain HTTP.
     pub tls: Option<TlsFiles>,
     /// True if a proxy in front of the node terminates TLS.
     pub behind_tls_proxy: bool,
     /// The number of threads that serve requests. `None` selects the number of cores.
     pub workers: Option<u16>,
-    /// The largest number of connections per worker.
+    /// The largest number of connections per worker thread.
     pub max_connections: usize,
     /// The largest number of anonymous connections of all threads together. A connection is anonymous until its client
     /// has authenticated. At this number, a new connection closes the oldest anonymous one.
@@ -103,7 +103,7 @@ pub struct HttpSettings {
     pub max_anonymous_connections_per_address: usize,
     /// The maximum time for the TLS handshake of a connection.
     pub tls_handshake_timeout: Duration,
-    /// The largest head of a request, in bytes.
+    /// The maximum size of a request head in bytes.
     pub max_head_bytes: usize,
     /// The time after which a connection is closed if no response byte was written to the client.
     pub connection_timeout: Duration,
@@ -112,16 +112,17 @@ pub struct HttpSettings {
 /// The certificate chain and the private key of a server, both in PEM.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// The server's certificate first, then the intermediate certificates.
+    /// The path of the certificate chain: the server's certificate first, then the intermediate certificates.
     pub chain: PathBuf,
-    /// The private key.
+    /// The path of the private key.
     pub key: PathBuf,
 }
 
 /// The console: web pages and an API for operators, which the operations address serves.
 #[derive(Debug, Clone, Default)]
 pub struct ConsoleSettings {
-    /// The file with the names, roles and password hashes of the operators. `None` turns off the console and its API.
+    /// The path of the file with the names, roles and password hashes of the operators. `None` turns off the console
+    /// and its API.
     pub password_file: Option<PathBuf>,
     /// The HTTPS URL at which a proxy serves the operations address. `None` if browsers use the operations address
     /// directly.
@@ -137,7 +138,7 @@ pub struct WebhookSettings {
     /// [`Settings::dev`], and `events` from the service settings. The node also adds the certificates of the file
     /// [`extra_roots`](WebhookSettings::extra_roots) to the dispatcher's own field `extra_roots`.
     pub dispatcher: DispatcherSettings,
-    /// A PEM file of certificate authorities to trust in addition to the public ones.
+    /// The path of a PEM file with certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,
 }
 
@@ -154,13 +155,13 @@ pub struct KeySettings {
 /// The files of an embedded database.
 #[derive(Debug, Clone)]
 pub struct EmbeddedPaths {
-    /// The database. `None` with PostgreSQL.
+    /// The path of the database. `None` with PostgreSQL.
     pub database: Option<PathBuf>,
     /// Path of the file with the key-encryption keys.
     pub kek: PathBuf,
 }
 
-/// The time for which the revocation journal keeps acts.
+/// The time for which the revocation journal keeps entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalRetention(pub Duration);
 
@@ -171,7 +172,7 @@ impl Default for JournalRetention {
 }
 
 impl DatabaseSettings {
-    /// Returns the configured database, or the embedded database of the data folder.
+    /// Returns the configured database. If none is configured, returns the embedded database in the data folder.
     pub fn database_url(&self) -> DatabaseUrl {
         let embedded = || DatabaseUrl::Sqlite(self.data_dir.join("sealpost.db"));
         self.url.clone().unwrap_or_else(embedded)
@@ -188,7 +189,7 @@ impl DatabaseSettings {
 }
 
 impl HttpSettings {
-    /// Returns the scheme of the listening address.
+    /// Returns the URL scheme of the listening address: `https` with a TLS certificate, otherwise `http`.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
     }

@@ -1,4 +1,4 @@
-//! Runs the example for embedders.
+//! Tests that the example `examples/whole_node.rs` runs without an error.
 
 #[path = "../examples/whole_node.rs"]
 mod whole_node;

@@ -21,13 +21,13 @@ use sealpost_receiver::{
     verify,
 };
 
-/// The state of the receiver. A real receiver stores the ids in its database.
+/// The state of the receiver: its keys, and the ids of processed events. A real receiver stores the ids in a database.
 struct Receiver {
     keys: Vec<ReceiverKey>,
     seen: Mutex<HashSet<String>>,
 }
 
-/// Responds with 204 to a valid request. The service tries other requests again later.
+/// Responds with 204 to a valid request. After any other status, the service sends the event again later.
 async fn receive(
     receiver: web::Data<Receiver>,
     request: HttpRequest,
@@ -49,7 +49,7 @@ async fn receive(
 }
 
 impl Receiver {
-    /// Processes an event once: the service may send an event again, with the same `webhook-id`.
+    /// Processes an event unless its `webhook-id` was processed before. The service may send an event more than once.
     fn process(&self, headers: &HeaderList, body: &[u8]) -> io::Result<()> {
         let id = headers.find("webhook-id").ok().flatten().unwrap_or_default();
         let is_new = self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());

@@ -4,7 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sealpost_domain::{Clock, Timestamp};
 
-/// The clock of the operating system, for applications without a [`Clock`] of their own. A time before 1970 is 0.
+/// The clock of the operating system, for applications without a [`Clock`] implementation. Returns the Unix epoch if
+/// the system time is before 1970.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 

@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr};
 
 use sealpost_webhooks::NoVerifyingKey;
 
-/// Why a receiver cannot start, or why a key cannot be used.
+/// Why a receiver cannot start, or why the keys for verification cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiverError {
@@ -17,23 +17,23 @@ pub enum ReceiverError {
         #[source]
         source: io::Error,
     },
-    /// The URL of the application is the address of the listener itself, so each request would be forwarded forever.
+    /// The application URL is the listening address of the receiver itself, so each request would be forwarded forever.
     #[error("the listener would forward to itself: choose another port for the application")]
     ForwardsToItself,
-    /// A document has no public key for `v1a` signatures.
+    /// A DID document has no public key for `v1a` signatures.
     #[error("{name} is {fault}")]
     PublicKeys {
-        /// The name of the document.
+        /// The name of the document, as the caller of `public_keys` gave it.
         name: String,
-        /// The reason why the document has no key for `v1a` signatures.
+        /// The reason why the document has no usable key.
         fault: NoVerifyingKey,
     },
-    /// A text is not the secret of a webhook.
+    /// A text is not a valid secret of a webhook.
     #[error(
         "{name} is not a webhook secret: expected whsec_ and the padded base64 of 24 to 64 bytes"
     )]
     Secret {
-        /// The name of the secret. Never the secret itself.
+        /// The name of the secret, such as `secret 1 of FILE`. Does not contain the secret itself.
         name: String,
     },
     /// The HTTP server cannot start.

@@ -10,11 +10,11 @@ use crate::error::ReceiverError;
 
 /// A key that verifies the signatures of received requests.
 pub enum ReceiverKey {
-    /// A public key of the service, for `v1a` signatures.
+    /// A public key of the service, which verifies `v1a` signatures.
     Public(VerifyingKey),
-    /// A secret of the webhook, for `v1` signatures.
+    /// A secret of the webhook, which verifies `v1` signatures.
     Secret {
-        /// The secret.
+        /// The secret that the webhook shares with the service.
         secret: WebhookSecret,
         /// The name of the secret in reports, such as `secret 1 of FILE`.
         name: String,

@@ -1,26 +1,26 @@
-//! A received webhook request: headers and body, from a socket or a file.
+//! The headers and the body of a webhook request that was received from a socket or read from a file.
 
-/// The headers of a request in their order. Names are in lower case.
+/// The headers of a request, in the order of the request. Names are in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct HeaderList(Vec<(String, String)>);
 
 /// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedRequest<'a> {
-    /// The headers.
+    /// The headers of the request.
     pub headers: &'a HeaderList,
-    /// The body, byte for byte.
+    /// The body, byte for byte as received.
     pub body: &'a [u8],
 }
 
-/// The error for a header that a request has more than once, so that the value of the header is ambiguous.
+/// The error for a header that occurs more than once in a request, so that its value is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the header is repeated")]
 pub struct RepeatedHeader;
 
 impl HeaderList {
-    /// Parses headers up to the first empty line, from a file that `curl -D` wrote or from a raw request. Ignores lines
-    /// without a colon, such as the request line.
+    /// Parses headers up to the first empty line. Accepts the file that `curl -D` writes, or a raw HTTP request.
+    /// Ignores lines without a colon, such as the request line.
     pub fn parse(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
         let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());

@@ -39,7 +39,7 @@ impl VerificationReport {
     }
 }
 
-/// The JSON form of a handled request.
+/// A handled request as one line of JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     at: Timestamp,
@@ -48,12 +48,12 @@ struct Line<'a> {
     forward_fault: Option<String>,
     #[serde(flatten)]
     report: &'a VerificationReport,
-    /// The JSON body of a valid event. `None` for an invalid request, or if the body is not JSON.
+    /// The event: the parsed body of a valid request. `None` for an invalid request, or if the body is not JSON.
     notice: Option<Value>,
 }
 
 impl HandledRequest<'_> {
-    /// Returns the request and the result as one JSON object and a line end.
+    /// Returns the request and the result as one JSON object, followed by a line end.
     pub fn json_line(&self) -> String {
         let line = Line {
             at: self.at,
@@ -69,8 +69,8 @@ impl HandledRequest<'_> {
         serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
     }
 
-    /// Returns the request as text. The arguments are terminal escape codes: for a valid request, an invalid request,
-    /// the details, and the end of a colour.
+    /// Returns the request and the result as text for a terminal. The four arguments are escape codes: for the colour
+    /// of a valid request, the colour of an invalid request, the colour of details, and the end of a colour.
     pub fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.at, self.status, self.headline());
@@ -98,7 +98,8 @@ impl HandledRequest<'_> {
         format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
     }
 
-    /// Parses the JSON body of a valid event. Returns `None` for an invalid request, because its body is not trusted.
+    /// Parses the JSON body of a valid request. Returns `None` for an invalid request, because its body is not trusted,
+    /// and for a body that is not JSON.
     fn payload(&self) -> Option<Value> {
         serde_json::from_slice(self.body).ok().filter(|_| self.report.valid)
     }

@@ -1,8 +1,8 @@
 //! Benchmarks of the batches of the send path: `cargo bench -p sealpost-storage`.
 //!
-//! Every batch locks the facts of callers and recipients, stores envelopes of 1,400 sealed bytes with a leased
-//! delivery each, counts usage, and commits durably. Then the outcomes of the deliveries are recorded, so that the
-//! queue stays short. The PostgreSQL server is private and forces every commit to the disk.
+//! Every batch locks the rows that admission depends on, stores envelopes of 1,400 sealed bytes with a leased delivery
+//! each, counts usage, and commits durably. Then the outcomes of the deliveries are recorded, so that the queue stays
+//! short. The PostgreSQL server is private and forces every commit to the disk.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run stops")]
 
 use std::{sync::Arc, time::Duration};
@@ -60,7 +60,8 @@ fn send_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
     group.finish();
 }
 
-/// Deliveries without a lease, as after a restart.
+/// Measures claiming due deliveries and recording their outcomes. No delivery has a lease, as after a restart of a
+/// node.
 fn claim_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) {
     let mut group =
         criterion.benchmark_group(format!("{name}: claim due deliveries, record outcomes"));
@@ -90,7 +91,7 @@ fn record(database: &Database, held: &[LeasedDelivery]) -> Result<(), StoreError
     database.record_outcomes(&held.iter().map(success).collect::<Vec<_>>(), FAILING_MAX)
 }
 
-/// Claims at a time when every envelope is due.
+/// Returns the parameters of a claim. At its time, every delivery is due.
 fn claim() -> Claim {
     let now = NOW.plus(Duration::from_hours(24 * 365));
     let limit = usize::try_from(CLAIMED).unwrap_or(usize::MAX);
@@ -98,14 +99,14 @@ fn claim() -> Claim {
     Claim { now, limit, per_target_max: limit, full: vec![], lease: LeaseToken(9), lease_until }
 }
 
-/// Senders and recipients, and the number of envelopes sent.
+/// Creates the input of batches: the API keys that send and receive, and the number of envelopes sent so far.
 struct Load<'a> {
     database: &'a Database,
     participants: Vec<Participant>,
     sent: u32,
 }
 
-/// The input of one batch.
+/// The input of one batch: the query for the rows that admission depends on, the envelopes, and their deliveries.
 struct Batch {
     wanted: FactsQuery,
     envelopes: Vec<Arc<Envelope>>,
@@ -265,7 +266,7 @@ fn sort<T: Ord>(ids: &mut Vec<T>) {
     ids.dedup();
 }
 
-/// No delivery fails here.
+/// Time of failures after which a webhook is disabled. Has no effect, because no delivery of the benchmarks fails.
 const FAILING_MAX: Duration = Duration::from_hours(1);
 const KEYS: u32 = 64;
 const CLAIMED: u32 = 256;

@@ -1,4 +1,4 @@
-//! Stores the activity log of accounts and the details of sessions, and closes accounts.
+//! Stores the activity log of accounts and the details of sessions. Also closes accounts.
 
 pub(crate) mod activity;
 mod closing;

@@ -37,7 +37,7 @@ struct Check {
 
 impl Database {
     /// Copies all committed data of an SQLite database into a new file, and checks the integrity of the copy. Other
-    /// transactions do not wait. Refuses PostgreSQL.
+    /// transactions do not wait for the backup. Refuses PostgreSQL.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
         let mut options = OpenOptions::new();

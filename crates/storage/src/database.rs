@@ -181,7 +181,8 @@ impl Database {
         free.map_err(io::Error::from)
     }
 
-    /// Runs one lookup outside a transaction. The work may run twice, if the first connection is dead.
+    /// Runs one lookup outside a transaction. If the first connection is dead, runs the lookup again on another
+    /// connection.
     pub(crate) fn read<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
@@ -189,7 +190,7 @@ impl Database {
         Reader::new(&self.readers).run(work)
     }
 
-    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the work after a
+    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the transaction after a
     /// conflict with another transaction.
     pub(crate) fn transact<T>(
         &self,

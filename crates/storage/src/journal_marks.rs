@@ -1,4 +1,5 @@
-//! The identity of a database, and the marks of its revocation journals.
+//! Reads the identity of a database, and stores the marks of its revocation journals. A journal is a file outside the
+//! database. Its mark is a number that each transaction with journaled changes raises.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use crate::{
 };
 
 impl Database {
-    /// Attaches the revocation journal. Later transactions of this database and its clones record their acts there.
-    /// Does nothing if a journal is already attached.
+    /// Attaches the revocation journal, a file outside the database. Later transactions of this database and its clones
+    /// record revocations and similar changes in the journal. Does nothing if a journal is already attached.
     pub fn attach_journal(&self, journal: Arc<dyn RevocationJournal>) {
         // An error only means that a journal is already attached.
         drop(self.journal.set(journal));
@@ -28,7 +29,8 @@ impl Database {
         })
     }
 
-    /// Returns the mark of a journal. `None` if no transaction of this database has raised it.
+    /// Returns the mark of a revocation journal: a number that each transaction with journaled changes raises. `None`
+    /// if no transaction of this database has raised the mark.
     pub fn journal_mark(&self, journal: &str) -> Result<Option<u64>, StoreError> {
         self.read(|conn| {
             let mark = m::table.find(journal).select(m::mark).first::<i64>(conn).optional()?;
@@ -36,7 +38,7 @@ impl Database {
         })
     }
 
-    /// Raises the mark of a journal to at least `mark`.
+    /// Raises the mark of a revocation journal to at least `mark`.
     pub fn raise_journal_mark(&self, journal: &str, mark: u64) -> Result<(), StoreError> {
         self.transact(Durability::Durable, |conn| {
             let mark: i64 = columns::number(mark, "mark of a journal")?;

@@ -1,4 +1,5 @@
-//! Storage for the rotation of key-encryption keys: marks of the key versions, and replacement of encrypted secrets.
+//! Storage for the rotation of key-encryption keys: marks that identify the versions of the key, and replacement of
+//! encrypted secrets.
 
 pub(crate) mod marks;
 pub(crate) mod rewrap;

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// The schema of the database is older or newer than this binary.
+/// The schema of the database does not match this binary: it is older or newer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VersionFault {
     #[error("the database is older than this version: run `sealpost migrate`, which applies {0}")]

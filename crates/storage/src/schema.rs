@@ -123,7 +123,7 @@ diesel::table! {
 
 diesel::table! {
     /// The counter of stored bytes, which is a column of the table `usage`. Declared separately, so that queries of the
-    /// other usage columns do not load this counter.
+    /// other usage columns do not read this counter.
     #[sql_name = "usage"]
     stored_bytes (api_key_id) {
         api_key_id -> Text,
@@ -334,7 +334,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The partitions of `envelopes` and `attempts`. Only on PostgreSQL.
+    /// The partitions of the tables `envelopes` and `attempts`. This table exists only on PostgreSQL.
     partitions (name) {
         name -> Text,
         parent -> Text,

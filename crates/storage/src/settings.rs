@@ -12,8 +12,8 @@ pub struct Settings {
     /// machine use `sslmode=verify-full`.
     pub in_clear: bool,
     /// Prepares no statements on PostgreSQL. Needed for a pooler in transaction mode that does not support prepared
-    /// statements. The role must then have the settings of a session as its defaults, because a pooler gives a
-    /// session's settings to other sessions.
+    /// statements. Behind such a pooler, the settings of a session would reach other sessions. The database role must
+    /// therefore have these settings as its defaults.
     pub has_pooler: bool,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,

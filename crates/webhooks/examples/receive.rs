@@ -12,13 +12,13 @@ use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, VerifyFault, sign, verify};
 
-/// A receiver with its secret and the ids of processed events.
+/// A receiver of webhook requests, with the secret of its webhook and the ids of processed events.
 struct Receiver {
     secret: WebhookSecret,
     seen: HashSet<String>,
 }
 
-/// The response of the receiver. Every status except 2xx is followed by a retry.
+/// The response of the receiver. After any status except 2xx, the service sends the event again.
 #[derive(Debug, PartialEq)]
 enum Response {
     Ok200,
@@ -26,8 +26,8 @@ enum Response {
 }
 
 impl Receiver {
-    /// Processes a request. `body` must be the received bytes: parsed and serialized again, they may not match the
-    /// signature.
+    /// Processes a request. `body` must contain the bytes as received. A body that was parsed and serialized again may
+    /// not match the signature.
     fn receive(
         &mut self,
         headers: &HashMap<&str, String>,

@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(writeln!(std::io::stdout(), "{:#}", vectors()?)?)
 }
 
-/// Returns the file. The verdicts are constants, not results of the code under test.
+/// Returns the content of the file with the test vectors. The verdicts are constants, not results of the code under
+/// test.
 pub(crate) fn vectors() -> Result<Value, Box<dyn std::error::Error>> {
     let factory = VectorFactory::new()?;
     let mut cases = factory.symmetric_cases();
@@ -37,7 +38,7 @@ struct VectorFactory {
 
 struct Signer(Ed25519KeyPair);
 
-/// The variable parts of a case.
+/// The parts of a test case that differ between cases.
 struct Case<'a> {
     name: &'a str,
     is_valid: bool,
@@ -192,13 +193,13 @@ impl Signer {
     }
 }
 
-/// Returns a secret of 32 consecutive bytes from `first` on.
+/// Returns the text of a webhook secret, whose 32 bytes count up from `first`.
 fn secret_text(first: u8) -> String {
     let bytes: Vec<u8> = (first..first.saturating_add(32)).collect();
     format!("whsec_{}", STANDARD.encode(bytes))
 }
 
-/// Flips the lowest bit in the first byte of the signature.
+/// Returns the entry with a wrong signature: the lowest bit of its first byte is flipped.
 fn flip(entry: &str) -> String {
     let (version, text) = entry.split_once(',').unwrap_or_default();
     let mut bytes = STANDARD.decode(text).unwrap_or_default();
@@ -212,7 +213,8 @@ const INVALID: Case<'_> = Case { is_valid: false, ..VALID };
 const NEW: u8 = 0;
 const OLD: u8 = 32;
 const SIGNING_SEED: [u8; 32] = *b"a seed that anybody may look at.";
-/// An even number: the next number differs in one bit of the last digit.
+/// Time of all requests in Unix seconds. The number is even, so the next number differs in only one bit of the last
+/// digit.
 const SENT_AT: i64 = 1_767_225_600;
 const ID: &str = "env_01h455vb4pex5vsknk084sn02q";
 const FLIPPED_ID: &str = "env_01h455vb4pex5vsknk084sn02p";

@@ -25,7 +25,7 @@ use url::{Host, Url};
 pub use self::policy::AddressPolicy;
 use self::{location::NOT_PUBLIC, resolver::NameResolver};
 
-/// Checks the URL of a webhook at registration.
+/// Checks the URL of a webhook when the webhook is registered.
 #[derive(Debug, Clone)]
 pub struct AddressGuard {
     policy: AddressPolicy,
@@ -83,7 +83,7 @@ impl TargetGuard for AddressGuard {
     }
 }
 
-/// The permission to run one lookup, until this value is dropped.
+/// The permission to run one DNS lookup. Dropping the value returns the permission.
 struct LookupPermit(Arc<AtomicUsize>);
 
 impl LookupPermit {
@@ -100,9 +100,9 @@ impl Drop for LookupPermit {
     }
 }
 
-/// Maximum number of concurrent lookups, because each lookup blocks one of the threads that process API requests.
+/// Maximum number of concurrent DNS lookups, because each lookup blocks one of the threads that process API requests.
 const LOOKUPS_MAX: usize = 8;
-/// Maximum time to wait for one lookup. Slightly longer than the timeout of the resolver, which is 3 s.
+/// Maximum time to wait for one DNS lookup. Slightly longer than the timeout of the resolver, which is 3 s.
 const VET_TIMEOUT: Duration = Duration::from_millis(3_500);
 
 #[cfg(test)]

@@ -28,13 +28,14 @@ pub(crate) struct CircuitBreaker {
     response_time: Option<Duration>,
 }
 
-/// State of an open breaker: no requests until `until`, then one probe at a time until a probe gets a response.
+/// State of an open breaker. Until the time `until`, the target gets no requests. Then the target gets one probe at a
+/// time, until a probe gets a response.
 #[derive(Debug)]
 struct OpenState {
-    /// Time of the next probe.
+    /// Earliest time of the next probe.
     until: Timestamp,
     pause: Duration,
-    /// Whether a delivery in the database is already due as the next probe.
+    /// Whether a delivery in the database already has the due time of the next probe, so that it becomes this probe.
     probe_scheduled: bool,
 }
 
@@ -108,7 +109,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Defers a delivery, which returns to the database without an attempt. Returns the range of its next due time:
+    /// Chooses the due time of a deferred delivery, which returns to the database without an attempt. Returns the range
+    /// of this time:
     ///
     /// - Open breaker, first deferred delivery: due at the time of the next probe. The delivery becomes this probe.
     /// - Open breaker, other deliveries: due after the next probe, and not before `deferral_min` has passed.
@@ -129,12 +131,12 @@ impl CircuitBreaker {
         Deferral { from, spread: open.pause.max(deferral_min) }
     }
 
-    /// Returns the time of the next probe if the breaker is open and no delivery in the database is due as this probe.
+    /// Returns the time of the next probe if the breaker is open and no delivery is scheduled as this probe yet.
     pub(crate) fn probe_needed_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
     }
 
-    /// Records that a delivery in the database is due as the next probe.
+    /// Records that a delivery in the database is scheduled as the next probe.
     pub(crate) fn mark_probe_scheduled(&mut self) {
         if let Some(open) = &mut self.open {
             open.probe_scheduled = true;
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(fast, Some(5));
     }
 
-    /// Returns a breaker after `attempts` attempts in a row without a response, all at the current time.
+    /// Returns a breaker that has recorded `attempts` attempts in a row without a response, all at the current time.
     fn failed(attempts: u32) -> CircuitBreaker {
         let mut breaker = CircuitBreaker::default();
         for _ in 0..attempts {

@@ -136,18 +136,19 @@ impl Dispatcher {
         self.shared.counters.read(&self.shared.gauges)
     }
 
-    /// Returns the number of deliveries in memory.
+    /// Returns the number of deliveries in memory: queued, in flight, or waiting for their outcome to be recorded.
     pub fn held(&self) -> usize {
         self.shared.capacity.used()
     }
 
-    /// Whether all threads run: `false` after [`Dispatcher::stop`] or if a thread ended unexpectedly.
+    /// Whether the dispatcher works: true while all its threads run, `false` after [`Dispatcher::stop`] or if a thread
+    /// ended unexpectedly.
     pub fn is_alive(&self) -> bool {
         self.shared.is_complete() && !self.shared.shutdown.is_raised()
     }
 
-    /// Whether a thread has ended unexpectedly. The dispatcher cannot recover, and accepts no more deliveries. Other
-    /// nodes send its deliveries after the leases have ended.
+    /// Whether a thread has ended unexpectedly. The dispatcher cannot recover, and accepts no more deliveries. After
+    /// the leases of its deliveries have ended, other nodes send these deliveries.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

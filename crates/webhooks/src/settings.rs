@@ -15,7 +15,7 @@ pub struct Settings {
     /// Maximum duration of an attempt, from the name lookup to the end of the response head.
     pub timeout: Duration,
     /// Time for which a node leases a delivery. Must exceed `timeout` by more than five seconds. After the end of a
-    /// lease, another node takes the delivery over.
+    /// lease, another node may take the delivery.
     pub lease: Duration,
     /// Number of delivery workers: threads that send the requests.
     pub worker_threads: usize,
@@ -48,13 +48,13 @@ pub struct Settings {
     pub claim_max: usize,
     /// Maximum number of deliveries to one target that one claim leases, if other targets have due deliveries.
     pub claim_per_target_max: usize,
-    /// Time after which a webhook is disabled if all its attempts have failed.
+    /// Time after which a webhook is disabled if all its attempts have failed during this time.
     pub failing_max: Duration,
     /// Time for requests in flight to finish after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
     /// The rules for the URLs and IP addresses that webhooks may use.
     pub policy: AddressPolicy,
-    /// The version of the events. It decides which members an `envelope.received` event has.
+    /// The version of the events. The version determines the members of an `envelope.received` event.
     pub events: EventsVersion,
     /// Value of the header `User-Agent`.
     pub user_agent: String,
@@ -64,10 +64,10 @@ pub struct Settings {
     pub bounds: Bounds,
 }
 
-/// Bounds of a dispatcher. The command line has no options for these bounds.
+/// Bounds of a dispatcher. The command line has no options for them.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Maximum time of a TCP connect to a target.
+    /// Maximum time to open a TCP connection to a target.
     pub connect_timeout: Duration,
     /// Maximum time of a TLS handshake.
     pub tls_handshake_timeout: Duration,
@@ -83,8 +83,8 @@ pub struct Bounds {
     /// Number of targets whose queue and circuit breaker a worker thread keeps. Above this number, targets are removed
     /// after an idle time of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
-    /// Time for which the circuit breaker of an idle target is kept. The time used is at least twice the longest probe
-    /// pause.
+    /// Time for which the circuit breaker of an idle target is kept. At least twice the longest probe pause applies,
+    /// even if this setting is shorter.
     pub known_target_ttl: Duration,
     /// Limits the requests in flight to all untried targets together: `in_flight_max` divided by this number. A target
     /// is untried until its first attempt has ended.
@@ -110,10 +110,10 @@ pub struct Bounds {
     pub release_window: Duration,
     /// Maximum number of deliveries that one SQL statement returns to the database or makes due earlier.
     pub release_batch_max: usize,
-    /// Maximum number of outcomes in one transaction.
+    /// Maximum number of outcomes of attempts that one transaction records.
     pub outcome_batch_max: usize,
-    /// Time to wait for more outcomes before a transaction starts. If the process is killed during this time, the
-    /// outcomes are lost and the deliveries are attempted again.
+    /// Time to wait for more outcomes of attempts before a transaction starts. If the process is killed during this
+    /// time, the outcomes are lost and the deliveries are attempted again.
     pub outcome_linger: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the whole dispatcher over real sockets, and their fixtures.
+//! Tests of the whole dispatcher over real sockets. Also contains the helpers of these tests.
 
 mod connections;
 mod deliveries;

@@ -1,5 +1,5 @@
-//! Checks the test vectors for receivers: the file equals the output of the generator, and this crate and the reference
-//! library agree with its verdicts.
+//! Checks the file of test vectors for receivers. The file must equal the output of the generator. This crate and the
+//! reference library must agree with the verdicts in the file.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ fn verification_agrees_with_every_verdict() {
     }
 }
 
-/// Compares signatures only, because the library reads the system clock.
+/// Compares signatures instead of verifying requests, because the reference library verifies by the system clock.
 #[test]
 fn the_reference_library_signs_every_timely_case_identically() {
     for case in cases().iter().filter(|case| case["public_key"].is_null() && is_timely(case)) {

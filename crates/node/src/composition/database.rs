@@ -19,7 +19,7 @@ pub fn open_database(
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Logs a warning if the connections to the database have a weaker encryption than the default. Rejects contradictory
+/// Logs a warning if the connections to the database are encrypted more weakly than by default. Rejects contradictory
 /// encryption settings.
 pub(super) fn check_encryption(
     settings: &DatabaseSettings,
@@ -34,7 +34,8 @@ pub(super) fn check_encryption(
     Ok(())
 }
 
-/// Migrates an outdated database to the current schema if `may_migrate` is set. Otherwise rejects an outdated database.
+/// Migrates an outdated database to the current schema if `may_migrate` is true. Otherwise rejects an outdated
+/// database.
 pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Result<(), NodeError> {
     if may_migrate {
         database.migrate().map_err(database_error)?;

@@ -21,7 +21,7 @@ pub(crate) struct JournalContent {
     pub(crate) header: Header,
     /// The entries in the order of the file.
     pub(crate) entries: Vec<Entry>,
-    /// Number of lines that are damaged or have an unknown act.
+    /// Number of lines that are damaged or contain an unknown kind of change.
     pub(crate) damaged: usize,
 }
 
@@ -35,13 +35,15 @@ pub(crate) enum JournalFault {
 }
 
 impl JournalContent {
-    /// Returns the highest mark; 0 if no entry has a mark.
+    /// Returns the highest mark of the entries; 0 if no entry has a mark. A mark is a number that each transaction with
+    /// journaled changes raises.
     pub(crate) fn last_mark(&self) -> u64 {
         self.entries.iter().filter_map(|entry| entry.mark).max().unwrap_or(0)
     }
 
-    /// Returns the entries in the order of their commits. Concurrent processes can append in another order. An entry
-    /// without a mark keeps its place after the marks before it. Times never decrease.
+    /// Returns the entries in the order of their commits, which is the order of their marks. Concurrent processes can
+    /// append in another order. An entry without a mark follows the entries with the highest mark before it. If an
+    /// entry has an earlier time than its predecessor, it gets the time of the predecessor.
     pub(crate) fn in_commit_order(&self) -> Vec<Entry> {
         let mut highest = 0;
         let mut placed: Vec<(u64, Entry)> = Vec::with_capacity(self.entries.len());
@@ -59,7 +61,7 @@ impl JournalContent {
     }
 }
 
-/// Returns the acts of all journals. Acts of different journals are ordered by time.
+/// Returns the acts (journaled changes) of all journals. Acts of different journals are ordered by time.
 pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
     let mut entries: Vec<_> = journals.iter().flat_map(JournalContent::in_commit_order).collect();
     entries.sort_by_key(|entry| entry.at);
@@ -83,7 +85,7 @@ pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> 
     Ok(header)
 }
 
-/// Appends entries and waits for the disk. Creates the file if it is missing.
+/// Appends entries to the journal file and waits for the disk. Creates the file if it is missing.
 pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
     let (mut file, _) = open(path, new)?;
     // A crash may have left a line without its end. The line end separates it from the new lines.
@@ -94,8 +96,8 @@ pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(),
     Ok(())
 }
 
-/// Removes acts before `keep_from`, but keeps the highest mark. Keeps the replaced file with the extension `.1`. Does
-/// nothing if no act is that old.
+/// Removes entries from before `keep_from`, but keeps the highest mark. Renames the previous file to a name with the
+/// extension `.1`. Does nothing if no entry is that old.
 pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFault> {
     let Some(content) = read(path)? else { return Ok(()) };
     if content.entries.iter().all(|entry| entry.at >= keep_from) {
@@ -177,7 +179,8 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates the file. If root does so, gives the file to the owner of its folder, so that the server can write to it.
+/// Creates a journal file. If the process runs as root, gives the file to the owner of its folder, so that the server
+/// can write to it.
 fn create(path: &Path) -> io::Result<File> {
     let file = options().create_new(true).mode(0o600).open(path)?;
     let folder = fs::metadata(data_folder::parent(path))?;
@@ -193,7 +196,7 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Waits for the lock for at most a second, because a commit waits for this call.
+/// Waits for the lock of the file for at most about a second, because a commit waits for this call.
 fn lock(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {

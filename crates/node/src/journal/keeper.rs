@@ -1,4 +1,5 @@
-//! Appends acts to the journal file of one database. Keeps acts in memory that cannot be written, and tries again.
+//! Appends acts (revocations and similar changes) to the journal file of one database. Keeps acts in memory that cannot
+//! be written, and tries again.
 
 use std::{
     error::Error,
@@ -26,11 +27,12 @@ use super::{
 /// The revocation journal of one database.
 pub struct Journal {
     path: PathBuf,
-    /// The header for a new file.
+    /// The header that is written if the journal file must be created.
     new: Header,
-    /// The name in the header of the file. Empty until the file was created or read.
+    /// The name of the journal, from the header of the file. Empty until the file was created or read.
     name: OnceLock<String>,
-    /// False if the database is older than the journal: a higher mark would hide this.
+    /// Whether acts are recorded with marks. False if the database is older than the journal: a new mark would make the
+    /// database look up to date.
     has_marks: bool,
     clock: Arc<dyn Clock>,
     pending: Mutex<Vec<Entry>>,
@@ -43,17 +45,17 @@ impl Journal {
         Self { path, new, name, has_marks, clock, pending, pending_count }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the journal file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the number of acts that are not in the file yet.
+    /// Returns the number of acts (journaled changes) that are not in the file yet.
     pub fn pending(&self) -> u64 {
         self.pending_count.load(Ordering::Acquire)
     }
 
-    /// Tries again to write the acts that are not in the file yet.
+    /// Tries again to write the acts (journaled changes) that are not in the file yet.
     fn write_pending(&self) {
         let pending = self.lock();
         if !pending.is_empty() {
@@ -115,14 +117,15 @@ impl fmt::Debug for Journal {
     }
 }
 
-/// Runs a thread that retries failed writes and removes old acts. The thread ends when the keeper is stopped or dropped.
+/// Runs a thread that retries failed writes to the revocation journal, and removes old acts from it. The thread ends
+/// when the keeper is stopped or dropped.
 pub(crate) struct JournalKeeper {
     pub(crate) journal: Arc<Journal>,
     thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
 impl JournalKeeper {
-    /// Starts the thread. It removes acts that are older than `retention`.
+    /// Starts the thread, which also removes acts that are older than `retention` from the journal.
     pub(crate) fn start(journal: Arc<Journal>, retention: Duration) -> io::Result<Self> {
         let (stop, stopped) = channel();
         let kept = Arc::clone(&journal);
@@ -142,7 +145,7 @@ impl JournalKeeper {
         Ok(Self { journal, thread: Mutex::new(Some((stop, thread))) })
     }
 
-    /// Stops the thread, and tries a last time to write the acts that are not in the file yet.
+    /// Stops the thread. Then tries for the last time to write the acts that are not in the journal yet.
     pub(crate) fn stop(&self) {
         let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = running {

@@ -1,4 +1,5 @@
-//! The lines of a journal file. Each entry has a checksum, its time, the mark of its transaction, and the act:
+//! The lines of a revocation journal. Each entry has a checksum, its time, the mark of its transaction, and the act
+//! (the journaled change):
 //!
 //! ```text
 //! sealpost-revocations 1 <name of the journal> <id of the database>
@@ -11,9 +12,9 @@ use sha2::{Digest as _, Sha256};
 /// The first line of a journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Random name under which the database counts the marks of this journal.
+    /// Random name of the journal. The database stores the mark of the journal under this name.
     pub(crate) journal: String,
-    /// Id of the database.
+    /// Id of the database to which the journal belongs.
     pub(crate) database: String,
 }
 
@@ -22,7 +23,8 @@ impl Header {
         format!("{MAGIC} {VERSION} {} {}\n", self.journal, self.database)
     }
 
-    /// Parses the first line without its line end. `None` if it is not the header of a journal of this version.
+    /// Parses the first line of a journal file without its line end. `None` if it is not the header of a journal of
+    /// this version.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let is_known = words.next() == Some(MAGIC) && words.next() == Some(VERSION);
@@ -37,12 +39,13 @@ impl Header {
     }
 }
 
-/// An act in the journal.
+/// One line of the journal: an act (a revocation or a similar change), with its time and its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Time at which the act was appended.
     pub(crate) at: Timestamp,
-    /// Mark of the act's transaction. `None` if the transaction raised no mark, or if its commit is in doubt.
+    /// The journal's mark after the transaction of the act. `None` if the transaction raised no mark, or if its commit
+    /// is in doubt.
     pub(crate) mark: Option<u64>,
     pub(crate) act: JournaledAct,
 }

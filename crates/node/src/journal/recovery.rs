@@ -19,20 +19,20 @@ use crate::{
     settings::{DatabaseSettings, JournalLocation},
 };
 
-/// The result of a recovery by a command.
+/// The result of an operator command that applies revocation journals to a database.
 #[derive(Debug, Clone, Serialize)]
 pub struct JournalRecovery {
-    /// The changes of the database.
+    /// Numbers of the changes that were made in the database.
     #[serde(flatten)]
     pub database: DatabaseRecovered,
-    /// The journals that were applied.
+    /// The paths of the journals that were applied.
     pub journals: Vec<PathBuf>,
-    /// Number of lines of these journals that are damaged and were skipped.
+    /// Number of lines in these journals that were skipped, because they are damaged.
     pub damaged_lines: usize,
 }
 
-/// Attaches the journal before a node serves requests. If the database is older than its journal, first applies the
-/// journal and ends all sessions. `None` if the journal is off.
+/// Attaches the revocation journal to the database, before a node serves requests. If the database is older than its
+/// journal, first applies the journal and ends all sessions. Returns `None` if the journal is off.
 pub(crate) fn recover_and_attach(
     settings: &DatabaseSettings,
     database: &Arc<Database>,
@@ -62,8 +62,9 @@ pub(crate) fn recover_and_attach(
     Ok(Some(journal))
 }
 
-/// Attaches the journal for an operator command. If the database is older than its journal, the command records acts
-/// without marks, so that the next start of a node still recovers the database. `None` if the journal is off.
+/// Attaches the revocation journal to the database for an operator command. If the database is older than its journal,
+/// the command records revocations without marks, so that the next start of a node still recovers the database. Returns
+/// `None` if the journal is off.
 pub fn attach_for_command(
     settings: &DatabaseSettings,
     database: &Arc<Database>,
@@ -75,8 +76,8 @@ pub fn attach_for_command(
     journal.attach(database, !is_older.unwrap_or(false), clock).map(Some)
 }
 
-/// Applies journals to a database, and ends all sessions and API tokens. Uses the database's own journal if `journals`
-/// is empty. No journal may be attached to the database, and no server may use it.
+/// Applies journals to a database, and ends all sessions and API tokens. Also applies the database's own journal if its
+/// file exists. No journal may be attached to the database, and no server may use the database.
 pub fn recover_database(
     settings: &DatabaseSettings,
     database: &Database,
@@ -106,7 +107,7 @@ pub fn recover_database(
     Ok(JournalRecovery { database: done, journals, damaged_lines })
 }
 
-/// The journal of a database, and its content if the file exists.
+/// The revocation journal of a database. `content` is `None` if the file does not exist or is empty.
 struct OwnJournal {
     path: PathBuf,
     database_id: String,
@@ -114,7 +115,8 @@ struct OwnJournal {
 }
 
 impl OwnJournal {
-    /// Returns `None` if the journal is off. Refuses an existing file that cannot be used.
+    /// Reads the database's own journal. Returns `None` if the journal is off. Refuses a file that cannot be read or
+    /// belongs to another database.
     fn read(settings: &DatabaseSettings, database: &Database) -> Result<Option<Self>, NodeError> {
         let database_id = database.identity().map_err(database_error)?;
         let Some(path) = path_of(settings, &database_id) else { return Ok(None) };
@@ -144,8 +146,8 @@ impl OwnJournal {
     }
 }
 
-/// Applies the acts of all journals, and then raises their marks. If it is interrupted, the marks stay low, so that
-/// the next start recovers again.
+/// Applies the acts (journaled changes) of all journals, and then raises the marks in the database. After an
+/// interruption the marks are still low, so the next start recovers the database again.
 fn apply(
     operator: &Operator,
     database: &Database,
@@ -169,7 +171,7 @@ fn is_older(database: &Database, content: &JournalContent) -> Result<bool, NodeE
     Ok(mark.unwrap_or(0) < content.last_mark())
 }
 
-/// Returns the path of a database's journal. `None` if the journal is off.
+/// Returns the path of a database's revocation journal. `None` if the journal is off.
 fn path_of(settings: &DatabaseSettings, database_id: &str) -> Option<PathBuf> {
     match &settings.revocation_journal {
         JournalLocation::File(file) => Some(file.clone()),
@@ -203,5 +205,5 @@ fn unusable(path: &std::path::Path, cause: impl Error + Send + Sync + 'static) -
 
 /// The name of the operator in the audit trail, for a recovery at the start of a node.
 const RECOVERY_ACTOR: &str = "sealpost";
-/// Number of digits of the database's id in the name of its journal.
+/// Number of characters of the database's id in the file name of its journal.
 const SHORT_ID: usize = 8;

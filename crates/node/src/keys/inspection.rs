@@ -6,12 +6,13 @@ use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
 use crate::error::{Failure, NodeError, database_error};
 
-/// The number of encrypted rows that were read, and the number of those that could not be decrypted.
+/// The result of [`sample_rows`]: the number of encrypted rows that were read, and the number of those that could not
+/// be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSample {
-    /// Rows that were read.
+    /// Number of rows that were read.
     pub rows: usize,
-    /// Rows that could not be decrypted.
+    /// Number of rows that could not be decrypted.
     pub undecryptable: usize,
 }
 

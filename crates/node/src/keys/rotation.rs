@@ -54,8 +54,8 @@ fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
     unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }
 
-/// Returns `true` if a row is encrypted under an older version than `newest`. The cause is an interrupted rotation, or
-/// an operator who added the newest version by hand.
+/// Returns `true` if a row is encrypted under an older version than `newest`. This happens after an interrupted
+/// rotation, or if an operator has added the newest version by hand.
 fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
     let roots = any_older(database, newest, |tx, after, limit| tx.roots_after(after, limit))?;
     let secrets = || any_older(database, newest, |tx, after, limit| tx.secrets_after(after, limit));

@@ -16,7 +16,7 @@ use crate::{
 /// The place from which the key-encryption keys are read.
 #[derive(Debug)]
 pub enum KeySource<'a> {
-    /// The key file of the embedded database. A node creates the file if neither the file nor the database exists.
+    /// The key file of the embedded database. A node creates the file if neither the key file nor the database exists.
     Embedded {
         /// Path of the file with the key-encryption keys.
         file: &'a Path,
@@ -58,7 +58,7 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Returns the key file, if the source is a file.
+    /// Returns the path of the key file; `None` if the source is a text.
     pub fn file(&self) -> Option<&'a Path> {
         match self {
             Self::Embedded { file, .. } | Self::File(file) => Some(file),
@@ -66,7 +66,7 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Reads the keys. Creates the key file of a new embedded database.
+    /// Reads the key-encryption keys. Creates the key file of a new embedded database.
     pub(crate) fn read(&self) -> Result<Keyring, NodeError> {
         if let Self::Embedded { file, database } = self
             && !file.exists()
@@ -77,7 +77,7 @@ impl<'a> KeySource<'a> {
         self.read_existing()
     }
 
-    /// Reads the keys. Creates no key file.
+    /// Reads the key-encryption keys. Creates no key file.
     pub fn read_existing(&self) -> Result<Keyring, NodeError> {
         match self {
             Self::Embedded { file, database } => {
@@ -94,7 +94,7 @@ impl<'a> KeySource<'a> {
     }
 }
 
-/// Reads the keys of an existing file.
+/// Reads the key-encryption keys from an existing file.
 pub(crate) fn read_file(file: &Path) -> Result<Keyring, NodeError> {
     parse_file(file, &read_text(file)?)
 }

@@ -56,12 +56,12 @@ impl KeyFileWatch {
     }
 }
 
-/// Reads the key file, and loads its keys if the text differs from the text that was loaded last.
+/// Reads the key file. Loads its keys if the text of the file differs from the text that was loaded last.
 struct KeyFileReader {
     file: PathBuf,
     keyring: Arc<Keyring>,
     marks: Arc<dyn KekMarks + Send + Sync>,
-    /// The text that was loaded last.
+    /// The text of the key file that was loaded last.
     loaded: Option<Zeroizing<String>>,
     /// The error of the last read. The same error is not logged again.
     logged: Option<String>,
@@ -91,8 +91,8 @@ impl KeyFileReader {
         Ok(())
     }
 
-    /// Adds new key versions of the file to the keyring. Rejects the file if a key that has a mark in the database is
-    /// missing in the file or different. A node makes the same check when it starts.
+    /// Adds new key versions of the file to the keyring. Rejects the file in two cases, like a node at its start: a key
+    /// with a mark in the database is missing in the file, or differs from the key that made the mark.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);

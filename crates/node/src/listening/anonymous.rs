@@ -18,7 +18,8 @@ use futures_util::task::AtomicWaker;
 use ipnet::IpNet;
 use metrics::{Counter, counter};
 
-/// The anonymous connections of one server, with their limits in total and per client address.
+/// The anonymous connections of one server (those whose clients have not authenticated), with their limits in total and
+/// per client address.
 #[derive(Debug)]
 pub(crate) struct AnonymousConnections {
     total_max: usize,
@@ -44,8 +45,7 @@ struct Member {
     eviction: Arc<Eviction>,
 }
 
-/// The membership of one connection in the set of anonymous connections. Dropped when the client authenticates or the
-/// connection ends.
+/// Counts a connection as anonymous. Dropped when the client authenticates or the connection ends.
 #[derive(Debug)]
 pub(super) struct Membership {
     connections: Arc<AnonymousConnections>,
@@ -53,7 +53,7 @@ pub(super) struct Membership {
     eviction: Arc<Eviction>,
 }
 
-/// A flag that orders the close of one connection, and the task to wake when the flag is set.
+/// A flag that requests the end of one connection, and the task to wake when the flag is set.
 #[derive(Debug, Default)]
 struct Eviction {
     is_ordered: AtomicBool,
@@ -61,7 +61,7 @@ struct Eviction {
 }
 
 impl AnonymousConnections {
-    /// Creates an empty set. Both limits must be at least 1.
+    /// Creates an empty set of anonymous connections. Both limits must be at least 1.
     pub(crate) fn new(
         total_max: usize,
         per_address_max: usize,
@@ -76,8 +76,9 @@ impl AnonymousConnections {
         self.lock().by_age.len()
     }
 
-    /// Adds a new connection. If a limit is reached, closes the oldest connection. Returns `None` for a trusted proxy,
-    /// whose connections are not limited.
+    /// Adds a new connection to the anonymous connections. If the limit of the client's address is reached, closes the
+    /// oldest connection of this address. If the total limit is reached, closes the oldest connection of all. Returns
+    /// `None` for a trusted proxy, whose connections are not limited.
     pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
         let peer = peer.to_canonical();
         if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
@@ -97,9 +98,9 @@ impl AnonymousConnections {
         Some(Membership { connections: Arc::clone(self), number, eviction })
     }
 
-    /// Selects the connection to close before a connection of `network` is added, and returns its key in `by_age`:
+    /// Selects the connection to close before a connection from `network` is added, and returns its key in `by_age`:
     ///
-    /// - If the limit of the network is reached, the oldest connection of the network.
+    /// - If the limit per network is reached, the oldest connection from this network.
     /// - If the limit of all networks together is reached, the oldest connection of all.
     /// - Otherwise `None`.
     fn oldest_in_excess(&self, members: &Members, network: IpAddr) -> Option<u64> {

@@ -21,25 +21,25 @@ use super::anonymous::Membership;
 pub(super) struct ClientStream<S> {
     stream: S,
     record: ConnectionRecord,
-    /// The membership in the set of anonymous connections; `None` once the client has authenticated.
+    /// The connection's place in the set of anonymous connections; `None` after the client has authenticated.
     membership: Option<Membership>,
     head_bytes_max: usize,
     /// Number of bytes that were read since the last progress. Progress means that a request began, a part of a body
     /// was consumed, or a byte of a response was written.
     waiting: usize,
-    /// Whether the HTTP library has had an opportunity to parse all waiting bytes.
+    /// Whether reading has paused once since the last progress, so that the HTTP library could parse all waiting bytes.
     has_yielded: bool,
     has_responded: bool,
-    /// Whether a response cannot be written because the client does not read.
+    /// Whether a response cannot be written now, because the client does not read.
     is_write_blocked: bool,
     refusal: Option<HeadRefusal>,
 }
 
 /// The steps that end a connection whose request head is too large.
 enum HeadRefusal {
-    /// Writes the rest of the response.
+    /// Writing the response. The value is the rest of the response.
     Responding(&'static [u8]),
-    /// Reads and drops input until a timeout. If a socket is closed with unread input, the client may lose the
+    /// Reading and dropping input until a timeout. If a socket is closed with unread input, the client may lose the
     /// response.
     Discarding(Pin<Box<Sleep>>),
 }
@@ -69,7 +69,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Returns the record in which the HTTP handlers note the progress of this connection.
+    /// Returns the record through which the HTTP handlers report the progress of this connection.
     pub(super) fn record(&self) -> &ConnectionRecord {
         &self.record
     }
@@ -107,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Reads at most `left` bytes from the client, and counts them as waiting.
+    /// Reads at most `left` bytes from the client, and counts them as waiting (not yet processed).
     fn poll_some(
         &mut self,
         cx: &mut Context<'_>,
@@ -255,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that sends without end.
+    /// A client that sends endlessly.
     struct Endless {
         reads_responses: bool,
     }
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Reads once and returns the number of bytes, or `None` if none can be read now.
+    /// Reads once and returns the number of bytes. Returns `None` if the stream is not ready.
     fn read_once(stream: &mut ClientStream<Endless>) -> Option<usize> {
         let mut bytes = [0; 8192];
         let mut buf = ReadBuf::new(&mut bytes);

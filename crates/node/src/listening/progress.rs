@@ -14,13 +14,13 @@ use std::{
 use actix_rt::time::{Instant, Sleep, sleep};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that fails if no byte was written for longer than `allowed`. Reads do not extend the time.
+/// A stream that fails if no byte was written for longer than `allowed`. Bytes that are read do not extend this time.
 pub(super) struct ProgressStream<S> {
     stream: S,
     allowed: Duration,
     written_at: Instant,
-    /// Timer for the timeout, polled only while an operation is pending. A write does not reset the timer, so that
-    /// writes stay cheap. If bytes were written before the timer expires, the timer is reset when it expires.
+    /// Timer for the timeout, polled only while a read or a write is pending. A write does not reset the timer, so that
+    /// writes stay cheap. When the timer expires, it is reset if bytes were written in the meantime.
     alarm: Pin<Box<Sleep>>,
 }
 

@@ -1,5 +1,5 @@
-//! Loads and reloads the TLS certificate and its key. Open connections keep the certificate of their handshake. If the
-//! new files are invalid, the current certificate stays in use.
+//! Loads and reloads the TLS certificate and its private key. Open connections keep the certificate of their handshake.
+//! If the new files are invalid, the current certificate stays in use.
 
 use std::{
     path::Path,
@@ -26,9 +26,9 @@ use crate::{
 #[derive(Debug)]
 pub struct ServerCertificate {
     certified: Arc<CertifiedKey>,
-    /// The start of the validity.
+    /// The time from which the certificate is valid.
     pub not_before: Timestamp,
-    /// The end of the validity.
+    /// The time until which the certificate is valid.
     pub not_after: Timestamp,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct ReloadableCertificate {
 }
 
 impl ReloadableCertificate {
-    /// Reads the certificate and its key at start.
+    /// Reads the certificate and its private key when the node starts.
     pub(crate) fn open(files: TlsFiles, now: Timestamp) -> Result<Arc<Self>, NodeError> {
         let pair = read(&files)?;
         pair.check(now)?;
@@ -48,8 +48,8 @@ impl ReloadableCertificate {
         Ok(Arc::new(Self { files, current: RwLock::new(pair.certified) }))
     }
 
-    /// Reads the certificate and its private key again, and uses them for new connections. Logs an invalid file and
-    /// keeps the current certificate.
+    /// Reads the certificate and its private key again, and uses them for new connections. If a file is invalid, logs
+    /// the error and keeps the current certificate.
     pub(crate) fn reload(&self, now: Timestamp) {
         let reloaded = read(&self.files).and_then(|pair| pair.check(now).map(|()| pair));
         match reloaded {
@@ -155,7 +155,7 @@ fn no_certificate(file: &Path) -> NodeError {
     NodeError::Tls(Failure::new(format!("{} contains no certificate in PEM", file.display())))
 }
 
-/// Returns the start and the end of the validity; `None` if the certificate cannot be parsed.
+/// Returns the start and the end of the certificate's validity; `None` if the certificate cannot be parsed.
 fn validity(certificate: &CertificateDer<'_>) -> Option<(Timestamp, Timestamp)> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let instant = |seconds: i64| Timestamp::from_millis(seconds.saturating_mul(1000));

@@ -149,7 +149,7 @@ mod tests {
     const DOCUMENTS: [&str; 3] =
         ["docs/operating.md", "docs/operating/alerts.yml", "docs/operating/grafana.json"];
 
-    /// Returns the text of a file without its code blocks.
+    /// Returns the text of a Markdown file without its code blocks.
     fn text_of(file: &str) -> String {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let text = fs::read_to_string(top.join(file)).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         CATALOGUE.iter().map(|metric| metric.name).collect()
     }
 
-    /// Returns all names of metrics in a text, without the suffixes of histograms.
+    /// Returns all names of metrics in a text. Removes the suffixes of the names in which a histogram is exported.
     fn named_in(text: &str) -> BTreeSet<String> {
         let words = text.split(|symbol: char| !symbol.is_ascii_alphanumeric() && symbol != '_');
         let named =

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::float;
 
-/// Reads the values and updates the metrics. Skips unreadable values.
+/// Reads the values of the process metrics and updates the metrics. Skips unreadable values.
 pub(super) fn observe() {
     if let Ok(status) = fs::read_to_string("/proc/self/status")
         && let Some(kib) = resident_kib(&status)
@@ -40,7 +40,7 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user.saturating_add(system))
 }
 
-/// `USER_HZ`, which is 100 on all Linux platforms that Sealpost supports.
+/// `USER_HZ`, the number of CPU clock ticks per second. It is 100 on all Linux platforms that Sealpost supports.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 #[cfg(test)]

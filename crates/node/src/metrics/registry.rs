@@ -26,7 +26,7 @@ pub struct Registry {
     known: RwLock<HashMap<Key, Cell>>,
 }
 
-/// One metric with its series. The label text of a series, such as `method="GET"`, is its key.
+/// One metric with its series. The key of a series is the text of its labels, such as `method="GET"`.
 #[derive(Debug)]
 struct Family {
     metric: &'static Metric,
@@ -37,7 +37,7 @@ struct Family {
 enum Cell {
     Count(Arc<AtomicU64>),
     Histogram(Arc<BucketCounts>),
-    /// A value as the bits of an `f64`.
+    /// A number with a fraction, stored as the bits of an `f64`.
     Value(Arc<AtomicU64>),
 }
 
@@ -151,7 +151,7 @@ impl Recorder for Registry {
     }
 }
 
-/// Returns the labels in the text format, without the braces: `label="value",…`.
+/// Returns the labels in the text format of Prometheus, without the braces: `label="value",…`.
 fn label_text(key: &Key) -> String {
     let mut text = String::new();
     for label in key.labels() {
@@ -173,8 +173,8 @@ fn label_text(key: &Key) -> String {
     text
 }
 
-/// The largest number of series per metric. The metric of requests, with labels for method, route and status, stays far
-/// below this number.
+/// The largest number of series (combinations of labels) per metric. The metric of requests, with labels for method,
+/// route and status, stays far below this number.
 const SERIES_MAX: usize = 2000;
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub struct NodeBuilder {
 }
 
 impl Node {
-    /// Configures a node. The defaults need only a data folder.
+    /// Returns a builder with the default settings, which need only a data folder.
     pub fn builder() -> NodeBuilder {
         NodeBuilder::default()
     }
@@ -51,19 +51,20 @@ impl NodeBuilder {
         self
     }
 
-    /// Sets the address of the API and the pages. The default is `127.0.0.1:8080`; port 0 selects a free port.
+    /// Sets the address of the API and the web pages. The default is `127.0.0.1:8080`; port 0 selects a free port.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.settings.http.listen = address;
         self
     }
 
-    /// Sets the address for health checks and metrics. The default is `127.0.0.1:9090`; `None` turns it off.
+    /// Sets the operations address, for health checks and metrics. The default is `127.0.0.1:9090`; `None` turns it
+    /// off.
     pub fn ops_listen(mut self, address: Option<SocketAddr>) -> Self {
         self.settings.http.ops_listen = address;
         self
     }
 
-    /// Serves the metrics of `registry` at `/metrics`. By default `/metrics` is empty.
+    /// Serves the metrics of `registry` at `/metrics` of the operations address. By default `/metrics` is empty.
     pub fn metrics(self, registry: Arc<Registry>) -> Self {
         Self { metrics: registry, ..self }
     }

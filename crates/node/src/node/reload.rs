@@ -20,7 +20,7 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads the files again. Logs an invalid file and keeps its previous content in use. Blocks.
+    /// Reads the three files again. If a file is invalid, logs the error and keeps the previous content in use. Blocks.
     pub fn reload(&self) {
         circuits::reload(self.circuits.as_deref(), &self.sealpost);
         if let Some(certificate) = &self.certificate {

@@ -14,7 +14,8 @@ use crate::{
     settings::Settings,
 };
 
-/// Serves the HTTP API and the web pages. Returns the state of the pages too, whose live streams end at a stop.
+/// Starts the server of the HTTP API and the web pages. Also returns the state of the web pages, because a stop must
+/// end their live streams.
 pub(super) fn serve_api(
     settings: &Settings,
     socket: TcpListener,
@@ -40,7 +41,7 @@ pub(super) fn serve_api(
     Ok((handle, pages))
 }
 
-/// Serves the operations address: health checks, metrics, and the console if operators are configured.
+/// Starts the server of the operations address: health checks, metrics, and the console if operators are configured.
 pub(super) fn serve_operations(
     settings: &Settings,
     socket: TcpListener,
@@ -94,6 +95,6 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-/// Time in seconds for active requests to complete when the node stops. Webhook requests may then take another 20 s, so
-/// that a stop takes less than 30 s in total.
+/// Time in seconds for active requests to complete when the node stops. Webhook requests may take another 20 s
+/// afterwards, so a stop takes less than 30 s in total.
 const REQUESTS_DRAIN_S: u64 = 8;

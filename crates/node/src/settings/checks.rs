@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{HttpSettings, Settings};
 use crate::error::{Failure, NodeError};
 
-/// Checks all dependencies between settings.
+/// Checks all settings that depend on each other.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
     check_console(settings)?;
@@ -16,7 +16,7 @@ pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_body_memory(settings)
 }
 
-/// Requires TLS outside loopback, and loopback in development mode.
+/// If the API does not listen on loopback, requires TLS (of the node or of a proxy), and rejects the development mode.
 fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, tls, behind_tls_proxy, .. } = &settings.http;
     // Checked here, because a conflict rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
@@ -40,8 +40,8 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires an operations address for the console. Outside loopback, requires an HTTPS URL, because operators send
-/// their passwords to the console.
+/// Requires an operations address if the console is on. If this address is not on loopback, requires an HTTPS URL,
+/// because operators send their passwords to the console.
 fn check_console(settings: &Settings) -> Result<(), NodeError> {
     let console = &settings.console;
     let is_https = |url: &String| url.starts_with("https://") && url.len() > "https://".len();
@@ -104,8 +104,8 @@ fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires a connection timeout longer than the body timeout. Otherwise clients that send a body slowly would get no
-/// error response.
+/// Requires that the connection timeout is longer than the body timeout. Otherwise clients that send a body slowly
+/// would get no error response.
 fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     let body_timeout = settings.api.body_timeout;
     if settings.http.connection_timeout <= body_timeout {

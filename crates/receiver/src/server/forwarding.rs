@@ -20,11 +20,11 @@ pub(super) struct Forwarder {
     time_limit: Duration,
 }
 
-/// The response for the sender of a forwarded request. This is the response of the application, or a response with
-/// status 502 or 504 if the application does not respond.
+/// The response to the sender of a forwarded request: the response of the application, or status 502 or 504 if the
+/// application does not respond.
 #[derive(Debug)]
 pub struct ForwardedResponse {
-    /// The status of the response.
+    /// The status of the response to the sender.
     pub status: StatusCode,
     /// The `Content-Type` and `Retry-After` headers of the application's response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,

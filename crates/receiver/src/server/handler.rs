@@ -29,24 +29,24 @@ pub type KeySource = Arc<dyn Fn() -> Result<Vec<ReceiverKey>, KeySourceError> + 
 /// A function that is called with each verified or rejected request, before the response is sent. Must not block.
 pub type RequestObserver = Arc<dyn Fn(&HandledRequest<'_>) + Send + Sync>;
 
-/// A request, and the result of verifying and forwarding it.
+/// A received request, with the results of its verification and its forwarding.
 #[derive(Debug, Clone, Copy)]
 pub struct HandledRequest<'a> {
-    /// The time when the body was complete.
+    /// The time at which the body was completely received.
     pub at: Timestamp,
-    /// The headers.
+    /// The headers of the request.
     pub headers: &'a HeaderList,
-    /// The body.
+    /// The body of the request, as received.
     pub body: &'a [u8],
-    /// The result of the verification.
+    /// The result of the verification, with details.
     pub report: &'a VerificationReport,
-    /// The response of the application, if the request was forwarded.
+    /// The response of the application; `None` if the request was not forwarded.
     pub forwarded: Option<&'a ForwardedResponse>,
     /// The HTTP status of the response to the sender.
     pub status: u16,
 }
 
-/// Handles requests. Each worker thread of the server has its own handler.
+/// Handles requests. Each worker thread of the server has a separate handler.
 pub(super) struct Handler {
     pub(super) keys: KeySource,
     pub(super) clock: Arc<dyn Clock>,
@@ -147,5 +147,5 @@ fn error_response(status: StatusCode, detail: &str) -> HttpResponse {
 }
 
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum size of a request body. The largest event that a service sends has less than 20,000 bytes.
+/// Maximum size of a request body in bytes. The largest event that the service sends has less than 20,000 bytes.
 const BODY_BYTES_MAX: usize = 1_048_576;

@@ -24,7 +24,8 @@ pub struct ListenerOptions {
     /// The `http` URL of the application to which valid requests are forwarded. `None` forwards nothing, and valid
     /// requests get status 204.
     pub forward_to: Option<Uri>,
-    /// The time limit for the response of the application. The default is 14 s, because the service waits at most 15 s.
+    /// The time limit for the response of the application. The default is 14 s, because the service waits at most 15 s
+    /// for the response to a delivery.
     pub forward_timeout: Duration,
 }
 
@@ -36,7 +37,7 @@ pub struct Listener {
     options: ListenerOptions,
 }
 
-/// A listener that accepts requests until [`stop`](Self::stop).
+/// A listener that accepts requests. Call [`stop`](Self::stop) to end it.
 #[derive(Debug)]
 pub struct RunningListener(ServerHandle);
 
@@ -48,23 +49,24 @@ impl ListenerOptions {
 }
 
 impl Listener {
-    /// Binds the address. Fails with [`ReceiverError::ForwardsToItself`] if the application has the same address.
+    /// Binds the listening address. Fails with [`ReceiverError::ForwardsToItself`] if the application URL is this
+    /// address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
         let (socket, address) = bind(options.listen)?;
         refuse_loop(options.forward_to.as_ref(), address)?;
         Ok(Self { socket, address, options })
     }
 
-    /// Returns the bound address.
+    /// Returns the bound address, with the selected port if the options contain port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Accepts requests on the current actix system, with one worker thread and at most 256 connections.
+    /// Starts to accept requests on the current actix system, with one worker thread and at most 256 connections.
     ///
     /// A body may have at most 1 MiB and must arrive within 10 s. The response to a valid request is the response of
-    /// the application, or status 204 if requests are not forwarded. An invalid request gets 400 or 401. If `keys`
-    /// fails, the response is 503.
+    /// the application, or status 204 if requests are not forwarded. An invalid request gets 400 or 401. If the
+    /// function `keys` fails, the response is 503.
     pub fn start(
         self,
         keys: KeySource,
@@ -103,7 +105,7 @@ impl Listener {
 }
 
 impl RunningListener {
-    /// Stops accepting requests and waits for the requests in flight, at most 30 s.
+    /// Stops accepting requests. Waits at most 30 s until the requests in flight have ended.
     pub async fn stop(&self) {
         self.0.stop(true).await;
     }

@@ -8,16 +8,16 @@ pub enum VerificationFault {
     /// One of the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty.
     #[error("the header {name} is missing")]
     HeaderMissing {
-        /// The name of the header.
+        /// The name of the missing header.
         name: &'static str,
     },
     /// One of the headers that verification needs occurs more than once.
     #[error("the header {name} occurs more than once")]
     HeaderRepeated {
-        /// The name of the header.
+        /// The name of the repeated header.
         name: &'static str,
     },
-    /// None of the signatures matches one of the keys and the id, timestamp and body of the request.
+    /// No signature of the request was made with one of the keys over this id, timestamp and body.
     #[error("no signature matches; there are: {versions}")]
     NoMatch {
         /// The versions of the request's signatures, such as `v1, v1a`.
@@ -30,7 +30,7 @@ pub enum VerificationFault {
         /// Seconds from the timestamp to the time of receipt. Negative if the timestamp is in the future.
         age_s: i64,
     },
-    /// The timestamp is not an integer.
+    /// The header `webhook-timestamp` is not an integer.
     #[error("the header webhook-timestamp is not a whole number of seconds")]
     TimestampUnreadable,
 }

@@ -16,19 +16,20 @@ use crate::{keys::ReceiverKey, request::ReceivedRequest};
 /// The result of a verification and the facts that explain it. As JSON it is the output of `sealpost verify --json`.
 #[derive(Debug, Default, Serialize)]
 pub struct VerificationReport {
-    /// Whether the request is verified.
+    /// Whether the request is verified: a signature matches, and the timestamp is within 300 s of the time of receipt.
     pub valid: bool,
     /// The reason why the request is not verified; `None` if it is verified.
     pub fault: Option<VerificationFault>,
-    /// The fault as text for a developer; `None` if the request is verified.
+    /// The `fault` as text for a developer; `None` if the request is verified.
     pub detail: Option<String>,
-    /// Possible causes of [`VerificationFault::NoMatch`], most probable first.
+    /// Possible causes of [`VerificationFault::NoMatch`], most probable first. Empty for other results.
     pub hints: Vec<String>,
     /// Value of the header `webhook-id`; `None` if a required header is missing or repeated.
     pub webhook_id: Option<String>,
     /// Value of the header `webhook-timestamp`; `None` if a required header is missing or repeated.
     pub webhook_timestamp: Option<String>,
-    /// Seconds from the timestamp to the time of receipt. `None` if the timestamp is missing or not a whole number.
+    /// Seconds from the timestamp to the time of receipt. `None` if a required header is missing or repeated, or if the
+    /// timestamp is not a whole number.
     pub age_s: Option<i64>,
     /// The signatures of the request, at most 16.
     pub signatures: Vec<SignatureEntry>,
@@ -37,16 +38,16 @@ pub struct VerificationReport {
     /// Length in bytes of the signed content `{webhook-id}.{webhook-timestamp}.{body}`. `None` if a required header is
     /// missing or repeated.
     pub signed_bytes: Option<usize>,
-    /// SHA-256 of the signed content, in hexadecimal.
+    /// SHA-256 of the signed content, in hexadecimal. `None` if a required header is missing or repeated.
     pub signed_sha256: Option<String>,
 }
 
-/// A signature of a request.
+/// One signature of a request.
 #[derive(Debug, Serialize)]
 pub struct SignatureEntry {
-    /// The version, such as `v1`.
+    /// The version of the signature, such as `v1`.
     pub version: String,
-    /// The name of the key that made the signature, if the receiver has the key.
+    /// The name of the key that made the signature. `None` if it is not one of the receiver's keys.
     pub made_with: Option<String>,
 }
 

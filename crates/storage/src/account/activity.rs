@@ -78,7 +78,8 @@ pub(crate) fn count(
     columns::number(entries.load::<String>(conn)?.len(), "number of entries")
 }
 
-/// Returns the entries of an account that are older than `below`, newest first.
+/// Returns up to `limit` entries of an account, newest first. With `below`, returns only entries with lower ids, which
+/// are older.
 pub(crate) fn of_account(
     conn: &mut AnyConnection,
     account: &AccountId,

@@ -1,4 +1,4 @@
-//! Closes accounts and erases personal data, in portions.
+//! Closes accounts and erases personal data, in several transactions of limited size (portions).
 //!
 //! While an account is being closed, its column `closing` contains the extent (`close` or `erase`). An interrupted
 //! closing can therefore continue with the rows that are left.
@@ -109,8 +109,8 @@ fn portion(rows: DeletedRows) -> ClosedPortion {
     ClosedPortion { rows, is_complete: false }
 }
 
-/// Marks an account as closed, and prevents logins. Replaces the hash of the login secret by zeros, which is the hash
-/// of no secret, and removes the recovery code. Returns false if the account does not exist.
+/// Marks an account as closed, and prevents logins. For this, replaces the hash of the login secret by zeros, which
+/// match no secret, and removes the recovery code. Returns `false` if the account does not exist.
 fn begin(
     conn: &mut AnyConnection,
     account: &str,
@@ -170,8 +170,8 @@ fn next_live_key(conn: &mut AnyConnection, account: &str) -> Result<Option<ApiKe
     id.map(|id| columns::id(&id, "key")).transpose()
 }
 
-/// Deletes the next portion of rows with personal data of an account's owner. All keys of the account must be revoked.
-/// Returns `None` if no such row is left.
+/// Deletes the next portion of rows with personal data of an account's owner. All API keys of the account must be
+/// revoked. Returns `None` if no such row is left.
 fn erase_rows(
     conn: &mut AnyConnection,
     account: &str,
@@ -190,8 +190,8 @@ fn erase_rows(
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds a key of the account that still has its label or its handle. Both are erased last, after all other personal
-/// data of the key is deleted.
+/// Finds an API key of the account that still has its label or its handle (unique name). Label and handle are erased
+/// last, after all other personal data of the key is deleted.
 fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let named = k::table
         .filter(k::account_id.eq(account))
@@ -228,7 +228,8 @@ fn delete_some(
     columns::number(delete.execute(conn)?, "number of rows")
 }
 
-/// Marks the closing as complete. Returns `false` if another transaction has changed the extent of the closing.
+/// Marks the closing as complete. Returns `false` if the stored extent is no longer `extent`, because another
+/// transaction has changed it.
 fn finish(
     conn: &mut AnyConnection,
     account: &str,
@@ -261,7 +262,7 @@ struct AccountRow {
     closing: Option<String>,
 }
 
-/// The label of all keys of erased accounts.
+/// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
 
 const DELETE_IDEMPOTENCY_KEYS: &str = "

@@ -1,4 +1,4 @@
-//! Sessions with their start, last use and client.
+//! Reads sessions with their start, last use and client, and updates their last use.
 
 use std::net::IpAddr;
 
@@ -49,7 +49,7 @@ pub(crate) fn of_account(
     live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
 }
 
-/// Sets the last use of sessions to `hour`. Skips sessions whose stored last use is not earlier than `hour`.
+/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions whose stored last use is not earlier.
 pub(crate) fn set_last_use(
     conn: &mut AnyConnection,
     sessions: &[TokenHash],

@@ -13,7 +13,8 @@ use std::{
     time::Duration,
 };
 
-/// A pool of idle threads. A thread that exceeds the timeout does not return to the pool, and ends after its work.
+/// A pool of idle threads. A thread whose work exceeds the timeout ends after the work, instead of returning to the
+/// pool.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
 

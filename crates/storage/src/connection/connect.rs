@@ -19,7 +19,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The database to connect to. SQLite has separate connections for reading and for writing.
+/// The database to open a connection to. SQLite has separate connections for reading and for writing.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Postgres(PostgresUrl),

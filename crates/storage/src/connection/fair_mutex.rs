@@ -10,25 +10,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A mutex that threads get in the order of arrival, and that one [`Guard`] at a time holds.
+/// A mutex that threads lock in the order of arrival. At most one [`Guard`] exists at a time.
 #[derive(Debug, Default)]
 pub(crate) struct FairMutex(Mutex<WaitQueue>);
 
 #[derive(Debug, Default)]
 struct WaitQueue {
     locked: bool,
-    /// Number of the waiting thread that owns the mutex but has not yet woken up.
+    /// Queue number of the thread that owns the mutex but has not yet woken up. `None` if no thread is about to wake
+    /// up.
     granted: Option<u64>,
     waiting: VecDeque<(u64, Thread)>,
     next: u64,
 }
 
-/// Holds a [`FairMutex`]. Dropping the guard passes the mutex to the thread that has waited longest.
+/// Keeps a [`FairMutex`] locked. Dropping the guard passes the mutex to the thread that has waited longest.
 #[derive(Debug)]
 pub(crate) struct Guard(Arc<FairMutex>);
 
 impl FairMutex {
-    /// Waits for the mutex. Returns `None` after `timeout`.
+    /// Locks the mutex. Returns `None` if the mutex is not free within `timeout`.
     pub(crate) fn lock(self: &Arc<Self>, timeout: Duration) -> Option<Guard> {
         let until = Instant::now() + timeout;
         let number = {

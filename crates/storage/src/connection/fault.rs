@@ -115,7 +115,7 @@ fn leaves_in_doubt(error: &Error) -> bool {
     }
 }
 
-/// Returns true if the connection must be replaced. This is also necessary if the server became read-only: the server
+/// Returns true if the connection must be replaced. One such error is that the server has become read-only: the server
 /// is then no longer the primary, and a new connection may reach the new primary.
 fn is_fatal(error: &Error) -> bool {
     match error {
@@ -133,7 +133,7 @@ fn is_connection_lost(text: &str) -> bool {
     CONNECTION_LOST.iter().any(|phrase| text.starts_with(phrase))
 }
 
-/// Texts of errors that mean a conflict with another transaction. PostgreSQL: code 40P01. SQLite: `SQLITE_BUSY` and
+/// Texts of errors that report a conflict with another transaction. PostgreSQL: code 40P01. SQLite: `SQLITE_BUSY` and
 /// `SQLITE_LOCKED`.
 const CONTENDED: [&str; 3] =
     ["deadlock detected", "database is locked", "database table is locked"];

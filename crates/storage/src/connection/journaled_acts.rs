@@ -1,7 +1,8 @@
-//! Collects the acts of a transaction for the revocation journal, and stores the journal's mark with the commit.
+//! Collects the acts of a transaction for the revocation journal. Acts are changes that a restored backup would undo,
+//! such as revocations. The journal is a file outside the database.
 //!
-//! The mark grows with each transaction that has acts. If the mark in the database is lower than the newest mark in the
-//! journal, then the database is older than the journal.
+//! The journal has a mark, a number that is also stored in the database. Each transaction with acts raises the mark. If
+//! the mark in the database is lower than the newest mark in the journal, then the database is older than the journal.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,17 +15,17 @@ use crate::{
     schema::journal_marks as m,
 };
 
-/// The journal of a database, shared by all its clones. Empty until a journal is attached.
+/// The revocation journal of a database, shared by all clones of the database. Empty until a journal is attached.
 pub(crate) type SharedJournal = Arc<OnceLock<Arc<dyn RevocationJournal>>>;
 
-/// The acts of one transaction.
+/// The acts of one transaction (changes that a restored backup would undo, such as revocations).
 #[derive(Debug, Default)]
 pub(crate) struct JournaledActs {
     journal: Option<Arc<dyn RevocationJournal>>,
     acts: Vec<JournaledAct>,
 }
 
-/// Acts whose transaction is ready to commit.
+/// The acts of a transaction that is ready to commit. The commit decides which acts are appended to the journal.
 #[derive(Debug)]
 pub(crate) struct PendingActs {
     journal: Arc<dyn RevocationJournal>,
@@ -37,17 +38,18 @@ impl JournaledActs {
         Self { journal: journal.get().cloned(), acts: Vec::new() }
     }
 
-    /// Adds an act, unless it repeats the previous one. Does nothing if the database has no journal.
+    /// Adds an act, unless it equals the last added act. Does nothing if the database has no journal.
     pub(crate) fn add(&mut self, act: JournaledAct) {
         if self.journal.is_some() && self.acts.last() != Some(&act) {
             self.acts.push(act);
         }
     }
 
-    /// Raises the journal's mark in the current transaction. Returns `None` if the transaction has no acts. This must
-    /// be the last statement before the commit, because it locks the row of the mark.
+    /// Raises the journal's mark (a number in the database) by one, in the current transaction. Returns `None` if the
+    /// transaction has no acts. Call this directly before the commit, because it locks the row of the mark.
     ///
-    /// A relaxed transaction raises no mark: a crash could lose the mark after its line is in the journal.
+    /// Raises no mark if the commit does not wait for the disk (`is_durable` is false). A crash could then lose the
+    /// mark, although the journal already contains it.
     pub(crate) fn raise_mark(
         self,
         conn: &mut AnyConnection,
@@ -64,8 +66,8 @@ impl JournaledActs {
 }
 
 impl PendingActs {
-    /// Appends the acts to the journal after a commit. If the commit is in doubt, appends only acts that revoke, and
-    /// without a mark. Appends nothing if the commit failed.
+    /// Appends the acts to the journal after a commit. If the commit is in doubt, appends only acts that revoke rights,
+    /// and without a mark. Appends nothing if the commit failed.
     pub(crate) fn append(self, done: &Result<(), StoreError>) {
         let Self { journal, mark, mut acts } = self;
         match done {

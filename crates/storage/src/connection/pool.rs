@@ -60,7 +60,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Runs statements and records whether the connection died.
+    /// Runs statements. If one fails because the connection died, records that the connection is dead.
     pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,

@@ -32,9 +32,10 @@ pub struct ServerInfo {
     pub connections_max: i64,
     /// True if the defaults of the role include the timeouts and the planner settings of the service's sessions.
     pub has_session_defaults: bool,
-    /// Number of connected standbys.
+    /// Number of standby servers that are connected to the server.
     pub standbys: i64,
-    /// True if a durable commit waits until a standby has it on disk. Otherwise a failover can lose committed data.
+    /// True if a durable commit waits until a standby server has the commit on disk. Otherwise a failover can lose
+    /// committed data.
     pub waits_for_standby: bool,
     /// True if the settings `fsync` and `full_page_writes` are on. Otherwise a crash of the server can lose or damage
     /// committed data.

@@ -32,13 +32,14 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// The acts of this transaction that go into the revocation journal after the commit.
+    /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
+    /// revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
-    /// The exclusive right to write on SQLite. The field is the last one, because fields drop in order: the connection
-    /// is back in the pool before the next writer starts.
+    /// The exclusive right to write on SQLite. Must be the last field, because fields are dropped in order: the
+    /// connection must be back in the pool before the next writer starts.
     _write_guard: Option<Guard>,
 }
 
@@ -77,14 +78,14 @@ impl Transaction {
         })
     }
 
-    /// Records the acts of this transaction in the revocation journal.
+    /// Records revocations and similar changes of this transaction in the revocation journal.
     pub(crate) fn with_journal(mut self, journal: &SharedJournal) -> Self {
         self.journaled_acts = JournaledActs::new(journal);
         self
     }
 
-    /// Lets the commit take any time. Needed for migrations: the commit of SQLite may copy all changed pages into the
-    /// database file.
+    /// Removes the deadline of the commit. Needed for migrations: the commit of SQLite may copy all changed pages into
+    /// the database file, which takes long.
     pub(crate) fn without_deadline(mut self) -> Self {
         self.durable_commits = None;
         self
@@ -119,8 +120,9 @@ impl Transaction {
         done
     }
 
-    /// Commits and waits for the disk and the standbys. Confirms a slow commit by a second commit, because the server
-    /// may have cancelled the first commit's wait for a standby.
+    /// Commits, and waits for the disk and the standby servers. After a slow commit, makes a second commit: the server
+    /// may have cancelled the first commit's wait for a standby, and the second commit proves that the first one has
+    /// arrived.
     fn commit_durably(mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         self.commit_now()?;

@@ -60,7 +60,7 @@ impl PostgresUrl {
         }
     }
 
-    /// Returns the value of a parameter as it is in the URL, percent-encoded.
+    /// Returns the value of a URL parameter, percent-encoded as in the URL.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parts().parameter(name)
     }
@@ -149,7 +149,7 @@ impl<'a> Parts<'a> {
             && pairs.all(|pair| pair.matches('=').count() == 1)
     }
 
-    /// Returns the value of the last parameter with this name.
+    /// Returns the value of the last URL parameter with this name, percent-encoded.
     fn parameter(&self, name: &str) -> Option<&'a str> {
         let mut pairs = self.parameters.split('&').filter_map(|pair| pair.split_once('='));
         pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value)

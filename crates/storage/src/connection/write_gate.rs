@@ -1,5 +1,5 @@
-//! Decides whether durable writes are accepted. A commit without a response closes the gate. The next successful
-//! commit, usually of a probe write, opens the gate again.
+//! Decides whether durable writes are accepted. After a commit without a response, the gate is closed: durable writes
+//! are refused. The next successful commit, usually of a probe write, opens the gate again.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ struct GateState {
 #[derive(Debug)]
 struct EndedProbe {
     at: Instant,
-    /// The error of the probe; `None` if the probe succeeded.
+    /// The error of the probe write; `None` if the probe write succeeded.
     failure: Option<String>,
 }
 
@@ -35,15 +35,15 @@ pub enum WriteFault {
     /// The newest probe write failed.
     #[error("the database stores no writes ({last_commit}): {failure}")]
     Failing {
-        /// The age of the last commit.
+        /// The age of the last durable commit.
         last_commit: LastCommit,
         /// Error of the probe write.
         failure: String,
     },
-    /// A commit or a probe write has no response yet.
+    /// The database has not yet responded to a commit or a probe write.
     #[error("the database does not respond to a write ({last_commit})")]
     Silent {
-        /// The age of the last commit.
+        /// The age of the last durable commit.
         last_commit: LastCommit,
     },
 }
@@ -69,14 +69,14 @@ impl fmt::Display for LastCommit {
 }
 
 impl WriteGate {
-    /// Records a durable commit, and opens the gate.
+    /// Records a durable commit. From now on, durable writes are accepted.
     pub(crate) fn committed(&self) {
         let mut state = self.state();
         state.last_commit = Some(Instant::now());
         state.is_closed = false;
     }
 
-    /// Closes the gate after a commit without a response.
+    /// Refuses durable writes from now on, after a commit without a response.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -93,8 +93,8 @@ impl WriteGate {
         self.state().last_commit()
     }
 
-    /// Begins a probe and returns true, unless a probe is running or ended less than a second ago. If the result is
-    /// true, the caller must run the probe write.
+    /// Begins a probe write and returns true, unless a probe write is running or ended less than a second ago. If the
+    /// result is true, the caller must run the probe write.
     pub(crate) fn begin_probe(&self) -> bool {
         let mut state = self.state();
         let rests = state.last_probe.as_ref().is_some_and(|probe| probe.at.elapsed() < PROBE_PAUSE);
@@ -105,8 +105,8 @@ impl WriteGate {
         true
     }
 
-    /// Records the end of the probe; `failure` is `None` after success. The commit of a successful probe has already
-    /// opened the gate.
+    /// Records the end of a probe write; `failure` is `None` after success. After a success, durable writes are already
+    /// accepted again, because the commit of the probe write was recorded.
     pub(crate) fn end_probe(&self, failure: Option<String>) {
         let mut state = self.state();
         state.probe = None;
@@ -115,14 +115,15 @@ impl WriteGate {
         self.probe_ended.notify_all();
     }
 
-    /// Whether the gate is open and the last durable commit is less than five seconds old.
+    /// Whether durable writes are accepted and the last durable commit is less than five seconds old.
     pub(crate) fn has_recent_commit(&self) -> bool {
         let state = self.state();
         let is_recent = state.last_commit.is_some_and(|at| at.elapsed() < RECENT);
         is_recent && !state.is_closed
     }
 
-    /// Waits for a running probe for at most `timeout`, and returns the result of the newest probe.
+    /// Waits for a running probe write for at most `timeout`. Returns an error if the newest probe write failed or has
+    /// no result yet, or if durable writes are refused.
     pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteFault> {
         let waited = self
             .probe_ended

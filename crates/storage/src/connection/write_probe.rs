@@ -57,6 +57,6 @@ pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), F
     Ok(conn.batch_execute(&sql)?)
 }
 
-/// Duration from which [`confirm`] must confirm a commit. During such a slow commit, the server may have cancelled the
-/// wait for a standby.
+/// Minimum duration of a commit that [`confirm`] must confirm. During such a slow commit, the server may have cancelled
+/// the wait for a standby.
 pub(crate) const CONFIRMED_FROM: Duration = Duration::from_secs(1);

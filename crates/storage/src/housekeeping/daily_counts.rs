@@ -1,7 +1,7 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
 //! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. One SQL
-//! statement sums up each portion of rows, so that the node reads no rows.
+//! statement counts a limited number of rows (a portion), so that the node reads no rows.
 
 use diesel::{
     prelude::*,
@@ -16,7 +16,7 @@ use crate::{
     schema::{daily_count_progress as p, daily_counts as c},
 };
 
-/// An API key, and the start of a UTC day in milliseconds.
+/// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
 type KeyDay = (String, i64);
 
 /// Adds up to `limit` envelopes sent before `before` to the daily counts, and returns how many were counted. Continues
@@ -40,7 +40,7 @@ pub(crate) fn count_envelopes(
 }
 
 /// Adds up to `limit` attempts that ended before `before` to the daily counts, and returns how many were counted.
-/// Attempts for deleted webhooks are not added to any key.
+/// Attempts for deleted webhooks are skipped: no API key gets them.
 ///
 /// Counts attempts in the order of their numbers, and stores the number of the last one. Stops at the first attempt
 /// that is too recent: attempts below the stored number are never read again, so a skipped attempt would never be
@@ -64,7 +64,7 @@ pub(crate) fn count_attempts(
     columns::number(portion.size, "number of attempts")
 }
 
-/// The last row and the size of the next portion to count.
+/// The end and the size of the next portion: the rows that one statement counts.
 #[derive(QueryableByName)]
 struct Portion {
     /// The id of the last envelope or the number of the last attempt, as text. `None` if no row is left to count.
@@ -74,7 +74,7 @@ struct Portion {
     size: i64,
 }
 
-/// Returns the daily counts of a key from `since` on, oldest first.
+/// Returns the daily counts of an API key from `since` on, oldest first.
 ///
 /// Includes recent rows that housekeeping has not counted yet, but only some of them:
 ///
@@ -96,9 +96,9 @@ pub(crate) fn of_key(
     days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
 }
 
-/// First reads the newest uncounted envelopes of all keys, and then selects the envelopes of the key, because no index
-/// finds the envelopes of one key. `$1`, `$2` and `$3` must first appear in this order, because SQLite numbers
-/// parameters by their first use.
+/// Reads the daily counts of one API key. No index finds the envelopes of one key. Therefore the query first reads the
+/// newest uncounted envelopes of all keys, and then selects those of the key. `$1`, `$2` and `$3` must first appear in
+/// this order, because SQLite numbers parameters by their first use.
 const OF_KEY: &str = "
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered
@@ -198,8 +198,9 @@ const COUNT_ENVELOPES: &str = "
     ON CONFLICT (api_key_id, day) DO UPDATE
     SET sent = c.sent + excluded.sent, received = c.received + excluded.received";
 
-/// Stops before a recent attempt. An attempt of more than an hour ahead has the time of a wrong clock, and is counted:
-/// otherwise counting would wait until that time.
+/// Selects the next attempts to count, and stops before the first attempt that is too recent. An attempt with a time
+/// more than an hour after `$3` does not stop the count: its time comes from a wrong clock, and counting would
+/// otherwise wait until that time.
 const ATTEMPT_PORTION: &str = "
     WITH portion AS (
         SELECT number, at FROM attempts WHERE number > $1 ORDER BY number LIMIT $2
@@ -210,8 +211,9 @@ const ATTEMPT_PORTION: &str = "
         9223372036854775807
     )";
 
-/// Counts the successes with `CASE` instead of a condition on the outcome. With such a condition, PostgreSQL would read
-/// the whole index of successes for each portion.
+/// Adds successful attempts to the daily counts of the API keys that own the webhooks. Counts the successes with `CASE`
+/// instead of a condition on the outcome. With such a condition, PostgreSQL would read the whole index of successes for
+/// each portion.
 const COUNT_ATTEMPTS: &str = "
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     SELECT w.api_key_id, s.day, 0, 0, CAST(sum(s.successes) AS BIGINT) FROM (

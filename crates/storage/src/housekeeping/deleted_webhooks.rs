@@ -14,8 +14,9 @@ use crate::{
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
 
-/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Adds the webhooks to the
-/// table `deleted_webhooks`. Housekeeping later deletes all other deliveries and all attempts of these webhooks.
+/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number of deleted deliveries. Adds
+/// the webhooks to the table `deleted_webhooks`. Housekeeping later deletes all other deliveries and all attempts of
+/// these webhooks.
 ///
 /// The number is limited, because deleting a long backlog in one transaction could exceed the statement timeout. The
 /// revocation of an API key deletes the webhooks of the key, and would then fail.
@@ -58,7 +59,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a webhook, and returns the number. If an envelope can no longer be delivered
+/// Deletes up to `limit` deliveries to a webhook, and returns their number. If an envelope can no longer be delivered
 /// afterwards, the envelope bounces: its sender gets an event.
 fn delete_deliveries(
     conn: &mut AnyConnection,
@@ -100,9 +101,9 @@ fn delete_deliveries(
     Ok(count)
 }
 
-/// Deletes up to `limit` attempts of a webhook, and returns the number. If an attempt delivered an envelope, first
-/// records the outcome `announced` (delivered to a webhook) for this envelope, because receipts must still show the
-/// success.
+/// Deletes up to `limit` attempts of a webhook, and returns their number. If an attempt delivered an envelope, first
+/// records the outcome `announced` (delivered to a webhook) for this envelope. Receipts, which show senders the states
+/// of their envelopes, then still show the success.
 fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, Fault> {
     let attempts = a::table.filter(a::webhook_id.eq(id)).limit(limit);
     let attempts = attempts.select((a::number, a::outcome, a::event_id, a::at));

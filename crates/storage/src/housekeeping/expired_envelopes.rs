@@ -46,7 +46,7 @@ pub(crate) fn bounce_expired(
     bounces::bounce(conn, &expired, now)
 }
 
-/// Summary of envelopes that were deleted, or whose deliveries were deleted.
+/// Summary of rows that one statement has deleted: envelopes, or the deliveries of envelopes.
 pub(crate) struct PurgedRows {
     pub(crate) count: usize,
     /// The id, sender and recipient of each envelope that was neither opened nor delivered.
@@ -55,7 +55,8 @@ pub(crate) struct PurgedRows {
     pub(crate) bytes: Vec<(String, i64)>,
 }
 
-/// An envelope: its id, sender and recipient, whether it was neither opened nor delivered, and its sealed bytes.
+/// A row about one envelope: its id, sender and recipient, whether the envelope was neither opened nor delivered, and
+/// its sealed bytes.
 type PurgedRow = (String, String, String, bool, i64);
 
 impl From<Vec<PurgedRow>> for PurgedRows {
@@ -71,11 +72,12 @@ impl From<Vec<PurgedRow>> for PurgedRows {
     }
 }
 
-/// A portion of the expired envelopes, to be deleted in one transaction.
+/// A portion of the expired envelopes: those that one transaction deletes.
 pub(crate) struct ExpiredPortion {
-    /// All envelopes of the portion have lower ids.
+    /// Upper bound of the portion: all its envelopes have ids below this text.
     pub(crate) below: String,
-    /// Whether the portion is smaller than its limit, because more envelopes could bounce.
+    /// Whether the portion has fewer envelopes than the limit allows, because more than about [`BOUNCED_MAX`] would
+    /// bounce.
     pub(crate) is_cut: bool,
 }
 
@@ -203,7 +205,7 @@ const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
          RETURNING envelope_id
      )";
 
-/// Whether an envelope was neither opened nor delivered.
+/// SQL condition: an envelope was neither opened nor delivered.
 const IS_UNDELIVERED: &str = "opened_at IS NULL AND id IN (
          SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
      )";

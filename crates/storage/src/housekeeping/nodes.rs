@@ -1,4 +1,4 @@
-//! Stores the nodes, and reads nodes and turns of housekeeping tasks.
+//! Stores the nodes that use the database. Lists the nodes, and the turns of nodes at housekeeping tasks.
 
 use diesel::{prelude::*, upsert::excluded};
 use sealpost_domain::{
@@ -33,7 +33,7 @@ impl NodeRepo for Transaction {
     }
 }
 
-/// Returns up to `limit` nodes, the last seen ones first.
+/// Returns up to `limit` nodes, those with the latest sign of life first.
 pub(crate) fn all(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Node>, Fault> {
     type Row = (i64, String, String, i64, i64);
     let rows: Vec<Row> =
@@ -48,7 +48,8 @@ pub(crate) fn all(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Node>, Fau
     Ok(rows.into_iter().map(node).collect())
 }
 
-/// Returns the last turn of each housekeeping task, by name.
+/// Returns the last turn of each housekeeping task: the node that had the exclusive right to run the task, and the end
+/// of the turn. Sorted by the name of the task.
 pub(crate) fn task_turns(conn: &mut AnyConnection) -> Result<Vec<TaskTurn>, Fault> {
     let rows: Vec<(String, i64, i64)> = t::table.order(t::name).load(conn)?;
     let turn = |(task, node, until)| TaskTurn {

@@ -20,7 +20,7 @@ use sealpost_domain::{EnvelopeId, Timestamp};
 
 use crate::{connection::fault::Fault, rows::columns, schema::partitions as p};
 
-/// A table that is partitioned by ranges of time.
+/// A table that is split into partitions by ranges of time.
 pub(crate) struct PartitionedTable {
     pub(crate) name: &'static str,
     /// The column whose value determines the partition of a row.
@@ -38,18 +38,19 @@ pub(crate) const ENVELOPES: PartitionedTable = PartitionedTable {
 pub(crate) const ATTEMPTS: PartitionedTable =
     PartitionedTable { name: "attempts", column: "at", literal: |at| at.as_millis().to_string() };
 
-/// A partition. Its rows are from `lower` (inclusive) to `upper` (exclusive).
+/// A partition. Its rows have times from `lower` (inclusive) to `upper` (exclusive).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Partition {
     pub(crate) name: String,
-    /// `None` for the oldest partition.
+    /// Start of the time range; `None` for the oldest partition.
     pub(crate) lower: Option<Timestamp>,
-    /// `None` for the newest partition.
+    /// End of the time range; `None` for the newest partition.
     pub(crate) upper: Option<Timestamp>,
     /// Whether retention drops the partition as a whole. If not, retention deletes the rows of the partition one by
     /// one.
     pub(crate) is_dropped_whole: bool,
-    /// Whether the database records each further row in `late_envelopes`.
+    /// Whether the partition is closed: the database records each envelope that is stored in it from now on in the
+    /// table `late_envelopes`.
     pub(crate) is_closed: bool,
 }
 
@@ -80,9 +81,9 @@ pub(crate) fn list(
     Ok(partitions.collect())
 }
 
-/// Returns the upper bound of the oldest partition that is dropped as a whole, if all its rows are from before
-/// `before`. Returns only one partition, because the progress of releasing envelopes is stored for each partition
-/// separately.
+/// Finds the oldest partition that is dropped as a whole. Returns its upper bound if all its rows are from before
+/// `before`. Considers only this partition, because its envelopes are released step by step before the drop, and the
+/// progress is stored for each partition separately.
 pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
     let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
     whole.upper.filter(|upper| *upper <= before)
@@ -175,13 +176,13 @@ pub(crate) fn close_up_to(conn: &mut PgConnection, upper: Timestamp) -> Result<C
     Ok(if is_closed { Closing::Now } else { Closing::Postponed })
 }
 
-/// The result of [`close_up_to`].
+/// The result of [`close_up_to`], which closes partitions.
 pub(crate) enum Closing {
-    /// All partitions were closed before.
+    /// All partitions were already closed.
     Done,
-    /// This transaction has closed the partitions.
+    /// This transaction has closed partitions.
     Now,
-    /// A lock was not free in time.
+    /// Nothing was closed, because a lock was not free in time.
     Postponed,
 }
 
@@ -230,8 +231,11 @@ fn exclusive_lock(table: &PartitionedTable, partitions: &[&str]) -> String {
     )
 }
 
-/// Runs `work` after the statements of `lock`. Returns `false` and changes nothing if `work` returns `false`, or if a
-/// lock is not free within [`LOCK_TIMEOUT`]. Logs and counts both.
+/// Takes the locks of the statements `lock`, and then runs `work`. Returns `false` and changes nothing in two cases,
+/// which are logged and counted:
+///
+/// - A lock is not free within [`LOCK_TIMEOUT`].
+/// - `work` returns `false`.
 fn while_locked(
     conn: &mut PgConnection,
     table: &PartitionedTable,

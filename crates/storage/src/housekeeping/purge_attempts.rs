@@ -48,8 +48,8 @@ pub(crate) fn purge_attempts(
     Ok(purged)
 }
 
-/// Drops the partitions before `upper` if all their attempts are in the daily counts. Returns true if the partitions
-/// were dropped.
+/// Drops the partitions of attempts before `upper` if all their attempts are in the daily counts. Returns true if the
+/// partitions were dropped.
 fn drop_counted(conn: &mut PgConnection, upper: Timestamp) -> Result<bool, Fault> {
     partitions::drop_up_to(conn, &ATTEMPTS, upper, |pg| {
         let is_counted = Statement::<_, Bool>::query(IS_COUNTED);
@@ -78,8 +78,8 @@ fn purge_rows(
 /// numbers. Without a bound, a search for the last expired attempts would read all live attempts.
 ///
 /// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
-/// If clocks were wrong, the number can be too low or too high for a while. The time of each attempt decides about its
-/// deletion.
+/// After times from wrong clocks, the number can be too low or too high for a while. This deletes no attempt too early,
+/// because the deletion also checks the time of each attempt.
 fn end_of_expired(conn: &mut AnyConnection, before: Timestamp) -> Result<i64, Fault> {
     let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
     let Some(highest) = highest.optional()? else { return Ok(0) };
@@ -95,8 +95,9 @@ fn end_of_expired(conn: &mut AnyConnection, before: Timestamp) -> Result<i64, Fa
     Ok(low)
 }
 
-/// Reads only the attempts with the lowest numbers in the range, so that the cost does not depend on the size of the
-/// table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their first use.
+/// Deletes the attempts with the lowest numbers in the range. Reads no other attempts, so that the cost does not depend
+/// on the size of the table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their
+/// first use.
 const DELETE: &str = "
     DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number IN (
         SELECT number FROM attempts WHERE at >= $1 AND at < $2 AND number < $3

@@ -59,7 +59,8 @@ pub(crate) fn purge_envelopes(
     Ok(purged)
 }
 
-/// Deletes up to `limit` envelopes with ids in a range. Returns `limit` if fewer are deleted because too many bounce.
+/// Deletes up to `limit` envelopes with ids in a range, and returns their number. Deletes fewer envelopes if too many
+/// of them bounce. In this case returns `limit`, because more work is left.
 fn purge_rows(
     conn: &mut AnyConnection,
     (from, below): (&str, &str),

@@ -28,8 +28,9 @@ use crate::{
     send::stored_bytes,
 };
 
-/// Releases the next portion of the envelopes before `upper`, at most `limit` envelopes. Returns `false` if none is
-/// left.
+/// Does the next step of releasing the envelopes before `upper`, for at most `limit` envelopes. To release an envelope
+/// means two things: it bounces if it is unopened and undelivered, and its bytes are subtracted from the stored bytes
+/// of its sender. Returns `false` if no step is left, or if a lock is not free.
 pub(crate) fn release(
     conn: &mut AnyConnection,
     upper: Timestamp,
@@ -62,8 +63,8 @@ pub(crate) fn release(
     Ok(delete_orphans(pg, &below, limit)? > 0)
 }
 
-/// Returns the bytes of each sender in the next portion, and records that the portion is released. Returns `None` if
-/// all envelopes before `upper` are released.
+/// Selects the next `limit` envelopes before `upper`, and records that their bytes are subtracted. Returns the bytes to
+/// subtract for each sender. Returns `None` if no such envelope is left.
 fn next_bytes(
     conn: &mut PgConnection,
     upper: Timestamp,
@@ -83,10 +84,11 @@ fn released_to(conn: &mut PgConnection, upper: Timestamp) -> Result<String, Faul
     Ok(p::table.filter(of_upper).select(p::released_to).first::<String>(conn)?)
 }
 
-/// Deletes the records of up to `limit` late envelopes, and returns the bytes of each sender. Returns `None` if no
-/// record is left.
+/// Deletes the records of up to `limit` late envelopes, which were stored after their partition was closed. Returns the
+/// bytes of each sender. Returns `None` if no record is left.
 ///
-/// Only deletes records in the part that is already released. A later portion would otherwise subtract the same bytes.
+/// Considers only envelopes with ids in the range that is already released. The bytes of the others would be subtracted
+/// twice.
 fn late_bytes(
     conn: &mut PgConnection,
     upper: Timestamp,
@@ -110,8 +112,9 @@ fn late_bytes(
     Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
 }
 
-/// Drops the partitions before `upper` if all their envelopes are released and in the daily counts. Returns true if the
-/// partitions were dropped.
+/// Drops the partitions of envelopes before `upper` if all their envelopes are in the daily counts and released
+/// (bounced if necessary, and subtracted from the stored bytes of their senders). Returns true if the partitions were
+/// dropped.
 pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Result<bool, Fault> {
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     partitions::drop_up_to(pg, &ENVELOPES, upper, |pg| {
@@ -127,8 +130,8 @@ pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
     })
 }
 
-/// Deletes up to `limit` deliveries of envelopes that no longer exist. Such a delivery can be stored if a client
-/// requests another delivery of an envelope while the envelope is dropped.
+/// Deletes up to `limit` deliveries of envelopes that no longer exist. A delivery can be stored if a client requests
+/// another delivery of an envelope while the partition of this envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
         "DELETE FROM deliveries WHERE (envelope_id, webhook_id) IN (
@@ -144,7 +147,8 @@ fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
 }
 
 /// Reads the next `limit` envelopes. For each sender among these envelopes, returns the sender, the total size of its
-/// sealed envelopes without the late ones, and the highest of their ids.
+/// sealed envelopes, and the highest of their ids. The size leaves out late envelopes, which were stored after their
+/// partition was closed.
 fn bytes_of_portion(
     conn: &mut PgConnection,
     after: &str,

@@ -1,4 +1,4 @@
-//! Implements the port for housekeeping: deletes and counts rows in batches of limited size.
+//! Implements the port for housekeeping: counts rows and deletes expired rows, in batches of limited size.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ impl HousekeepingRepo for Transaction {
     }
 }
 
-/// Runs one deletion. The statement is not kept prepared, so that PostgreSQL plans it for this limit.
+/// Runs one deletion. The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
 fn purge(
     conn: &mut AnyConnection,
     deletion: &'static str,

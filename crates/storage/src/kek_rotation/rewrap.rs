@@ -111,8 +111,8 @@ impl RewrapRepo for Transaction {
     }
 }
 
-/// Returns the id above which a page begins. Without a previous page, returns the empty text, because every id sorts
-/// after it.
+/// Returns a text above which all ids of the page sort: the last id of the previous page. Without a previous page,
+/// returns the empty text.
 fn bound<T: ToString>(after: Option<&T>) -> String {
     after.map_or_else(String::new, ToString::to_string)
 }

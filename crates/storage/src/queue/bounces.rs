@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Records the outcome `announced` (delivered to a webhook) for the envelopes among `events`, so that these envelopes
-/// cannot bounce. Skips other events.
+/// cannot bounce. Skips events that are not envelopes.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,

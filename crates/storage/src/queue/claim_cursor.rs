@@ -1,4 +1,4 @@
-//! The webhook at which the next claim (the leasing of due deliveries) continues its search.
+//! The position at which the next claim continues its search for webhooks. A claim leases due deliveries.
 
 use std::sync::{Mutex, PoisonError};
 

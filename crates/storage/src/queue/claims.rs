@@ -125,8 +125,8 @@ fn pick(
     Ok(picked)
 }
 
-/// Splits deliveries into the first `per_target_max` of each webhook, and all others. Also returns the ids of the
-/// webhooks.
+/// Splits deliveries into two lists: the first `per_target_max` deliveries of each webhook, and all others. Also
+/// returns the ids of the webhooks.
 fn share_out(
     oldest: Vec<DeliveryKey>,
     per_target_max: usize,

@@ -52,8 +52,8 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Runs one query for each outcome, because the index sorts by outcome
-/// before number. Then merges the results.
+/// Returns attempts of a webhook, newest first. The index sorts attempts by outcome and then by number. Therefore this
+/// function runs one query for each outcome, and merges the results.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -81,8 +81,8 @@ pub(crate) fn attempts(
     rows.into_iter().map(AttemptRow::read).collect()
 }
 
-/// Returns the newest attempts of a webhook that ended at or after `since`, newest first, up to `limit`. Reads at most
-/// `limit` attempts with each outcome by an index.
+/// Returns the newest attempts of a webhook that ended at or after `since`, newest first, up to `limit`. For each
+/// outcome, reads at most `limit` attempts from an index.
 pub(crate) fn recent(
     conn: &mut AnyConnection,
     id: &WebhookId,

@@ -33,7 +33,7 @@ use crate::{
 pub(crate) struct Recorded {
     /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// The successes that the batch wrote to the health of webhooks.
+    /// The newest successes of webhooks that the batch has written to the rows of the webhooks.
     pub(crate) successes: Vec<RecordedSuccess>,
     /// Deliveries without further attempts, because their last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,

@@ -1,4 +1,5 @@
-//! Implements the port for events other than received envelopes. Such events have an id of their own.
+//! Implements the port for events other than received envelopes. Such an event has its own id, while a received
+//! envelope is identified by the id of the envelope.
 
 use sealpost_domain::{
     IdentityRotation, NewEvent,

@@ -119,7 +119,8 @@ struct ChangeRow {
     at: i64,
     handle: Option<String>,
     replaced_by: Option<String>,
-    /// The pass has read the envelopes with this id and all higher ids. `None` if the change waits for the next pass.
+    /// The id down to which the current pass has read the envelopes, newest first. `None` if the change waits for the
+    /// next pass.
     read_to: Option<String>,
     /// Number of correspondents that were informed.
     informed: i64,
@@ -139,17 +140,17 @@ impl ChangeRow {
     }
 }
 
-/// Returns the changes of the current pass over the envelopes, oldest first.
+/// Returns the changes whose correspondents the current pass over the envelopes looks for, oldest change first.
 fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
     let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
     Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
 }
 
-/// Starts a pass over the envelopes for the oldest changes that wait, at most [`CHANGES_READ_TOGETHER`]. Starts no pass
+/// Starts a pass over the envelopes for the oldest waiting changes, at most [`CHANGES_READ_TOGETHER`]. Starts no pass
 /// and returns false in two cases:
 ///
 /// - No change waits.
-/// - No webhook subscribes to the event. In this case, deletes all changes that wait.
+/// - No webhook subscribes to the event. In this case, deletes all waiting changes.
 fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     let waiting = r::table.filter(r::read_to.is_null());
     let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);
@@ -169,8 +170,8 @@ fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// Ends a pass: deletes the rows of its changes from the table `identity_rotations`. Returns true if other changes wait
-/// for the next pass.
+/// Ends a pass over the envelopes: deletes the processed changes from the table `identity_rotations`. Returns true if
+/// other changes wait for the next pass.
 fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
     diesel::delete(r::table.filter(r::read_to.is_not_null())).execute(conn)?;
     Ok(diesel::select(exists(r::table.select(r::at))).get_result(conn)?)

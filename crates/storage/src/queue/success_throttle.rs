@@ -18,7 +18,8 @@ use crate::rows::attempt::FinishedAttempt;
 #[derive(Debug, Default)]
 pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 
-/// The newest success of a webhook in a batch. Pass this value to [`SuccessThrottle::committed`] after the commit.
+/// The newest success of a webhook in a batch of outcomes. Pass this value to [`SuccessThrottle::committed`] after the
+/// commit of the batch.
 pub(crate) struct RecordedSuccess {
     webhook_id: String,
     /// Time of the success in milliseconds since the Unix epoch. `None` if an attempt for the webhook failed in the
@@ -27,8 +28,8 @@ pub(crate) struct RecordedSuccess {
 }
 
 impl SuccessThrottle {
-    /// Returns the attempts that must update the health of their webhooks, and the successes to pass to
-    /// [`committed`](SuccessThrottle::committed) after the commit.
+    /// Selects the attempts that must be written to the rows of their webhooks (the health columns). Also returns the
+    /// successes to pass to [`committed`](SuccessThrottle::committed) after the commit.
     ///
     /// Omits the attempts of a webhook if two conditions hold:
     ///
@@ -59,7 +60,7 @@ impl SuccessThrottle {
         (relevant, successes)
     }
 
-    /// Stores the times of the successes that a committed transaction has written.
+    /// Remembers the times of the successes that a committed transaction has written.
     pub(crate) fn committed(&self, successes: Vec<RecordedSuccess>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recorded.len().saturating_add(successes.len()) > ENTRIES_MAX {
@@ -99,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Passes attempts through the throttle, and returns how many must be recorded.
+    /// Passes attempts through the throttle, and returns the number of attempts that it does not omit.
     fn record(throttle: &SuccessThrottle, attempts: &[FinishedAttempt]) -> usize {
         let (relevant, successes) = throttle.filter(&attempts.iter().collect::<Vec<_>>());
         throttle.committed(successes);

@@ -51,7 +51,7 @@ look_up_on!(Reader<'_>);
 look_up_on!(Transaction);
 
 /// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Also requests a
-/// transfer of the waiting envelopes, because the recipient may have another webhook by now.
+/// transfer of the waiting envelopes to a webhook, because the recipient may have another webhook by now.
 pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {
     if envelopes.is_empty() {
         return Ok(());
@@ -78,13 +78,13 @@ pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> 
     Ok(())
 }
 
-/// Ends the waiting of an envelope. Returns whether the envelope was waiting.
+/// Deletes the row that marks an envelope as waiting for a webhook. Returns whether the envelope was waiting.
 pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, Fault> {
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
 }
 
-/// Records that no later webhook receives the present waiting envelopes of a key. Stores the highest id to skip, which
-/// is the higher of two ids:
+/// Records that the envelopes of a key that wait now are not delivered to a later webhook. For this, stores the highest
+/// id to skip, which is the higher of two ids:
 ///
 /// - the highest possible id of the current millisecond
 /// - the id of the newest waiting envelope, which is higher if the clock of the sending node is ahead
@@ -105,7 +105,8 @@ pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) ->
     Ok(())
 }
 
-/// Counts the waiting envelopes of each key, up to `limit` for each key. Skipped envelopes do not count.
+/// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that are
+/// skipped, because no later webhook gets them.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],

@@ -72,8 +72,8 @@ fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferReq
     Ok(next.optional()?)
 }
 
-/// Transfers up to `limit` waiting envelopes of a key and returns their number. Deletes the request if no further
-/// envelope can appear.
+/// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked.
+/// Returns their number. Deletes the request if no further envelope can appear.
 fn transfer(
     conn: &mut AnyConnection,
     request: &TransferRequest,
@@ -116,7 +116,7 @@ fn transfer(
 /// A horizon is a transaction id of PostgreSQL. Transactions with this id or a higher one began after the first portion
 /// of the transfer, so they find the webhook.
 struct Horizon {
-    /// The horizon to store if the request has none yet; `None` on SQLite.
+    /// The horizon to store with the request if the request has none yet; `None` on SQLite.
     next: Option<i64>,
     /// Whether all transactions with ids below the horizon of the request have ended. Always true on SQLite, which has
     /// one writer at a time.
@@ -163,7 +163,7 @@ fn destination(conn: &mut AnyConnection, key: &str) -> Result<Destination, Fault
     Ok(first.map_or(Destination::None, |(id, _)| Destination::Webhook(id)))
 }
 
-/// Returns the ids of the oldest `limit` waiting envelopes of a key, in ascending order.
+/// Returns the ids of the oldest `limit` waiting envelopes of an API key, in ascending order.
 fn oldest(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, Fault> {
     let oldest = e::table
         .filter(e::recipient.eq(key))

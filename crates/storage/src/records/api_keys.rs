@@ -65,8 +65,8 @@ pub(crate) fn of_account(
     keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
 }
 
-/// Returns up to `limit` keys that match all conditions of the filter, newest first. With `below`, only keys with lower
-/// ids.
+/// Returns up to `limit` keys that match all conditions of the filter, newest first. With `below`, returns only keys
+/// with lower ids.
 pub(crate) fn matching(
     conn: &mut AnyConnection,
     filter: &KeyFilter,

@@ -1,4 +1,4 @@
-//! API tokens.
+//! Stores API tokens: bearer tokens of an account, with scopes and an expiry.
 
 use diesel::prelude::*;
 use sealpost_domain::{

@@ -147,8 +147,8 @@ fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, F
     revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// Returns the first free position of a status list among the random indices `draws`; `None` if badges occupy all of
-/// them.
+/// Returns the first free position of a status list among the random indices `draws`; `None` if a badge occupies each
+/// of them.
 fn free_position(
     conn: &mut AnyConnection,
     list: u64,
@@ -166,7 +166,8 @@ fn free_position(
     free.map(|position| columns::number(position, ROW).map(StatusPosition::new)).transpose()
 }
 
-/// Returns the highest position that a badge occupies, which is in the newest status list; `None` if there is no badge.
+/// Returns the highest position that a badge occupies in the status lists; `None` if there is no badge. This position
+/// is always in the newest list.
 fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()

@@ -30,7 +30,8 @@ pub(crate) fn find(
     .transpose()
 }
 
-/// Assigns a free handle to its first owner. Returns `Contended` if another transaction assigned the handle first.
+/// Assigns a free handle (the unique name of an API key) to its first owner. Returns `Contended` if another transaction
+/// assigned the handle first.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -49,8 +50,8 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle from the key `before` to another key of the same account. Returns `Contended` if another transaction
-/// moved the handle first.
+/// Moves a handle (unique name) from the API key `before` to another key of the same account. Returns `Contended` if
+/// another transaction moved the handle first.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -67,7 +68,8 @@ pub(crate) fn take_over(
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Frees a handle. Returns `Contended` if another transaction has moved the handle to another key.
+/// Frees a handle (the unique name of an API key). Returns `Contended` if another transaction has moved the handle to
+/// another key.
 pub(crate) fn release(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -80,7 +82,7 @@ pub(crate) fn release(
     if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Finds the handle of an API key; `None` if the key has no handle.
+/// Finds the handle (unique name) of an API key; `None` if the key has no handle.
 pub(crate) fn find_of_key(
     conn: &mut AnyConnection,
     id: &ApiKeyId,

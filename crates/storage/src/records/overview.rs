@@ -1,4 +1,4 @@
-//! Reads the data that the owner of an account sees: keys, sessions, daily counts and waiting deliveries.
+//! Reads the data of an account that its owner sees: API keys, sessions, daily counts and waiting deliveries.
 
 use std::collections::{BTreeSet, HashMap};
 

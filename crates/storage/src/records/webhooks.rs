@@ -143,7 +143,8 @@ fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault>
     of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// Returns up to `limit` webhooks of an account or a key, newest first. With `below`, only webhooks with lower ids.
+/// Returns up to `limit` webhooks of an account or an API key, newest first. With `below`, returns only webhooks with
+/// lower ids.
 pub(crate) fn of_owner(
     conn: &mut AnyConnection,
     owner: &WebhookOwner,
@@ -184,7 +185,8 @@ pub(crate) fn unhealthy(
     unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// Returns up to `limit` enabled webhooks whose deliveries fail, the longest failing ones first.
+/// Returns up to `limit` enabled webhooks whose deliveries fail (`failing_since` is set), the longest failing ones
+/// first.
 pub(crate) fn failing(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Webhook>, Fault> {
     let failing = webhooks::table
         .filter(webhooks::failing_since.is_not_null())

@@ -61,7 +61,7 @@ impl FinishedAttempt {
 }
 
 stored_row! {
-    /// A new row of the attempt log.
+    /// A new row of the attempt log, the table `attempts`.
     pub(crate) struct AttemptRow<'a> in attempts {
         webhook_id: &'a str,
         event_id: &'a str,

@@ -32,7 +32,7 @@ impl<'a> ChannelRow<'a> {
     }
 }
 
-/// A row of the table `channels`, as read.
+/// A row of the table `channels`, as queries read it.
 #[derive(Debug, Queryable)]
 pub(crate) struct StoredChannelRow {
     id: String,

@@ -16,7 +16,8 @@ pub(crate) fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// Converts a number from or to a column of another width or sign. `name` names the number in the error.
+/// Converts a number to or from the type of its column, which has another width or sign. `name` names the number in the
+/// error.
 pub(crate) fn number<T: TryFrom<N>, N>(number: N, name: &'static str) -> Result<T, Fault> {
     T::try_from(number).ok().ok_or(Fault::Corrupt(name))
 }
@@ -31,7 +32,7 @@ pub(crate) fn token(hash: Vec<u8>, row: &'static str) -> Result<TokenHash, Fault
     bytes(hash, row).map(TokenHash)
 }
 
-/// Converts an optional time in milliseconds.
+/// Converts an optional time in milliseconds since the Unix epoch.
 pub(crate) fn instant(millis: Option<i64>) -> Option<Timestamp> {
     millis.map(Timestamp::from_millis)
 }
@@ -51,7 +52,7 @@ pub(crate) fn known_events(names: &str) -> Vec<EventKind> {
     names.split(EVENTS_SEPARATOR).filter_map(EventKind::from_name).collect()
 }
 
-/// Requires that a statement changed exactly one row. `row` names the row in the error.
+/// Checks that a statement changed exactly one row. `row` names the row in the error.
 pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
     if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(row)) }
 }

@@ -115,11 +115,12 @@ pub(crate) struct ClaimedRow {
     pub(crate) sender_handle: Option<String>,
 }
 
-/// A new due time for a delivery without a lease.
+/// A new due time for a delivery. Applies only if the delivery has no lease.
 #[derive(Debug)]
 pub(crate) struct DueTimeChange {
     pub(crate) key: DeliveryKey,
-    /// The expected due time in milliseconds. A delivery with another due time stays unchanged.
+    /// The due time in milliseconds that the delivery must still have. A delivery with another due time stays
+    /// unchanged.
     pub(crate) from: i64,
     pub(crate) to: i64,
 }

@@ -49,7 +49,7 @@ impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
 }
 
 /// An idempotency record with its envelope: API key of the sender, text of the idempotency key, fingerprint of the
-/// request, time in milliseconds, metadata of the envelope.
+/// request, time of the send in milliseconds, metadata of the envelope.
 pub(crate) type IdempotentSendRow = (String, String, Vec<u8>, i64, MetaRow);
 
 pub(crate) fn read(

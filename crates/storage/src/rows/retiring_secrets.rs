@@ -8,7 +8,7 @@ use sealpost_domain::{RetiringSecret, Timestamp, Wrapped};
 
 use crate::{connection::fault::Fault, rows::columns};
 
-/// Decodes the stored list. `None` is an empty list.
+/// Decodes the stored list of retiring secrets (former signing secrets). `None` is decoded as an empty list.
 pub(crate) fn read(list: Option<&[u8]>) -> Result<Vec<RetiringSecret>, Fault> {
     let mut rest = list.unwrap_or_default();
     let mut secrets = Vec::new();
@@ -29,7 +29,8 @@ fn first(list: &[u8]) -> Option<(RetiringSecret, &[u8])> {
     Some((RetiringSecret { secret: Wrapped(secret.to_vec()), until }, rest))
 }
 
-/// Encodes the list, and returns it with the earliest expiry in milliseconds. Both are `None` for an empty list.
+/// Encodes a list of retiring secrets (former signing secrets). Returns the list and the earliest expiry in
+/// milliseconds. Both are `None` for an empty list.
 pub(crate) fn write(secrets: &[RetiringSecret]) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> {
     let mut list = Vec::new();
     for RetiringSecret { secret, until } in secrets {

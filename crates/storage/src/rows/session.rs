@@ -4,7 +4,7 @@ use sealpost_domain::{Session, Timestamp};
 
 use crate::{connection::fault::Fault, rows::columns};
 
-/// A row of the table `sessions`: hash of the token, account, expiry in milliseconds.
+/// A row of the table `sessions`: hash of the token, id of the account, expiry in milliseconds since the Unix epoch.
 pub(crate) type SessionRow = (Vec<u8>, String, i64);
 
 pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {

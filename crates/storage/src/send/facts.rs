@@ -59,7 +59,8 @@ pub(crate) fn lock(
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
 type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
 
-/// Takes keys and webhooks from the cache if their version is current, and reads the others from the database.
+/// Takes keys and webhooks from the cache if their cached version is still the current one. Reads all others from the
+/// database.
 fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -101,7 +102,8 @@ struct KeyRow {
     policy: Option<PolicyRow>,
 }
 
-/// Reads the keys without governance decisions, because decisions are not cached with the key.
+/// Reads API keys without their governance decisions (operators' decisions that can block a key). Decisions are read
+/// separately, because they are not cached with the key.
 fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -195,7 +197,7 @@ fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
     of_key.0.iter().filter(|webhook| !webhook.is_enabled).map(|webhook| webhook.target.webhook_id)
 }
 
-/// Adds the open governance decisions to the API keys that they affect.
+/// Adds the open governance decisions (those that are not lifted) to the API keys that they affect.
 fn with_standing(mut keys: Keys, decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>) -> Keys {
     for (id, reasons) in decisions {
         if let Some(key) = keys.get_mut(&id) {

@@ -40,7 +40,7 @@ impl FactsCache {
         Self { entries: Mutex::default(), recent: RecentFacts::new(max), max }
     }
 
-    /// Returns the cached entries whose version is current.
+    /// Returns the cached keys and webhooks whose version is current.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],
@@ -51,8 +51,9 @@ impl FactsCache {
         (pick(&entries.keys, keys, versions), pick(&entries.webhooks, recipients, versions))
     }
 
-    /// Adds entries with the versions of their keys. The caller must read the versions before the entries. Then an
-    /// entry is never older than its version, and is valid until the version in the database changes.
+    /// Adds keys and webhooks to the cache, with the facts versions of the keys. The caller must read the versions
+    /// before the keys and webhooks. Then a cached entry is never older than its version, and is valid until the
+    /// version in the database changes.
     pub(crate) fn insert(
         &self,
         keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -84,8 +85,8 @@ impl FactsCache {
 }
 
 impl Entries {
-    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches. Adds
-    /// nothing if the key alone exceeds the maximum.
+    /// Adds an API key to the cache. If the cache is full, first removes all other keys; the next batches read those in
+    /// use again. Adds nothing if the key alone exceeds the maximum.
     fn insert_key(&mut self, id: ApiKeyId, version: i64, key: &Arc<KeyFacts>, max: usize) {
         if let Some((_, old)) = self.keys.remove(&id) {
             self.key_size -= key_size(&old);

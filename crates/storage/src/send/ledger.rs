@@ -87,7 +87,7 @@ impl SendLedger for Transaction {
     }
 }
 
-/// Sums up the sealed bytes of the new envelopes of each sender, in the order of `usage`.
+/// Returns the sealed bytes that the new envelopes add to each sender, in the order of `usage`.
 fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
     let mut of_senders = HashMap::<&ApiKeyId, usize>::new();
     for envelope in &changes.envelopes {

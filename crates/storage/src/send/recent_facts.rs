@@ -15,7 +15,8 @@ use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash};
 /// governance decisions.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFacts {
-    /// The facts version of each key. A key without a stored version has version 0.
+    /// The facts version of each API key: a number that changes with the key. A key without a stored version has
+    /// version 0.
     pub(crate) versions: HashMap<ApiKeyId, i64>,
     pub(crate) sessions: HashMap<TokenHash, Session>,
     /// Open governance decisions that affect each key. Decisions on the key come first, then those on its account, then
@@ -27,7 +28,7 @@ pub(crate) struct SharedFacts {
 #[derive(Debug)]
 pub(crate) struct RecentFacts {
     current: Mutex<(i64, SharedFacts)>,
-    /// Maximum number of cached keys. The same maximum applies to cached sessions.
+    /// Maximum number of keys, and of sessions, in the cache.
     max: usize,
 }
 
@@ -36,7 +37,8 @@ impl RecentFacts {
         Self { current: Mutex::default(), max }
     }
 
-    /// Returns the facts of these keys and session tokens; `None` if any of them is not cached for this state.
+    /// Returns the facts of these keys and session tokens; `None` if any of them is not cached for this state of the
+    /// database.
     pub(crate) fn get(
         &self,
         state: i64,
@@ -55,8 +57,8 @@ impl RecentFacts {
         })
     }
 
-    /// Adds facts that were read at `state`. First removes the cached facts if they belong to another state, or if
-    /// there would be too many.
+    /// Adds facts that were read at `state`, a number that identifies the state of the database. First removes the
+    /// cached facts if they belong to another state, or if the cache would become too large.
     pub(crate) fn insert(&self, state: i64, read: &SharedFacts) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let (cached, facts) = &mut *current;

@@ -69,7 +69,7 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
     pub(crate) deliveries: Vec<DeliveryRow>,
     pub(crate) usage: Vec<UsageRow>,
-    /// Bytes to add to the stored bytes of each key, in the order of `usage`.
+    /// Bytes of the new envelopes, to be added to the stored bytes of each key. In the order of `usage`.
     pub(crate) added_bytes: Vec<i64>,
 }
 

@@ -40,10 +40,11 @@ pub(crate) fn of_accounts(
         .collect()
 }
 
-/// Subtracts the bytes of deleted envelopes from the counters of their senders. A counter may be too low, because nodes
-/// of an earlier version store envelopes without adding their bytes. It therefore stops at 0.
+/// Subtracts the bytes of deleted envelopes from the counters of their senders. On PostgreSQL, first locks the rows of
+/// the counters, like [`lock`].
 ///
-/// Locks the rows first: see [`lock`].
+/// A counter stops at 0. It may be too low, because nodes of an earlier version store envelopes without adding their
+/// bytes.
 pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> Result<(), Fault> {
     if deleted.is_empty() {
         return Ok(());

@@ -25,8 +25,8 @@ pub(crate) fn record(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> 
     Ok(())
 }
 
-/// Records a reached threshold. Returns false if it is already recorded for the same day or month. A key reaches few
-/// thresholds, so one statement for each threshold is fast enough on both databases.
+/// Records a reached threshold. Returns false if the threshold is already recorded for the same day or month. A key
+/// reaches few thresholds, so one statement for each threshold is fast enough on both databases.
 fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
     let recorded = diesel::sql_query(RECORD)
         .bind::<Text, _>(reached.details.api_key_id.to_string())
@@ -37,8 +37,8 @@ fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool
     Ok(recorded == 1)
 }
 
-/// A key has one row for each threshold of each limit. The row contains the start of the newest day or month in which
-/// the key has reached the threshold.
+/// Inserts or updates the row of a threshold. A key has one row for each threshold of each limit. The row contains the
+/// start of the newest day or month in which the key has reached the threshold.
 const RECORD: &str = "
     INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
     VALUES ($1, $2, $3, $4)

@@ -1,4 +1,4 @@
-//! Tests of the check for free space, which only an SQLite database needs.
+//! Tests of the check for free disk space, which only an SQLite database needs.
 
 use diesel::{RunQueryDsl as _, connection::SimpleConnection, sql_query, sql_types::BigInt};
 use sealpost_domain::ports::{

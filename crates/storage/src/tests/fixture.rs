@@ -1,4 +1,4 @@
-//! A fresh database for each test case, and functions that create test data.
+//! Creates a new database for each test case, and creates test data.
 
 use std::{
     ops::Deref,
@@ -27,7 +27,7 @@ use crate::{
     connection::{AnyConnection, transaction::Transaction},
 };
 
-/// A database of one test case.
+/// The database of one test case.
 pub(in crate::tests) struct Fixture {
     database: Database,
     pub(in crate::tests) url: DatabaseUrl,
@@ -47,7 +47,7 @@ pub(in crate::tests) fn empty_sqlite() -> Fixture {
     Fixture { _folder: Some(folder), ..open(text) }
 }
 
-/// Copies a migrated template, because a copy is faster than a migration of each database.
+/// Creates a migrated PostgreSQL database as a copy of a template, because a copy is faster than a migration.
 pub(in crate::tests) fn postgres() -> Fixture {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     let template = TEMPLATE.get_or_init(|| {
@@ -70,7 +70,7 @@ pub(in crate::tests) fn empty_postgres() -> Fixture {
     open(sealpost_testkit::postgres().create_database())
 }
 
-/// Returns a claim with leases of one second, and without a limit for each webhook.
+/// Returns the parameters of a claim. Its leases last one second, and a webhook may use the whole limit.
 pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
     Claim {
         now: at(now),
@@ -82,7 +82,7 @@ pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> C
     }
 }
 
-/// Returns the result of an attempt that ended at `when` with a response.
+/// Returns the result of an attempt that ended at `when` (in milliseconds) with a response of status 500.
 pub(in crate::tests) fn result_of(
     held: &LeasedDelivery,
     when: i64,
@@ -198,7 +198,7 @@ impl Fixture {
         }
     }
 
-    /// Creates an account with an active key.
+    /// Creates an account with one active API key, and returns the key.
     pub(in crate::tests) fn activate(&self) -> ApiKey {
         let account = account();
         let key = key(&account.id);
@@ -211,7 +211,7 @@ impl Fixture {
         key
     }
 
-    /// Creates another key of the same account.
+    /// Creates another API key in the account of the key `other`.
     pub(in crate::tests) fn activate_beside(&self, other: &ApiKey) -> ApiKey {
         let key = key(&other.account_id);
         self.store().write(Durability::Durable, |tx| tx.insert_key(&key)).unwrap();
@@ -235,7 +235,8 @@ impl Fixture {
         self.store().write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
     }
 
-    /// Stores `count` envelopes, each with a delivery without a lease. Returns the deliveries.
+    /// Stores `count` envelopes to the owner of a webhook, each with a delivery without a lease. Returns the
+    /// deliveries.
     pub(in crate::tests) fn send(&self, to: &Webhook, count: usize) -> Vec<LeasedDelivery> {
         let envelopes: Vec<_> =
             (0..count).map(|_| Arc::new(envelope(&to.api_key_id, &to.api_key_id))).collect();
@@ -246,7 +247,7 @@ impl Fixture {
     }
 }
 
-/// Polls `look` until it returns a value. Panics after 20 seconds.
+/// Calls `look` repeatedly until it returns a value. Panics after 20 seconds.
 #[track_caller]
 pub(in crate::tests) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
@@ -274,7 +275,7 @@ pub(in crate::tests) fn retried<T>(
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Creates a unique id. Later ids are greater.
+/// Creates a unique id. Ids that are created later sort higher.
 pub(in crate::tests) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -293,7 +294,7 @@ pub(in crate::tests) fn token() -> TokenHash {
     TokenHash(hash)
 }
 
-/// Inserts a session of an unknown client.
+/// Inserts a session whose client address and user agent are unknown.
 pub(in crate::tests) fn open_session(tx: &mut dyn Tx, session: &Session) -> Result<(), StoreError> {
     tx.insert_session(session, at(0), &RequestSource::default())
 }

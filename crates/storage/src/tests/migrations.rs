@@ -1,4 +1,4 @@
-//! Migrations: apply once, can be reverted, keep rows, and accept the statements of earlier versions.
+//! Tests that migrations are applied once, can be reverted, keep rows, and accept the statements of earlier versions.
 
 use std::{collections::BTreeSet, fs, thread};
 
@@ -148,7 +148,7 @@ fn renamed_tables_keep_their_rows(db: &Fixture) {
     db.migrate().unwrap();
 }
 
-/// Nodes of the previous version write with these table names until they are replaced.
+/// During an update, nodes of the previous version still write to the tables by their previous names.
 #[test]
 fn postgres_accepts_statements_with_the_previous_table_names() {
     let db = fixture::postgres();
@@ -177,8 +177,9 @@ fn postgres_accepts_statements_with_the_previous_table_names() {
     assert_eq!(db.count("daily_count_progress WHERE last_counted = '42'"), 1);
 }
 
-/// Nodes of the previous version cache facts (rows that admission depends on) while the stamp (a random text) stays the
-/// same.
+/// Nodes of the previous version use cached facts (rows that admission depends on) while the database returns the same
+/// stamp, a text. The current schema returns another stamp each time, so that these nodes read the facts again for each
+/// batch.
 #[test]
 fn nodes_of_the_previous_version_get_another_stamp_for_each_batch() {
     let db = fixture::postgres();

@@ -90,8 +90,8 @@ mod tests {
     const PRODUCTION: AddressPolicy = AddressPolicy { dev: false, denied: Vec::new() };
     const DEV: AddressPolicy = AddressPolicy { dev: true, denied: Vec::new() };
 
-    /// Forbidden networks in the notation of IANA's registries. The list is written independently of the constants
-    /// above, so that the test can compare them.
+    /// Forbidden networks in the notation of IANA's registries. The test compares this list with the constants above,
+    /// so the list is written separately.
     const CLOSED: &[&str] = &[
         "0.0.0.0/8",
         "10.0.0.0/8",
@@ -127,7 +127,7 @@ mod tests {
         "ff00::/8",
     ];
 
-    /// Returns an address in the network. The host bits are those of `noise`.
+    /// Returns an address in the network. The bits after the network prefix are those of `noise`.
     fn inside(network: &str, noise: u128) -> IpAddr {
         let (net, length) = network.split_once('/').unwrap();
         let length: u32 = length.parse().unwrap();

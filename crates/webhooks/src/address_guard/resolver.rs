@@ -13,16 +13,16 @@ use hickory_resolver::{
     net::NetError,
 };
 
-/// Resolves host names.
+/// Resolves host names to IP addresses.
 pub(crate) trait NameResolver {
-    /// Returns all addresses of a name within a bounded time.
+    /// Returns all IP addresses of a host name, or an error if no response arrives in time.
     fn resolve<'a>(
         &'a self,
         name: &'a str,
     ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>>;
 }
 
-/// The name has no address, or no name server responded in time.
+/// The host name has no address, or no name server responded in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the name does not resolve")]
 pub(crate) struct UnresolvedName;

@@ -20,8 +20,8 @@ pub(crate) enum TargetHealth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthSign {
     NoResponse,
-    /// The attempt was not made.
+    /// No request was sent, so the health of the target does not change.
     NotAttempted,
-    /// A response with any status, after this duration.
+    /// The target responded with any status. The value is the duration of the attempt.
     Response(Duration),
 }

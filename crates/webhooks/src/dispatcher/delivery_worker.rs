@@ -33,7 +33,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The result of an attempt, and the duration of the attempt.
+/// The result of an ended attempt, and the duration of the attempt.
 type FinishedAttempt = (AttemptReport, Duration);
 
 pub(super) struct DeliveryWorker {
@@ -42,8 +42,8 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The running attempts, by the id of the task. Each entry has the delivery, and the slot that counts the attempt
-    /// against the concurrency limits.
+    /// The running attempts, by the id of the task. Each attempt has its delivery, and a slot that counts the attempt
+    /// against the limits of requests in flight.
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// Whether a target that was full is no longer full, since the last call of [`FullTargets::take`].
+    /// True if a full target became able to take deliveries after the last call of [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -32,8 +32,8 @@ impl FullTargets {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Replaces the full targets of a worker by `full`. If a target in the old set is not in `full`, wakes
-    /// [`FullTargets::sleep`].
+    /// Replaces the set of full targets of one worker by `full`. If a target of the old set is not in `full`, wakes the
+    /// thread in [`FullTargets::sleep`].
     pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
         let mut state = lock(&self.state);
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sealpost_domain::LeaseToken;
 
-/// A counter from a random start. Tokens are unique within a node. Two nodes issue equal tokens only if their random
-/// starts differ by less than the number of issued tokens.
+/// A counter that starts at a random number. Tokens are unique within a node. Two nodes issue equal tokens only if
+/// their random starts differ by less than the number of issued tokens.
 #[derive(Debug)]
 pub(super) struct LeaseTokens(AtomicU64);
 

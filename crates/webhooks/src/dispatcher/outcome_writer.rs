@@ -119,7 +119,7 @@ impl OutcomeWriter {
     }
 }
 
-/// Pauses between tries to record a batch, in milliseconds. Their sum is about ten seconds.
+/// Pauses between tries to record a batch of outcomes, in milliseconds. Their sum is about ten seconds.
 const RETRY_PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
 
 #[cfg(test)]

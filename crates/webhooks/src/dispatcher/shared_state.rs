@@ -57,19 +57,19 @@ impl SharedState {
         }
     }
 
-    /// Whether all threads run.
+    /// Whether all threads of the dispatcher run.
     pub(super) fn is_complete(&self) -> bool {
         self.running.load(Ordering::Relaxed) == self.threads
     }
 
-    /// Whether a thread has ended without a shutdown.
+    /// Whether a thread of the dispatcher has ended although the dispatcher is not shutting down.
     pub(super) fn is_broken(&self) -> bool {
         !self.is_complete() && !self.shutdown.is_raised()
     }
 }
 
-/// Webhooks with queued deliveries. Delivery workers add their ids, and the sweeper takes them to check which webhooks
-/// have been deleted or disabled.
+/// Ids of webhooks with queued deliveries. Delivery workers add ids. The sweeper (the thread that claims due
+/// deliveries) takes the ids, and checks which of these webhooks have been deleted or disabled.
 #[derive(Debug, Default)]
 pub(super) struct QueuedWebhooks(Mutex<HashSet<WebhookId>>);
 

@@ -6,28 +6,29 @@ use sealpost_domain::{AttemptFailure, Outcome};
 
 use crate::queue::target_queues::QueueCounts;
 
-/// Statistics of a dispatcher: gauges, at most a second old, and counters since the start.
+/// Statistics of a dispatcher: current numbers that are at most a second old, and counts since the start of the
+/// dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// Deliveries in the queues in memory.
+    /// Number of deliveries in the queues in memory.
     pub queued: usize,
-    /// Attempts in flight.
+    /// Number of attempts in flight.
     pub in_flight: usize,
-    /// Targets with an open circuit breaker, which get only probes.
+    /// Number of targets with an open circuit breaker, which get only probe requests.
     pub open_breakers: usize,
     /// Number of attempts for each result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
-    /// Failed attempts that are followed by a retry.
+    /// Number of failed attempts that are followed by a retry.
     pub retries: u64,
-    /// Failed attempts that are not followed by a retry.
+    /// Number of failed attempts that are not followed by a retry.
     pub exhausted: u64,
-    /// Deliveries that returned to the database without an attempt. Examples of reasons: the target does not respond,
-    /// the queues in memory are full, or the webhook was deleted or disabled.
+    /// Number of deliveries that returned to the database without an attempt. Examples of reasons: the target does not
+    /// respond, the queues in memory are full, or the webhook was deleted or disabled.
     pub deferred: u64,
 }
 
 impl Stats {
-    /// The name of successful attempts in [`Stats::attempts`].
+    /// The name under which [`Stats::attempts`] counts successful attempts.
     pub const SUCCEEDED: &'static str = "succeeded";
 }
 

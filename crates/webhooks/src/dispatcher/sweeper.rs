@@ -47,7 +47,7 @@ impl Sweeper {
         }
     }
 
-    /// Checks for deleted and disabled webhooks and claims due deliveries, repeatedly until the shutdown.
+    /// Repeats two tasks until the shutdown: checks for deleted and disabled webhooks, and claims due deliveries.
     pub(super) fn run(mut self) {
         while !self.shared.shutdown.is_raised() {
             self.withdraw();
@@ -64,8 +64,9 @@ impl Sweeper {
         }
     }
 
-    /// Returns queued deliveries of deleted or disabled webhooks to the database. If the query fails, a later sweep
-    /// asks again, because the workers report the webhooks with queued deliveries every second.
+    /// Finds the webhooks that were deleted or disabled, and lets the delivery workers return their queued deliveries
+    /// to the database. If the query fails, a later sweep repeats it, because the workers report the webhooks with
+    /// queued deliveries every second.
     fn withdraw(&mut self) {
         for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
             match self.outbox.no_longer_enabled(ids) {
@@ -125,7 +126,8 @@ impl Sweeper {
 
 /// The result of a claim. Determines how long the sweeper waits before the next claim.
 enum Claimed {
-    /// The claim found fewer deliveries than its limits, so no due delivery is left. Also the result of a failed claim.
+    /// The claim found fewer deliveries than its limits, so no due delivery is left. A failed claim has this result
+    /// too.
     All,
     /// The claim reached its limit, so more deliveries may be due.
     LimitReached,

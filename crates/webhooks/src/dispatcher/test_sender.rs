@@ -1,5 +1,5 @@
-//! Sends test events on a separate thread. The owners of webhooks request them. Test events do not wait for deliveries,
-//! and do not count against the limits of deliveries.
+//! Sends test events, which the owners of webhooks request, on a separate thread. Test events do not wait for
+//! deliveries, and do not count against the limits of deliveries.
 
 use std::{
     sync::{Arc, Mutex},
@@ -25,7 +25,7 @@ use crate::{
 /// A test event, and the callback for its result.
 pub(super) type QueuedTest = (TestEvent, FinishTest);
 
-/// Queues test events until [`TestInbox::close`].
+/// Queues test events until [`TestInbox::close`] is called.
 pub(super) struct TestInbox(Mutex<Option<Sender<QueuedTest>>>);
 
 pub(super) struct TestSender {
@@ -55,7 +55,7 @@ impl TestInbox {
 }
 
 impl TestSender {
-    /// Sends test events until the inbox is closed, then drops the requests in flight.
+    /// Sends test events until the inbox is closed. Then cancels the requests in flight.
     pub(super) async fn run(self, mut inbox: Receiver<QueuedTest>) {
         let mut in_flight = JoinSet::new();
         loop {
@@ -69,8 +69,8 @@ impl TestSender {
         }
     }
 
-    /// Starts a test on a new connection. The test therefore includes the name lookup, the TCP connection and the TLS
-    /// handshake.
+    /// Sends a test event on a new connection. The test therefore includes the name lookup, the TCP connection and the
+    /// TLS handshake.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());

@@ -57,7 +57,8 @@ pub(super) struct Threads {
 }
 
 impl ThreadStarter {
-    /// Starts all threads. If a thread fails to start, the others end, because all inboxes are closed.
+    /// Starts all threads. If a thread fails to start, the threads that already run end, because all inboxes are
+    /// closed.
     pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>, TestInbox)> {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();

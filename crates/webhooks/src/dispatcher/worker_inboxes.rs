@@ -12,11 +12,11 @@ use super::shared_state::SharedState;
 
 /// A message to a delivery worker.
 pub(super) enum WorkerMessage {
-    /// Send these deliveries.
+    /// Asks the worker to send these deliveries.
     Deliver(Vec<LeasedDelivery>),
-    /// Start no more requests.
+    /// Asks the worker to start no more requests.
     Stop,
-    /// Return the queued deliveries of these deleted or disabled webhooks to the database.
+    /// Asks the worker to return the queued deliveries of these deleted or disabled webhooks to the database.
     Withdraw(Vec<WebhookId>),
 }
 

@@ -28,7 +28,7 @@ use crate::{
     signing::signed_request::SignedRequest,
 };
 
-/// Creates an HTTP client for each target. Each thread has a factory of its own.
+/// Creates an HTTP client for each target. Each thread has a separate factory.
 pub(crate) struct ClientFactory {
     pub(crate) policy: AddressPolicy,
     pub(crate) resolver: Rc<dyn NameResolver>,
@@ -42,8 +42,8 @@ pub(crate) struct ClientFactory {
 
 /// The HTTP client for one target, with its connections. Dropping the client closes the connections.
 ///
-/// Each target has its own connection pool. awc checks an idle connection only when the same host is requested again,
-/// so a common pool would keep an open socket for every receiver of the past.
+/// Each target has a separate connection pool. awc (the HTTP client library) checks an idle connection only at the next
+/// request to the same host. A common pool would therefore keep sockets open for receivers that get no more requests.
 pub(crate) struct TargetClient {
     client: Client,
     uri: Uri,

@@ -17,7 +17,7 @@ use sealpost_domain::{AttemptFailure, ReceiverResponse};
 
 use crate::retry::{attempt_report::AttemptReport, retry_after::RetryAfter};
 
-/// Bounds on reading a response body.
+/// Maximum size in bytes, and maximum time, of reading a response body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyBounds {
     pub(super) bytes_max: usize,
@@ -68,9 +68,9 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Returns the length of the body if the connection must not be reused: for an HTTP/1.0 response without keep-alive.
-/// Returns `None` for other responses. awc would reuse the connection after reading the end of the body, so the caller
-/// must stop after this length.
+/// Returns the length of the body of an HTTP/1.0 response without keep-alive, after which the connection must not be
+/// reused. Returns `None` for all other responses. The caller must stop reading after this length, because the HTTP
+/// client awc would reuse the connection after reading the end of the body.
 fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);

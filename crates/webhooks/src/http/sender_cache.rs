@@ -1,4 +1,5 @@
-//! Caches a [`TargetSender`] for each target, with its decrypted keys and open connections. Evicts idle senders.
+//! Caches a [`TargetSender`] for each target, with its decrypted signing keys and open connections. Evicts idle
+//! senders.
 
 use std::{
     collections::HashMap,
@@ -42,7 +43,7 @@ impl SenderCache {
         self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
     }
 
-    /// Records that an attempt of the sender has ended now, which counts as its last use.
+    /// Records that an attempt of the sender has ended. The current time becomes the time of its last use.
     pub(crate) fn mark_used(&mut self, id: WebhookId) {
         if let Some(cached) = self.by_target.get_mut(&id) {
             cached.last_used = Instant::now();
@@ -57,7 +58,7 @@ impl SenderCache {
         });
     }
 
-    /// Returns the least recently used idle sender. Searches all senders: this takes less time than opening a
+    /// Returns the least recently used idle sender. Searches all senders, which takes less time than opening a
     /// connection.
     fn oldest_idle(&self) -> Option<WebhookId> {
         let idle = self.by_target.iter().filter(|(_, cached)| cached.is_idle());
@@ -66,7 +67,7 @@ impl SenderCache {
 }
 
 impl CachedSender {
-    /// Whether no attempt uses the sender. Each attempt in flight holds a reference to its sender.
+    /// Whether the sender is idle: no attempt uses it. Each attempt in flight holds a reference to its sender.
     fn is_idle(&self) -> bool {
         Rc::strong_count(&self.sender) == 1
     }
@@ -85,7 +86,7 @@ mod tests {
         },
     };
 
-    /// Opens a sender for a forbidden URL, so that the sender never connects.
+    /// Creates a sender that never connects, because its URL is forbidden.
     fn sender() -> Rc<TargetSender> {
         let clients = ClientFactory {
             policy: settings().policy,

@@ -17,7 +17,7 @@ pub enum RootsFault {
     /// The text contains no certificate.
     #[error("the text contains no certificate")]
     Empty,
-    /// A certificate in the text cannot be read.
+    /// At least one certificate in the text cannot be read.
     #[error("the text is not valid PEM")]
     Unreadable(#[source] pem::Error),
 }
@@ -30,7 +30,7 @@ pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, RootsFault
     if roots.is_empty() { Err(RootsFault::Empty) } else { Ok(roots) }
 }
 
-/// Builds a TLS client configuration that trusts the public authorities and `extra_roots`.
+/// Builds a TLS client configuration that trusts the public certificate authorities and `extra_roots`.
 pub(crate) fn tls_config(
     extra_roots: &[CertificateDer<'static>],
 ) -> Result<Arc<ClientConfig>, rustls::Error> {

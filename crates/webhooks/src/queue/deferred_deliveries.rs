@@ -29,9 +29,9 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Tracks a delivery that returned to the database. A target may have at most as many entries as are still free, so
-    /// a single target can use only half of all entries. Above this limit, the delivery is not tracked and keeps its
-    /// due time.
+    /// Tracks a delivery that returned to the database. A target may have at most as many tracked deliveries as there
+    /// are free entries for all targets, so a single target can use only half of the entries. Above this limit, the
+    /// delivery is not tracked and keeps its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {

@@ -24,7 +24,7 @@ pub(crate) struct FairQueue {
     next_class: usize,
 }
 
-/// The permission to have one request in flight. Counts against the limits of the account, and against those of the
+/// The permission to have one request in flight. The request counts against the limits of its account, and of the
 /// health class that the target had at the start of the request.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -41,8 +41,8 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The targets of one health class that wait for a request. Also has the number of requests in flight of the class, and
-/// the maximum of this number.
+/// The targets of one health class that wait for a turn to send a request. Also counts the requests in flight to all
+/// targets of the class, and limits this number.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,

@@ -13,7 +13,7 @@ pub(crate) struct HostRates {
     minute: Mutex<Minute>,
 }
 
-/// The number of requests to each host in the current minute.
+/// The current minute, and the number of requests to each host in this minute.
 #[derive(Debug, Default)]
 struct Minute {
     number: i64,

@@ -37,11 +37,11 @@ pub(crate) struct TargetQueues {
     by_id: HashMap<WebhookId, TargetState>,
     turns: FairQueue,
     hosts: HostSlots,
-    /// Deliveries that will return to the database without an attempt, with their new due times.
+    /// Deliveries to be returned to the database without an attempt, each with the range of its next due time.
     to_release: Vec<(LeasedDelivery, Deferral)>,
-    /// Deliveries that have returned to the database and are not due yet.
+    /// Deliveries that have returned to the database without an attempt and are not due yet.
     deferred: DeferredDeliveries,
-    /// Deliveries in the database whose due time must become earlier.
+    /// Deliveries in the database that must get an earlier due time.
     expedited: Vec<ExpeditedDelivery>,
     accounts: AccountQueues,
     in_flight_per_target: usize,
@@ -52,9 +52,10 @@ pub(crate) struct TargetQueues {
 /// Limits on the memory for idle targets, and on the size of one batch of expedited deliveries.
 struct TargetBounds {
     known_max: usize,
-    /// Time for which the state of an idle target is kept.
+    /// Time for which the state of an idle target is kept in memory.
     known_for: Duration,
-    /// Shorter time, which applies instead of `known_for` while there are more than `known_max` targets.
+    /// Shorter time for which the state of an idle target is kept. Applies instead of `known_for` while there are more
+    /// than `known_max` targets.
     known_for_min: Duration,
     expedite_max: usize,
 }
@@ -92,11 +93,11 @@ impl TargetQueues {
         }
     }
 
-    /// Queues a delivery. Returns the delivery to the database instead in two cases:
+    /// Queues a delivery in memory. Returns the delivery to the database instead in two cases:
     ///
-    /// - The target does not respond and its queue is full: the delivery is deferred.
-    /// - The account has used up its part of the `free` capacity: the delivery is due at once. Only then returns
-    ///   `false`.
+    /// - The queue of an unresponsive target is full: the delivery is deferred to a later due time.
+    /// - The account has used up its part of the `free` capacity: the delivery is due at once. Returns `false` only in
+    ///   this case.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -161,8 +162,8 @@ impl TargetQueues {
         None
     }
 
-    /// Records the end of a request, which then no longer counts as in flight. Returns the transition of the circuit
-    /// breaker, if there was one. If the target responded, its deferred deliveries become due earlier.
+    /// Records the end of a request. Returns the change of the circuit breaker's state, if there is one. If the target
+    /// responded, its deferred deliveries become due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,
@@ -196,7 +197,7 @@ impl TargetQueues {
         transition
     }
 
-    /// Gives another turn to the targets that wait because their host had reached its limit of requests.
+    /// Lets waiting targets send requests again. These targets wait because their host had reached a limit of requests.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
@@ -212,12 +213,12 @@ impl TargetQueues {
         self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
     }
 
-    /// Returns the targets with queued deliveries.
+    /// Returns the ids of the webhooks with queued deliveries.
     pub(crate) fn queued_targets(&self) -> impl Iterator<Item = WebhookId> {
         self.by_id.iter().filter(|(_, state)| !state.queue.is_empty()).map(|(id, _)| *id)
     }
 
-    /// Returns the number of deliveries that wait for their return to the database.
+    /// Returns the number of deliveries that have left their queue and must be returned to the database.
     pub(crate) fn to_release(&self) -> usize {
         self.to_release.len()
     }

@@ -1,4 +1,4 @@
-//! The result of an attempt, before the decision about a retry.
+//! The result of an attempt, before it is decided whether a retry follows.
 
 use sealpost_domain::{AttemptFailure, ReceiverResponse};
 
@@ -18,7 +18,7 @@ pub(crate) struct AttemptReport {
 }
 
 impl AttemptReport {
-    /// Describes an attempt without a response.
+    /// Returns the report of an attempt without a response.
     pub(crate) fn failed(failure: AttemptFailure) -> Self {
         Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
     }

@@ -13,7 +13,8 @@ pub(crate) enum RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads the value of the header. Returns `None` for a value in neither form.
+    /// Parses the value of the header `Retry-After`. Returns `None` for a value that is neither a date nor a number of
+    /// seconds.
     pub(crate) fn parse(value: &str) -> Option<Self> {
         let value = value.trim();
         if value.bytes().all(|byte| byte.is_ascii_digit()) {

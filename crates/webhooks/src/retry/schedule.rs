@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// The pauses between attempts. The first attempt is immediate, the first pause follows it.
+/// The pauses between the attempts of a delivery. The first attempt is immediate. The first pause is between the first
+/// and the second attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySchedule {
     pauses_ms: Vec<u64>,
@@ -17,8 +18,8 @@ impl RetrySchedule {
     }
 
     /// Scales a duration that was chosen for the default schedule. If the first pause of this schedule is shorter than
-    /// the default first pause, shortens the duration in the same proportion. Never lengthens a duration. An operator
-    /// who configures fast retries expects other delays to be short too.
+    /// the default first pause, shortens the duration in the same proportion. Otherwise returns the duration unchanged.
+    /// An operator who configures fast retries expects other delays to be short too.
     pub fn scaled(&self, duration: Duration) -> Duration {
         let first_ms =
             self.pauses_ms.first().copied().unwrap_or(DEFAULT_FIRST_MS).min(DEFAULT_FIRST_MS);
@@ -43,7 +44,7 @@ pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
 /// Why a text is not a retry schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleFault {
-    /// The text has no pause, or more than 32 pauses.
+    /// The text has no pauses, or more than 32 pauses.
     #[error("name 1 to 32 pauses, separated by commas, such as 5s,5m,2h")]
     Count,
     /// A pause has no number or no known unit.

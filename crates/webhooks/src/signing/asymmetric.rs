@@ -77,7 +77,8 @@ mod tests {
         sign_asymmetric(&Signer::new(&[7; 32]), "msg_1", timestamp, body)
     }
 
-    /// Source: `standard-webhooks/libraries`, Go, `TestAsymmetricWebhookSign`.
+    /// Verifies a published signature, from the test `TestAsymmetricWebhookSign` of the Go library in the repository
+    /// `standard-webhooks/libraries`.
     #[test]
     fn the_published_vector_verifies() {
         let seed = STANDARD.decode("VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=").unwrap();

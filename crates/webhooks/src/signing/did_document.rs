@@ -20,7 +20,7 @@ pub fn verifying_keys(document: &[u8]) -> Result<Vec<VerifyingKey>, NoVerifyingK
     if keys.is_empty() { Err(NoVerifyingKey) } else { Ok(keys) }
 }
 
-/// The document has no key for the verification of `v1a` signatures.
+/// The error for a document without a key for the verification of `v1a` signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no DID document with an Ed25519 key")]
 pub struct NoVerifyingKey;

@@ -1,6 +1,6 @@
 //! Builds the request of one attempt from the leased delivery.
 //!
-//! No other file of this crate reads the event of a delivery.
+//! Only this file of the crate reads the content of an event.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{EventsVersion, LeasedDelivery, TestEvent, Timestamp};
@@ -15,7 +15,7 @@ pub(crate) struct SignedRequest {
     pub(crate) body: Vec<u8>,
 }
 
-/// Why no request can be built from a stored event.
+/// Why no request can be built from an event.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error("cannot serialize the event as JSON")]

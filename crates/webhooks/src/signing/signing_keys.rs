@@ -43,10 +43,10 @@ impl SigningKeys {
         Ok(Self { newest, retiring: retiring.collect(), service: service.cloned() })
     }
 
-    /// Returns the value of the header `webhook-signature`: the signature by the newest secret first, by replaced but
-    /// still valid secrets next, and by the service last.
+    /// Returns the value of the header `webhook-signature`, a list of signatures in this order: by the newest secret of
+    /// the webhook, by replaced secrets that are still valid, and by the key of the service.
     ///
-    /// Receivers ignore entries of unknown versions.
+    /// Receivers ignore signatures of unknown versions.
     pub(super) fn sign(
         &self,
         event_id: &str,

@@ -46,7 +46,7 @@ pub(super) fn sign_with_key(
 }
 
 const VERSION: &str = "v1,";
-/// Base64 characters of 32 bytes.
+/// Number of base64 characters that encode a MAC of 32 bytes.
 const MAC_BASE64_LEN: usize = 44;
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
         verify(&secret(), &headers, body, Timestamp::from_millis(now_s * 1000))
     }
 
-    /// Source: `standard-webhooks/libraries`, Rust, `test_sign`, with its secret, id, timestamp, payload and signature.
+    /// Compares with a published test: `test_sign` of the Rust library in the repository `standard-webhooks/libraries`.
     #[test]
     fn the_published_vector_verifies() {
         let signature = sign(

@@ -34,7 +34,7 @@ pub fn signed_content(headers: &SignedHeaders<'_>, body: &[u8]) -> Vec<u8> {
     content(headers.id, headers.timestamp, body)
 }
 
-/// Joins id, timestamp and body with dots: the bytes that a signature covers.
+/// Joins id, timestamp and body with dots. A signature covers these bytes.
 pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [event_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }

@@ -67,7 +67,7 @@ fn a_closed_address_is_blocked_in_every_notation() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// Calls the connector directly, so that no check of a URL comes first.
+/// Calls the connector directly, without the earlier check of the URL.
 #[test]
 fn the_connector_refuses_closed_addresses_by_itself() {
     let receiver = Receiver::start(|_| OK);
@@ -85,7 +85,7 @@ fn the_connector_refuses_closed_addresses_by_itself() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// Covers an address of every closed network, and every notation of addresses.
+/// The hosts are an address of every forbidden network, and other notations of such addresses.
 #[test]
 fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
     let guarded = connector(AddressPolicy::default(), fixed());
@@ -140,7 +140,8 @@ fn a_name_is_checked_again_at_every_connection() {
     assert_eq!(receiver.connections(), 1);
 }
 
-/// The host name resolves to an allowed address at registration, and to a forbidden address later.
+/// Simulates DNS rebinding: the host name resolves to an allowed address at registration, and to a forbidden address
+/// later.
 #[test]
 fn a_name_is_checked_again_after_the_registration() {
     let guard = AddressGuard::with_resolver(settings().policy, rebinding);
@@ -154,7 +155,7 @@ fn a_name_is_checked_again_after_the_registration() {
     assert!(matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)), "{fault}");
 }
 
-/// Covers every redirect status.
+/// Checks each HTTP status for redirects.
 #[test]
 fn no_redirect_is_followed_to_a_closed_address() {
     let inside = Receiver::start(|_| OK);

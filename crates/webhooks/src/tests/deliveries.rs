@@ -162,7 +162,7 @@ fn due_deliveries_are_claimed_without_a_pause() {
     fixture.outbox.wait_for_results(20);
 }
 
-/// The clock stands still, so no lease ends.
+/// The test clock does not advance, so no lease ends. The deliveries must be sent nevertheless.
 #[test]
 fn no_delivery_of_a_backlog_beyond_capacity_waits_for_its_lease() {
     let receiver = Receiver::start(|_| OK);
@@ -179,7 +179,7 @@ fn no_delivery_of_a_backlog_beyond_capacity_waits_for_its_lease() {
     fixture.outbox.wait_for_results(480);
 }
 
-/// The clock stands still, so no lease ends.
+/// The test clock does not advance, so no lease ends. The deliveries must be sent nevertheless.
 #[test]
 fn a_burst_to_one_receiver_beyond_capacity_is_sent_when_the_receiver_keeps_up() {
     let (receiver, arrival, go) = Receiver::gated();

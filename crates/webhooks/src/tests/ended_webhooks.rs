@@ -14,7 +14,7 @@ use super::{
 };
 use crate::Settings;
 
-/// Waits until `count` deliveries are left in memory.
+/// Waits until the dispatcher has `count` deliveries in memory.
 fn wait_for_held(fixture: &Fixture, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
     while fixture.dispatcher.held() != count {

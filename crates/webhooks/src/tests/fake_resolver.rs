@@ -1,4 +1,4 @@
-//! Resolvers without a network.
+//! Resolvers of host names for tests, which use no network.
 
 use std::{cell::Cell, net::IpAddr, rc::Rc};
 

@@ -1,4 +1,4 @@
-//! A dispatcher for tests: fast settings, a manual clock, an outbox in memory.
+//! A dispatcher for tests, with fast settings, a manual clock, and a delivery queue in memory instead of a database.
 
 use std::{
     ops::Range,
@@ -33,7 +33,7 @@ pub(crate) struct Fixture {
     pub(crate) clock: Arc<TestClock>,
 }
 
-/// A manual clock.
+/// A clock that advances only if a test calls `advance`.
 #[derive(Default)]
 pub(crate) struct TestClock(AtomicI64);
 
@@ -49,7 +49,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Returns settings with the development policy, because the receivers are on loopback.
+/// Returns settings for tests. The address policy is that for development, because the receivers are on loopback.
 pub(crate) fn settings() -> Settings {
     Settings {
         worker_threads: 1,
@@ -61,7 +61,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// Returns settings with a timeout longer than any test.
+/// Returns settings in which the timeout of an attempt is longer than any test.
 pub(crate) fn endless() -> Settings {
     let (timeout, lease) = (Duration::from_mins(10), Duration::from_mins(11));
     Settings { timeout, lease, ..settings() }
@@ -129,7 +129,7 @@ impl Fixture {
         Self { dispatcher, outbox, clock }
     }
 
-    /// Stores and submits one delivery like the send path.
+    /// Stores one delivery, and passes it to the dispatcher like the send path does.
     pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u32) -> DeliveryId {
         let (lease, lease_until) = self.dispatcher.lease();
         let delivery =
@@ -148,7 +148,8 @@ impl Fixture {
         envelopes.map(|envelope| self.submit(target, envelope)).collect()
     }
 
-    /// Submits all deliveries before the first attempt.
+    /// Passes all deliveries to the dispatcher in one call, so that no attempt starts before the last of them has
+    /// arrived.
     pub(crate) fn submit_together(&self, target: &Arc<Target>, envelopes: Range<u32>) {
         let (lease, lease_until) = self.dispatcher.lease();
         let deliveries = envelopes.map(|envelope| {

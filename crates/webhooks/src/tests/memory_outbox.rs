@@ -25,13 +25,13 @@ pub(crate) struct State {
     pub(crate) rows: HashMap<DeliveryId, Row>,
     pub(crate) results: Vec<AttemptResult>,
     pub(crate) claims: usize,
-    /// Disabled and deleted webhooks.
+    /// Ids of disabled and deleted webhooks.
     pub(crate) ended: HashSet<WebhookId>,
-    /// Number of queries for ended webhooks.
+    /// Number of queries for webhooks that are no longer enabled.
     pub(crate) queries: usize,
-    /// Number of calls to fail before the database is back.
+    /// Number of further calls that fail, to simulate an outage of the database.
     pub(crate) failures_left: usize,
-    /// The delivery that cannot be read, as if its database row were corrupt.
+    /// A delivery whose outcome cannot be recorded, as if a row in the database were corrupt.
     pub(crate) corrupt: Option<DeliveryId>,
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct Row {
     pub(crate) due_at: Timestamp,
     pub(crate) held: Option<(LeaseToken, Timestamp)>,
     pub(crate) is_over: bool,
-    /// Number of claims and releases.
+    /// Number of times that the delivery was claimed.
     pub(crate) claimed: usize,
     pub(crate) released: usize,
-    /// Number of expedite calls with effect.
+    /// Number of calls that made the delivery due earlier.
     pub(crate) expedited: usize,
 }
 
@@ -78,7 +78,7 @@ impl MemoryOutbox {
         .unwrap();
     }
 
-    /// Makes the row of a delivery corrupt.
+    /// Makes the outcome of this delivery impossible to record, as if a row were corrupt.
     pub(crate) fn corrupt(&self, id: DeliveryId) {
         self.state.lock().unwrap().corrupt = Some(id);
     }
@@ -91,7 +91,7 @@ impl MemoryOutbox {
         self.state.lock().unwrap().rows[&id].clone()
     }
 
-    /// Waits until `wanted` returns a value.
+    /// Waits until `wanted` returns a value. Panics after 20 seconds.
     pub(crate) fn wait_until<T>(&self, mut wanted: impl FnMut(&State) -> Option<T>) -> T {
         let mut found = None;
         let state = self.state.lock().unwrap();
@@ -219,15 +219,16 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
     WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
 }
 
-/// Returns the account of a test webhook. Below number 1000, each webhook has an account of its own; from there on, a
-/// hundred webhooks share an account.
+/// Returns the account of a test webhook. Each webhook below number 1000 has a separate account. Above, each hundred
+/// webhooks share an account.
 pub(crate) fn account_of(webhook: u16) -> AccountId {
     let number = if webhook < 1000 { webhook } else { webhook - webhook % 100 };
     let [high, low] = number.to_be_bytes();
     AccountId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
 }
 
-/// Returns a delivery of envelope `envelope` to target `target` with an empty URL.
+/// Returns a delivery of the envelope number `envelope` to the webhook number `target`. The URL of the webhook is
+/// empty.
 pub(crate) fn delivery(target: u16, envelope: u32) -> LeasedDelivery {
     let target = Target {
         webhook_id: webhook_id(target),

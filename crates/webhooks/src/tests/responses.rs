@@ -1,4 +1,4 @@
-//! Tests of the outcome that each kind of response has.
+//! Tests which outcome each kind of response leads to.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ fn a_long_response_is_cut_after_its_beginning() {
     }
 }
 
-/// A connection is reused only if the response was read to its end.
+/// The dispatcher reads at most 16 KiB of a body. A connection is reused only if the body was read to its end.
 #[test]
 fn a_body_of_sixteen_kibibytes_keeps_its_connection_and_a_longer_one_closes_it() {
     for (length, connections) in [(16 * 1024, 1), (16 * 1024 + 1, 2), (1 << 20, 2)] {

@@ -1,4 +1,4 @@
-//! Tests of the start, of full capacity and of an orderly shutdown.
+//! Tests of the dispatcher: start, full capacity, orderly shutdown, and threads that panic.
 
 use std::{
     net::TcpListener,
@@ -35,7 +35,7 @@ fn a_shutdown_releases_queued_deliveries_and_unfinished_attempts() {
     fixture.dispatcher.stop();
 }
 
-/// The worker accepted all deliveries and released none yet.
+/// The dispatcher stops after it has accepted the deliveries, and possibly before it has released them.
 #[test]
 fn a_shutdown_releases_deferred_deliveries_to_their_due_times() {
     let refusing = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -54,7 +54,8 @@ fn a_shutdown_releases_deferred_deliveries_to_their_due_times() {
     assert_eq!((stats.deferred, stats.queued, stats.in_flight), (95, 0, 0));
 }
 
-/// This node stalled for longer than its lease, and another node took the delivery over.
+/// During the attempt, the lease of this node ends, and another node claims the delivery. The late outcome of this node
+/// must be ignored.
 #[test]
 fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
     let (receiver, arrival, go) = Receiver::gated();
@@ -140,7 +141,7 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
-/// A database whose driver panics, either when deliveries are claimed or when outcomes are recorded.
+/// A delivery queue that panics: at claims if `claims` is true, and at each recording of outcomes.
 struct Broken {
     claims: bool,
 }
@@ -168,7 +169,7 @@ impl Outbox for Broken {
     }
 }
 
-/// Waits, because a thread ends a moment after the message of its panic.
+/// Waits until the dispatcher reports a crashed thread. A thread ends a moment after the message of its panic.
 #[track_caller]
 fn wait_until_broken(dispatcher: &Dispatcher) {
     let until = Instant::now() + Duration::from_secs(20);

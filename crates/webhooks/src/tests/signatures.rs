@@ -43,7 +43,7 @@ fn verifies(secret: &str, request: &Request) -> bool {
     verify(&secret, &signed(request), &request.body, NOW).is_ok()
 }
 
-/// Returns the version of each entry in the list.
+/// Returns the versions of all signatures in the header `webhook-signature`.
 fn versions(request: &Request) -> Vec<&str> {
     let list = request.headers["webhook-signature"].split(' ');
     list.map(|entry| entry.split_once(',').unwrap().0).collect()

@@ -1,4 +1,5 @@
-//! A receiver on a loopback socket, with a thread for each connection. The test chooses each byte of the responses.
+//! A webhook receiver on a loopback socket, with a thread for each connection. The test chooses each byte of the
+//! responses.
 
 use std::{
     collections::HashMap,
@@ -13,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How the receiver reacts to a request.
+/// The reaction of the receiver to a request.
 pub(crate) enum Reply {
     /// Writes these bytes and waits for the next request.
     Bytes(&'static [u8]),
@@ -21,13 +22,13 @@ pub(crate) enum Reply {
     Close,
     /// Writes these bytes, then one byte every few milliseconds until the connection closes.
     Drip(&'static [u8]),
-    /// Writes these bytes, then more until the connection closes.
+    /// Writes these bytes, then further bytes without pause until the connection closes.
     Endless(&'static [u8]),
     /// Writes these bytes and closes the connection.
     Last(&'static [u8]),
-    /// Never responds.
+    /// Keeps the connection open and never responds.
     Hang,
-    /// Writes these bytes and keeps the connection open.
+    /// Writes these bytes, then nothing more, and keeps the connection open.
     HangAfter(&'static [u8]),
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct Receiver {
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
-    /// Connections that closed before the end of a response.
+    /// Number of connections that the client closed before the end of a response.
     cut: AtomicUsize,
     requests: Mutex<Vec<Request>>,
 }
@@ -61,7 +62,8 @@ impl Receiver {
         Self::start_wrapped(Arc::new(|stream| stream), reply)
     }
 
-    /// Returns a receiver that reports each request and waits for a signal before its response.
+    /// Returns a receiver that waits for a signal before each response. The channels report each request, and send the
+    /// signals.
     pub(crate) fn gated() -> (Self, mpsc::Receiver<()>, mpsc::Sender<()>) {
         let (arrived, arrival) = mpsc::channel();
         let (go, gate) = mpsc::channel();
@@ -126,7 +128,7 @@ impl Receiver {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until the client has cut off `count` responses.
+    /// Waits until the client has closed `count` connections before the end of a response.
     pub(crate) fn wait_for_cut(&self, count: usize) {
         let until = Instant::now() + Duration::from_secs(20);
         while self.seen.cut.load(Ordering::SeqCst) < count {

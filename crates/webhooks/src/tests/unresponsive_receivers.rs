@@ -1,4 +1,5 @@
-//! Tests with unresponsive receivers: their deliveries are deferred, and other receivers are not delayed.
+//! Tests of receivers that do not respond: their deliveries are deferred, and deliveries to other receivers are not
+//! delayed.
 
 use std::{
     net::TcpListener,
@@ -27,7 +28,7 @@ fn backlog(target: &Arc<Target>, count: u32) -> Arc<MemoryOutbox> {
     outbox
 }
 
-/// Returns a receiver that closes every connection until the flag is set.
+/// Returns a receiver, and a flag. Until the flag is set, the receiver closes every connection without a response.
 fn unresponsive() -> (Receiver, Arc<AtomicBool>) {
     let is_responsive = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_responsive);
@@ -167,7 +168,8 @@ fn one_probe_at_a_time_is_sent_with_growing_pauses() {
     }
 }
 
-/// No retry is due for an hour, so each probe is a deferred delivery.
+/// Retries of failed attempts are due only after an hour. Each probe of the circuit breaker is therefore a deferred
+/// delivery.
 #[test]
 fn a_failed_probe_is_followed_by_another_deferred_delivery() {
     let (receiver, _) = unresponsive();

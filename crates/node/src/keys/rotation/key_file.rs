@@ -40,7 +40,7 @@ impl KeyFile {
         }
     }
 
-    /// Adds a new key with the version after `newest`.
+    /// Adds a new random key to the file, with the version number after `newest`.
     pub(super) fn add(&self, newest: u32) -> Result<(), NodeError> {
         let version = newest.checked_add(1).ok_or_else(|| {
             failed(format!("no version is higher than {newest} of this key file"))
@@ -72,7 +72,8 @@ impl KeyFile {
     }
 }
 
-/// Writes a new file with the owner and the permissions of `like`, the old file.
+/// Writes a new key file. The file gets the owner, the group and the permissions of the old key file, whose metadata is
+/// `like`.
 fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)?;
     let made = file.metadata()?;

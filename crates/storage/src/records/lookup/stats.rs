@@ -14,8 +14,8 @@ use crate::{
     schema::{accounts as a, api_keys as k, webhooks as w},
 };
 
-/// Reads each count by its own statement, so the counts of a busy service are taken at slightly different times. Counts
-/// envelopes and waiting deliveries only up to `counted_max`.
+/// Counts rows for the statistics. A separate statement reads each count, so the counts of a busy service are taken at
+/// slightly different times. Counts envelopes and waiting deliveries only up to `counted_max`.
 pub(crate) fn read(
     conn: &mut AnyConnection,
     since: Timestamp,

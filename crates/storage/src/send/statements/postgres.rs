@@ -179,8 +179,8 @@ pub(super) fn find_contacts(
     .load(conn)?)
 }
 
-/// Adds messages above the monthly allowance to the stored counts. Sums them up by key and month first, because one
-/// statement can update each row only once.
+/// Adds messages above the monthly allowance to the stored counts. First sums up the messages of each key and month,
+/// because one statement can update each row only once.
 pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
     let statement = Statement::command(
         "INSERT INTO overages AS o (api_key_id, month, messages)

@@ -1,4 +1,4 @@
-//! Closing of accounts and erasure of personal data.
+//! Tests that accounts are closed, and that the personal data of their owners is erased.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ on_both!(
     an_account_that_does_not_exist_is_not_closed,
 );
 
-/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, an API token, activity and other rows of the key.
+/// Creates an account with rows of every kind that a closing affects: two API keys, a handle, webhooks, deliveries,
+/// sessions, an API token, activity and others.
 fn account(db: &Fixture, handle: &str) -> ApiKey {
     let key = db.activate();
     db.activate_beside(&key);
@@ -79,7 +80,7 @@ fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> bool {
     db.store().write(Durable, |tx| tx.begin_closing(account, extent, at(50))).unwrap()
 }
 
-/// Deletes portions until the closing is complete.
+/// Runs the transactions of a closing until it is complete. Returns the numbers of deleted rows.
 fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
     let mut rows = DeletedRows::default();
     for _ in 0..100 {
@@ -93,7 +94,8 @@ fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
     panic!("the closing does not end");
 }
 
-/// Counts the rows of an account and of its key that a closing with erasure must delete or change, by kind.
+/// Counts the rows of an account and of its key that a closing with erasure must delete or change. Each number of the
+/// result is for one kind of row.
 fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
     let (account, id) = (key.account_id, key.id);
     [

@@ -1,4 +1,4 @@
-//! Commits without a response, cancelled waits for a standby, and servers that refuse writes.
+//! Tests of commits without a response, of cancelled waits for a standby, and of servers that refuse writes.
 
 use std::{thread, time::Duration};
 
@@ -91,8 +91,8 @@ fn insert(db: &Database, durability: Durability) -> Result<(), StoreError> {
     store.write(durability, |tx| tx.insert_account(&account()))
 }
 
-/// Opens a new database twice: for the operator, whose commits wait for no standby, and for the service, with this
-/// commit timeout.
+/// Opens a new database twice. The first connection is for changes of the server's settings. The second one, of the
+/// service, has this commit timeout.
 fn with_commit_timeout(server: &Server, commit_timeout: Duration) -> (Fixture, Database) {
     let url = server.create_database();
     let admin = at_url(&url);
@@ -111,7 +111,7 @@ fn set(admin: &Fixture, setting: &str) {
     admin.execute("SELECT pg_reload_conf()").unwrap();
 }
 
-/// Returns the folder of the server's socket, which the URL contains.
+/// Returns the folder of the server's Unix socket, which is part of the URL.
 fn host(url: &str) -> &str {
     let tail = url.split_once("?host=").map(|(_, tail)| tail).unwrap();
     tail.split('&').next().unwrap()

@@ -1,4 +1,5 @@
-//! The acts that transactions record in the revocation journal, and the journal's mark in the database.
+//! Tests that transactions record revocations and similar changes (acts) in the revocation journal, and raise the
+//! journal's mark in the database.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +27,7 @@ on_both!(
     the_identity_is_a_random_name,
 );
 
-/// Keeps acts in memory instead of in a file.
+/// A revocation journal in memory instead of in a file. Each entry has the mark and the recorded acts.
 #[derive(Debug, Default)]
 struct Memory(Mutex<Vec<(Option<u64>, Vec<JournaledAct>)>>);
 

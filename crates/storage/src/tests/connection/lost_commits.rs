@@ -1,4 +1,4 @@
-//! Commits whose response is lost: the transaction is in doubt, and the store does not retry it.
+//! Tests of commits whose response is lost: the transaction is in doubt, and the store does not retry it.
 
 use sealpost_domain::{
     AttemptFailure, LeaseToken, Outcome,
@@ -30,8 +30,8 @@ fn a_commit_with_a_lost_response_is_in_doubt_and_not_retried() {
     }
 }
 
-/// The dispatcher records outcomes again after any error, so a repetition must change nothing if the first commit took
-/// effect.
+/// The dispatcher records outcomes again after any error. If the first commit took effect, the repetition must change
+/// nothing.
 #[test]
 fn outcomes_may_be_recorded_again_after_a_commit_in_doubt() {
     let server = Server::start(FsyncMode::Off).unwrap();

@@ -1,4 +1,4 @@
-//! Behaviour on PostgreSQL only: lost connections, timeouts and prepared statements.
+//! Tests that need PostgreSQL: lost connections, timeouts and prepared statements.
 
 use std::{
     sync::{Arc, Barrier},
@@ -191,7 +191,8 @@ fn registered(tx: &mut dyn Tx) -> Webhook {
     webhook
 }
 
-/// Sends `size` envelopes from an API key to itself. The first `with_key` envelopes have idempotency keys.
+/// Sends `size` envelopes from an API key to itself, in one transaction. The first `with_key` envelopes have
+/// idempotency keys.
 fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, with_key: usize) {
     let caller = to.api_key_id;
     let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
@@ -236,7 +237,8 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
     assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
 }
 
-/// A stalled transaction blocks the sends of this API key on every node, and all other sends in the same batch.
+/// Checks that the database ends a transaction that has locked rows and then stays idle. Until its end, the sends of
+/// this API key wait on every node.
 #[test]
 fn a_stalled_transaction_with_locked_facts_is_ended() {
     let db = postgres();

@@ -1,4 +1,4 @@
-//! The reported information about the database: engine, server and connection pools.
+//! Tests the reported information about the database: engine, server and connection pools.
 
 use sealpost_domain::ports::Store;
 

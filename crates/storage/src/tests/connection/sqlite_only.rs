@@ -1,4 +1,4 @@
-//! Behaviour on SQLite only: the file, the single writer, and the durability pragma.
+//! Tests that need SQLite: the database file, the single writer, and the durability pragma.
 
 use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt, symlink},
@@ -82,7 +82,7 @@ fn numbers_of_attempts_continue_after_the_last_counted_one() {
     assert_eq!(db.count("attempts WHERE number = 42"), 1);
 }
 
-/// Shortens the busy timeout (the wait for a lock) on the connection of the writer.
+/// Shortens SQLite's busy timeout (the maximum wait for a lock) on the connection of the writer.
 fn shorten_busy_timeout(db: &Fixture) {
     let mut connection = db.writers.get().unwrap();
     connection.backend.batch_execute("PRAGMA busy_timeout = 50").unwrap();
@@ -109,8 +109,8 @@ fn the_hot_path_uses_prepared_statements() {
     assert!(kept.iter().zip(starts).all(|(sql, start)| sql.starts_with(start)), "{kept:?}");
 }
 
-/// SQLite compares a bound value with the conditions of partial indexes, and prepares the statement again each time a
-/// value is bound. The check must therefore bind no value.
+/// Checks that the query for open governance decisions has no bound value. SQLite compares bound values with the
+/// conditions of partial indexes, and would prepare the statement again for each value.
 #[test]
 fn the_check_for_open_decisions_binds_no_value() {
     let db = sqlite();
@@ -149,7 +149,7 @@ fn the_database_files_are_readable_by_their_owner_only() {
     }
 }
 
-/// Other processes rely on locks of the kernel. Linux lists these locks in `/proc/locks`.
+/// Other processes see only locks of the kernel. Linux lists these locks in `/proc/locks`.
 #[cfg(target_os = "linux")]
 #[test]
 fn opening_the_database_again_keeps_the_locks_of_other_connections() {

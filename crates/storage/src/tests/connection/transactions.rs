@@ -1,4 +1,4 @@
-//! Transactions take effect completely or not at all.
+//! Tests that transactions take effect completely or not at all.
 
 use sealpost_domain::Wrapped;
 use sealpost_domain::ports::{

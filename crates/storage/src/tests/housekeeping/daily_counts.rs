@@ -1,4 +1,4 @@
-//! Daily counts: each envelope and each successful delivery is counted once.
+//! Tests that daily counts include each envelope and each successful delivery once.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ on_both!(
 
 const DAY: i64 = 86_400_000;
 
-/// Stores an envelope from the first key to the second, sent at `millis`.
+/// Stores an envelope from the first API key to the second. `millis` is the time of the send, in milliseconds.
 fn sent(db: &Fixture, keys: [&ApiKeyId; 2], millis: i64) {
     let mut envelope: Envelope = envelope(keys[0], keys[1]);
     envelope.meta.id = EnvelopeId::new(at(millis), *b"ten bytes!");

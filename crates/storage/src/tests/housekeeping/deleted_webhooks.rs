@@ -1,4 +1,4 @@
-//! Deletion of webhooks that have more deliveries than one transaction deletes.
+//! Tests the deletion of webhooks that have more deliveries than one transaction deletes.
 
 use sealpost_domain::{
     ApiKeyId, LeaseToken, Webhook,

@@ -1,4 +1,4 @@
-//! The list of nodes and of the turns of housekeeping tasks.
+//! Tests the list of nodes, and the list of their turns at housekeeping tasks.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Partitions on PostgreSQL: they are added ahead, dropped as a whole, and nothing is lost with a dropped row.
+//! Tests that partitions on PostgreSQL are added ahead of time and dropped as a whole. Before the drop, their envelopes
+//! bounce and are counted.
 
 mod postponed;
 mod release;
@@ -38,7 +39,7 @@ struct PlanLine {
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Returns the time of the migration. The first partitions end at this time.
+/// Returns the time of the migration, at which the first partitions end.
 fn start(db: &Fixture) -> Timestamp {
     let first = "SELECT upper_bound::TEXT AS line FROM partitions WHERE name = 'envelopes_first'";
     at(number(db, first))
@@ -62,7 +63,8 @@ fn extend(db: &Fixture, now: Timestamp) -> bool {
     db.store().write(Relaxed, |tx| tx.extend_partitions(now, HOUR)).unwrap()
 }
 
-/// Creates partitions of one hour from the time of the migration on.
+/// Creates a database, and adds partitions of one hour. Returns the database and the time of its migration, from which
+/// the added partitions begin.
 fn extended() -> (Fixture, Timestamp) {
     let db = postgres();
     let start = start(&db);
@@ -84,7 +86,7 @@ fn count(db: &Fixture) {
     db.store().write(Relaxed, |tx| tx.count_envelopes(at(i64::MAX >> 17), 1000)).unwrap();
 }
 
-/// Stores an envelope with a delivery.
+/// Stores an envelope from an API key to itself, with a delivery to its webhook.
 fn send(db: &Fixture, to: &Webhook, when: Timestamp) -> Envelope {
     let mut envelope = envelope(&to.api_key_id, &to.api_key_id);
     envelope.meta.id = fresh(|_, random| EnvelopeId::new(when, random));
@@ -94,7 +96,7 @@ fn send(db: &Fixture, to: &Webhook, when: Timestamp) -> Envelope {
     envelope
 }
 
-/// Registers a webhook of a key that sends to itself.
+/// Registers a webhook that gets received envelopes and bounces, because the API key sends to itself.
 fn receiver(db: &Fixture, key: &ApiKey) -> Webhook {
     db.register_for(&key.id, &[EventKind::EnvelopeReceived, EventKind::EnvelopeBounced])
 }

@@ -1,4 +1,4 @@
-//! Retention: deletions in batches, the oldest rows first.
+//! Tests that retention deletes rows in batches, the oldest rows first.
 
 use std::sync::Arc;
 

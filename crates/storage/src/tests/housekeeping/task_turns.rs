@@ -1,4 +1,5 @@
-//! Turns of nodes at housekeeping tasks (the exclusive right to run a task), and the stored time of each task.
+//! Tests the turns of nodes at housekeeping tasks (the exclusive right to run a task), and the stored time of each
+//! task.
 
 use std::{thread, time::Duration};
 
@@ -29,7 +30,7 @@ fn take(db: &Fixture, task: &str, node: i64, now: i64, until: i64) -> bool {
     db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
 }
 
-/// Takes a turn of 10 ms without contention, and returns the time of the task, by which rows expire.
+/// Takes a turn of 10 ms. Returns the time that the task uses as the current time, in milliseconds.
 fn time_of(db: &Fixture, now: i64, pace: u64) -> i64 {
     let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
     let turn =

@@ -1,4 +1,5 @@
-//! Encryption under a new key-encryption key: every stored secret is found once, and replaced only if unchanged.
+//! Tests that secrets are encrypted again under a new key-encryption key. Every stored secret is found once, and
+//! replaced only if it is unchanged.
 
 use std::{collections::BTreeSet, thread};
 
@@ -19,7 +20,7 @@ on_both!(
     secrets_of_issuer_keys_are_paged_and_replaced,
 );
 
-/// New keys are created between two pages. Their ids are greater, so that a later page contains them.
+/// Creates new API keys between two pages. Their ids sort higher, so that a later page contains them.
 fn pages_of_roots_cover_every_key_once(db: &Fixture) {
     let there: Vec<_> = (0..5).map(|_| db.activate()).collect();
     let mut seen = Vec::new();

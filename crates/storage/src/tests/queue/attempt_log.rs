@@ -1,4 +1,4 @@
-//! The attempt log and pending deliveries.
+//! Tests the log of delivery attempts, and the list of pending deliveries.
 
 use sealpost_domain::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,

@@ -1,4 +1,4 @@
-//! Bounces: if no delivery can reach the recipient, the sender of the envelope gets exactly one event.
+//! Tests of bounces: if no delivery can reach the recipient, the sender of the envelope gets exactly one event.
 
 use std::thread;
 
@@ -37,7 +37,7 @@ on_both!(
 
 const EXHAUSTED: Outcome = Outcome::Exhausted(AttemptFailure::HttpStatus(500));
 
-/// A sender with a webhook for bounces, and a recipient with webhooks.
+/// An API key that sends, with a webhook for bounces, and an API key that receives, with webhooks for envelopes.
 struct Pair {
     sender: ApiKeyId,
     recipient: ApiKeyId,
@@ -52,7 +52,8 @@ impl Pair {
         Self { sender, recipient, to }
     }
 
-    /// Stores an envelope with a delivery to each webhook of the recipient. The deliveries are leased until `100_000`.
+    /// Stores an envelope with a delivery to each webhook of the recipient. The leases of the deliveries end at the
+    /// time 100,000 ms.
     fn send(&self, db: &Fixture) -> (Envelope, Vec<LeasedDelivery>) {
         let sent = envelope(&self.sender, &self.recipient);
         let to = self.to.iter();
@@ -70,7 +71,7 @@ fn end(db: &Fixture, held: &LeasedDelivery, outcome: Outcome) {
     db.record_outcomes(&[result_of(held, 50, outcome)], FAILING_MAX).unwrap();
 }
 
-/// Returns the envelope and the reason of each stored bounce.
+/// Returns the envelope id and the reason of each stored bounce.
 fn bounces(db: &Fixture) -> Vec<(String, String)> {
     use diesel::prelude::*;
 
@@ -93,7 +94,7 @@ fn redeliver(db: &Fixture, event_id: EventId, webhook_id: WebhookId, key: &ApiKe
     assert!(db.store().write(Durable, |tx| tx.redeliver(&id, key, at(60))).unwrap());
 }
 
-/// Claims all due deliveries, and returns those of envelopes.
+/// Claims all due deliveries, and returns the deliveries of envelopes. Deliveries of other events are claimed too.
 fn claim(db: &Fixture, lease: i64) -> Vec<LeasedDelivery> {
     let mut held = db.claim(&claim_of(60, 1000, LeaseToken(lease))).unwrap();
     held.retain(|it| matches!(it.event.id(), EventId::Envelope(_)));

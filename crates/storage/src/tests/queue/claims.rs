@@ -1,4 +1,4 @@
-//! Claims: each delivery goes to one worker, and no delivery blocks the others.
+//! Tests of claims, which lease due deliveries: each delivery goes to one worker, and no delivery blocks the others.
 
 use std::{collections::BTreeSet, thread};
 

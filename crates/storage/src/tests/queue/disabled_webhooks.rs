@@ -1,4 +1,4 @@
-//! Webhooks that are disabled after failures or a status 410, and enabled again.
+//! Tests webhooks that are disabled after failures or a response with status 410, and enabled again.
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Webhook, WebhookId,
@@ -25,7 +25,7 @@ fn find(db: &Fixture, of: &Webhook) -> Webhook {
     listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
 }
 
-/// Makes the only delivery due at `now`, claims it, and records this outcome.
+/// Makes all deliveries due at `now`, claims one of them, and records this outcome for it.
 fn attempt(db: &Fixture, now: i64, outcome: Outcome) {
     db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
     let held = db.claim(&claim_of(now, 1, LeaseToken(now))).unwrap();

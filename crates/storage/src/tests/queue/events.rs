@@ -1,4 +1,5 @@
-//! Events with their own row (all except received envelopes): stored, delivered, logged, redelivered, deleted.
+//! Tests of events that have their own row (all except received envelopes): stored, delivered, logged, delivered again,
+//! deleted.
 
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, BounceReason, DeliveryId, EnvelopeBounced, EnvelopeId, Event,

@@ -1,4 +1,4 @@
-//! Claims are fair: a long queue of one webhook leaves room for others.
+//! Tests that claims are fair: a long queue of one webhook leaves room for deliveries to others.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ fn a_long_queue_leaves_room_for_others_in_the_first_claim(db: &Fixture) {
     assert_eq!(taken.values().sum::<usize>(), 64);
 }
 
-/// Inserts deliveries to more webhooks than a claim visits.
+/// Inserts deliveries to 1,500 webhooks, which are more than a claim visits. These deliveries are not due yet. The
+/// claim must still find the due deliveries to other webhooks.
 fn recently_due_webhooks_are_found_among_many_waiting_ones(db: &Fixture) {
     db.execute(
         "INSERT INTO deliveries (webhook_id, envelope_id, attempts, due_at)

@@ -1,4 +1,4 @@
-//! The outcomes of attempts, which are recorded only while the lease is valid.
+//! Tests that the outcomes of attempts are recorded only while the lease of the delivery is valid.
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, LastFailure, LeaseToken, LeasedDelivery, Outcome, Webhook,
@@ -33,7 +33,8 @@ fn failed(when: i64, error: &str) -> LastFailure {
     LastFailure { at: at(when), error: error.to_owned() }
 }
 
-/// The columns of a delivery: attempts, due time, lease and failure.
+/// The columns of a delivery: number of attempts, due time in milliseconds, token of the lease, and class of the
+/// failure.
 type QueueRow = (i32, Option<i64>, Option<i64>, Option<String>);
 
 /// Returns all rows of the delivery queue.

@@ -1,4 +1,4 @@
-//! Tests of the facts from which receipts (the states of sent envelopes) follow.
+//! Tests the data from which receipts (the states of sent envelopes) are built.
 
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, EnvelopeId, EventId, LeasedDelivery, Outcome, ReceiptFacts, Webhook,

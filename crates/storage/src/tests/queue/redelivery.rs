@@ -1,4 +1,4 @@
-//! Repeated deliveries: a single delivery, or all deliveries that failed in a period.
+//! Tests repeated deliveries: of a single event, and of all deliveries that failed in a period.
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
@@ -21,7 +21,7 @@ fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
     db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
 
-/// Claims the due deliveries. Returns each delivery with the number of its attempts.
+/// Claims the deliveries that are due at `now`. Returns the id of each delivery with the number of its attempts.
 fn due(db: &Fixture, now: i64, lease: i64) -> Vec<(DeliveryId, u32)> {
     let mut due: Vec<_> = db
         .claim(&claim_of(now, 1000, LeaseToken(lease)))

@@ -1,4 +1,4 @@
-//! Rotations: the correspondents of a changed key get one event each.
+//! Tests that the correspondents of a changed API key (keys that sent to it or received from it) get one event each.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn subscriber(db: &Fixture) -> ApiKeyId {
     key
 }
 
-/// Stores an envelope that was sent at this time.
+/// Stores an envelope that was sent at `millis`, in milliseconds since the Unix epoch.
 fn send(db: &Fixture, sender: &ApiKeyId, recipient: &ApiKeyId, millis: i64) -> EnvelopeId {
     let mut sent = envelope(sender, recipient);
     let [_, _, _, _, _, _, random @ ..] = *sent.meta.id.as_bytes();
@@ -67,7 +67,7 @@ fn inform_all(db: &Fixture) {
     assert_eq!(db.count("identity_rotations"), 0);
 }
 
-/// Returns the informed keys, sorted.
+/// Returns the API keys with an event about a changed correspondent, sorted by id.
 fn informed(db: &Fixture) -> Vec<ApiKeyId> {
     use diesel::prelude::*;
 
@@ -223,7 +223,8 @@ fn changes_that_wait_together_share_one_reading(db: &Fixture) {
     assert_eq!(informed(db), [bob, carol, carol]);
 }
 
-/// As an older node stored them.
+/// Stores deliveries in the schema of an older version, and then migrates. A later change of the API key must still
+/// inform its correspondents.
 fn a_migration_keeps_waiting_deliveries(db: &Fixture) {
     let bob = db.activate().id;
     revert_to(db, "0018_operator_lists");

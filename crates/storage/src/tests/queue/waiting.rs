@@ -1,4 +1,5 @@
-//! Waiting envelopes: the first webhook of their recipient gets each of them once.
+//! Tests of waiting envelopes (envelopes of a recipient without a webhook): the first webhook of the recipient gets
+//! each of them once.
 
 use std::{sync::Arc, thread};
 
@@ -37,7 +38,7 @@ on_both!(
     concurrent_transfers_deliver_each_envelope_once,
 );
 
-/// Stores envelopes that wait for a webhook of the key.
+/// Stores `count` envelopes that wait for a webhook of the API key.
 fn send(db: &Fixture, key: &ApiKeyId, count: usize) -> Vec<EnvelopeId> {
     let envelopes: Vec<_> = (0..count).map(|_| Arc::new(envelope(key, key))).collect();
     let ids: Vec<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
@@ -53,8 +54,9 @@ fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
     db.lookup().unwrap().count_waiting(key, 1000).unwrap()
 }
 
-/// Transfers portions until none is left. Returns the sizes of the portions. On PostgreSQL the requests may stay,
-/// because all test cases share the transaction ids of one server.
+/// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL,
+/// the rows that request transfers may remain: they are deleted only after older transactions have ended, even those of
+/// other test cases.
 fn transfer(db: &Fixture, limit: u32) -> Vec<u64> {
     let mut portions = Vec::new();
     loop {
@@ -194,7 +196,8 @@ fn waiting_envelopes_of_a_revoked_key_bounce(db: &Fixture) {
     assert_eq!(count(db, &key), 0);
 }
 
-/// Retention and the opening of an envelope lock the envelope first, and then delete its waiting row.
+/// Retention and the opening of an envelope lock the envelope first, and then delete its row in `waiting_envelopes`. A
+/// transfer must use the same order, because the transactions could deadlock otherwise.
 #[test]
 fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
     let db = postgres();
@@ -315,7 +318,7 @@ fn concurrent_transfers_deliver_each_envelope_once(db: &Fixture) {
     assert_eq!(due, sent.iter().map(ToString::to_string).collect::<Vec<_>>());
 }
 
-/// On SQLite no other transaction writes beside a registration.
+/// Runs on PostgreSQL only. On SQLite, no other transaction can write while a webhook is registered.
 #[test]
 fn an_envelope_stored_beside_a_registration_is_delivered() {
     let db = &postgres();

@@ -1,4 +1,4 @@
-//! Accounts with their login secrets and partners, and sessions.
+//! Tests of accounts with their login secrets and partners, and of sessions.
 
 use sealpost_domain::{
     AccountSecrets, PartnerId, Session,

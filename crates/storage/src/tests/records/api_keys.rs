@@ -1,4 +1,4 @@
-//! API keys, their handles (unique names), and the final state of revoked keys.
+//! Tests of API keys and their handles (unique names). Also tests that a revoked key stays revoked.
 
 use std::thread;
 
@@ -163,7 +163,7 @@ fn one_of_two_successors_gets_a_handle(db: &Fixture) {
     race_for_a_handle(db, |_, _| Ok(()));
 }
 
-/// Activation first locks the account, because activation counts the keys of the account.
+/// Each transaction first locks the account, like the activation of a key, which counts the keys of the account.
 fn one_of_two_successors_that_lock_the_account_gets_a_handle(db: &Fixture) {
     race_for_a_handle(db, |tx, account| tx.lock_account(account).map(drop));
 }

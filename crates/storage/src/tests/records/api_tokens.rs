@@ -1,4 +1,4 @@
-//! API tokens.
+//! Tests of API tokens: storage, last use, expiry and deletion.
 
 use sealpost_domain::{
     ApiKey, ApiToken, ApiTokenId, Label, TokenScope, TokenScopes,
@@ -58,7 +58,8 @@ fn expired_tokens_are_neither_counted_nor_listed(db: &Fixture) {
     }
 }
 
-/// The facts of a batch have an API token like a session. A cached token does not outlive its row.
+/// A batch of sends finds an API token in the same way as a session. After the deletion of its row, a cached token is
+/// no longer found.
 fn a_batch_finds_a_token_until_it_is_deleted(db: &Fixture) {
     let key = db.activate();
     let created = insert(db, &key);

@@ -1,4 +1,4 @@
-//! The audit trail is append-only and has no gaps.
+//! Tests that the audit trail is append-only and has no gaps.
 
 use std::thread;
 

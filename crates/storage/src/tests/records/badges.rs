@@ -1,4 +1,4 @@
-//! Assessments (measured scores), attestations (recorded checks) and badges of API keys.
+//! Tests of assessments (measured scores), attestations (recorded checks) and badges of API keys.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Governance decisions, and the API keys that they affect.
+//! Tests of governance decisions, and of the API keys that they affect.
 
 use sealpost_domain::{
     ApiKey, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding,

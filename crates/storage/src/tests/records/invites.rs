@@ -1,4 +1,4 @@
-//! Invites to open an account: lookup, use and revocation.
+//! Tests of invites to open an account: lookup, use and revocation.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! The issuer keys, with which the service signs in its own name.
+//! Tests of the issuer keys, with which the service signs in its own name.
 
 use std::thread;
 
@@ -19,7 +19,7 @@ fn keys_read_back_in_the_order_in_which_they_sign(db: &Fixture) {
     assert!(locked.iter().eq(expected));
 }
 
-/// Several nodes may start on an empty database at the same time.
+/// Several nodes may start with an empty database at the same time. Only one of them may add an issuer key.
 fn one_of_many_nodes_adds_the_first_key(db: &Fixture) {
     let start = || {
         let key = issuer_key(1);

@@ -1,4 +1,4 @@
-//! Lists of accounts, keys and webhooks for operators, and counts.
+//! Tests the lists of accounts, API keys and webhooks for operators, and the counts of rows.
 
 use diesel::{
     RunQueryDsl as _, sql_query,
@@ -132,8 +132,8 @@ fn each_filter_of_keys_selects_its_keys(db: &Fixture) {
     }
 }
 
-/// Checks on SQLite that the plan of each filter searches an index and sorts nothing, and on PostgreSQL that the
-/// indexes exist. The plans of PostgreSQL depend on statistics.
+/// On SQLite, checks that the query plan of each filter searches an index and sorts nothing. On PostgreSQL, checks only
+/// that the indexes exist, because its query plans depend on statistics.
 fn each_filter_of_keys_has_an_index(db: &Fixture) {
     for column in ["handle", "label", "plan", "status"] {
         let index = format!("ix_api_keys__{column}__id");

@@ -1,4 +1,4 @@
-//! The keys, sessions and deliveries that the owner of an account sees.
+//! Tests the keys, sessions and deliveries that the owner of an account sees.
 
 use sealpost_domain::{
     DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,

@@ -1,4 +1,5 @@
-//! Retiring secrets (former signing secrets that still sign until they expire): use, re-encryption and deletion.
+//! Tests of retiring secrets (former signing secrets that still sign until they expire): use, re-encryption and
+//! deletion.
 
 use sealpost_domain::{
     LeaseToken, RetiringSecret, Webhook, Wrapped,

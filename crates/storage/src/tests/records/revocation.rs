@@ -1,4 +1,4 @@
-//! Revocation of an API key, also during requests and batches of sends.
+//! Tests the revocation of an API key, also during requests and batches of sends.
 
 use std::{
     sync::{
@@ -122,8 +122,8 @@ fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 
-/// On PostgreSQL a revocation does not wait for sends to the key. A later claim finds that the delivery has no webhook,
-/// and deletes the delivery.
+/// On PostgreSQL, the revocation of a key does not wait for sends to this key. Such a send can add a delivery after the
+/// webhook is deleted. A later claim finds this delivery without a webhook, and deletes it.
 fn deliveries_that_a_batch_adds_during_a_revocation_are_discarded(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);

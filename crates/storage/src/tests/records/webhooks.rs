@@ -1,4 +1,4 @@
-//! Webhooks: lists, deletion, and the locks of a deletion.
+//! Tests of webhooks: lists, deletion, and the row locks that a deletion takes.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The rows that a batch of sends writes, and envelopes as recipients read them.
+//! Tests the rows that a batch of sends writes, and the envelopes that recipients read.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The facts of a batch of sends: the rows that admission depends on.
+//! Tests the facts of a batch of sends: the rows that admission depends on.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Cached facts (rows that admission depends on), their versions, and changes of facts during sends.
+//! Tests cached facts (rows that admission depends on), the versions that invalidate them, and changes of facts during
+//! sends.
 
 use std::{
     collections::BTreeMap,
@@ -112,7 +113,7 @@ fn open_every_connection(db: &Fixture) {
 
 type Change = (&'static str, fn(&mut dyn Tx, &Participant) -> Result<(), StoreError>);
 
-/// One change for each fact. In this order, each change has an effect.
+/// Named changes of facts (rows that admission depends on). Each change has an effect if all are made in this order.
 const CHANGES: [Change; 22] = [
     ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
@@ -165,7 +166,7 @@ const CHANGES: [Change; 22] = [
     }),
 ];
 
-/// Changes rows and restores the versions, so that the cache cannot notice the change.
+/// Changes rows and restores the facts versions. The cache then does not notice the change.
 fn change_without_versions(db: &Fixture, change: &str) {
     db.execute("CREATE TABLE kept AS SELECT * FROM facts_versions").unwrap();
     db.execute(change).unwrap();
@@ -198,7 +199,7 @@ fn a_new_connection_clears_the_cache(db: &Fixture) {
     assert_eq!(enabled_count(&facts.webhooks[&party.owner.api_key_id]), 0);
 }
 
-/// Returns the facts version of each API key, by id.
+/// Returns the facts version of each API key, by the id of the key.
 fn versions(db: &Fixture) -> BTreeMap<String, i64> {
     let rows = facts_versions::table.load(&mut db.raw());
     rows.unwrap().into_iter().collect()
@@ -219,7 +220,8 @@ fn a_change_replaces_the_version_of_its_key_alone(db: &Fixture) {
     }
 }
 
-/// Changes of sessions, partners and decisions. These are not cached, so the changes keep the versions.
+/// Names of changes that affect only sessions, partners and decisions. These facts are not cached by key, so the
+/// changes keep the facts versions.
 const UNCACHED: [&str; 7] = [
     "partner",
     "no partner",
@@ -284,7 +286,7 @@ fn a_rollback_has_no_effect(db: &Fixture) {
     assert_eq!(party.read(db.store()), before);
 }
 
-/// Cases for PostgreSQL only, because on SQLite every change waits for every batch.
+/// Cases for PostgreSQL only. On SQLite, which has one writer, every change waits for every batch.
 mod concurrent {
     use super::*;
     use crate::tests::fixture::postgres;
@@ -313,7 +315,8 @@ mod concurrent {
         }
     }
 
-    /// Enabling must wait, because otherwise the deliveries that the batch postpones (parks) would not become due.
+    /// Enabling a webhook must wait for a running batch. Otherwise the deliveries that the batch postpones (parks) for
+    /// the disabled webhook would not become due.
     #[test]
     fn enabling_a_webhook_waits_for_batches_that_park_deliveries() {
         let db = postgres();

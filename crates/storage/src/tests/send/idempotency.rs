@@ -1,4 +1,4 @@
-//! Idempotency keys of sends, and counts of messages above the monthly allowance.
+//! Tests of idempotency keys of sends, and of the counts of messages above the monthly allowance.
 
 use std::{
     sync::{
@@ -41,7 +41,7 @@ fn name(caller: ApiKeyId, key: &str) -> Key {
     (caller, IdempotencyKey::parse(key).unwrap())
 }
 
-/// Returns the writes of a send with this idempotency key.
+/// Returns the rows to write for a send with this idempotency key.
 fn send((caller, key): &Key, byte: u8) -> WriteSet {
     let envelope = Arc::new(envelope(caller, caller));
     let remembered = vec![NewIdempotencyRecord {
@@ -55,7 +55,8 @@ fn send((caller, key): &Key, byte: u8) -> WriteSet {
     WriteSet { envelopes: vec![envelope], idempotency: remembered, ..WriteSet::default() }
 }
 
-/// Returns the writes of an early send with this idempotency key. Its idempotency record has expired at [`NOW`].
+/// Returns the rows to write for a send shortly before [`NOW`] with this idempotency key. At [`NOW`], its idempotency
+/// record has expired.
 fn send_early(name: &Key, byte: u8) -> WriteSet {
     let mut changes = send(name, byte);
     changes.idempotency[0].at = at(NOW.as_millis() - 1);
@@ -257,5 +258,5 @@ fn concurrent_overage_adds_up(db: &Fixture) {
     assert_eq!(db.count("overages WHERE messages = 40"), 2);
 }
 
-/// The time of every send that is not early.
+/// The time of all sends except those of [`send_early`].
 const NOW: Timestamp = at(7);

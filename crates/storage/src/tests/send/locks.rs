@@ -1,4 +1,4 @@
-//! Locks that batches of sends, requests, and changes of keys wait for.
+//! Tests which locks make batches of sends, requests, and changes of keys wait for each other.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! Policies of recipients, and the contacts that are recorded by sends.
+//! Tests the policies of recipients, and the contacts that sends record.
 
 use std::{collections::BTreeSet, sync::Arc};
 

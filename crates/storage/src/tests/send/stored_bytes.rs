@@ -1,4 +1,4 @@
-//! The stored bytes of senders: sends add bytes, and retention subtracts them.
+//! Tests the stored bytes of senders: sends add bytes, and retention subtracts them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,7 +24,8 @@ fn sealed(sender: &ApiKeyId, millis: i64, bytes: usize) -> Arc<Envelope> {
     Arc::new(envelope)
 }
 
-/// Returns bytes that differ for each id of the fixture: the bytes of the id's time.
+/// Returns bytes that are different for each id that the fixture creates: the first bytes of the id, which encode its
+/// time.
 fn random(id: &EnvelopeId) -> [u8; 10] {
     *id.as_bytes().first_chunk().unwrap()
 }
@@ -91,7 +92,8 @@ fn a_migration_counts_stored_envelopes(db: &Fixture) {
     assert_eq!(found, HashMap::from([(one.account_id, 20_010), (other.account_id, 0)]));
 }
 
-/// A deletion waits for a batch of the same sender, and uses the counter that the batch has written.
+/// A deletion of envelopes waits for a batch of the same sender. Then it subtracts from the counter that the batch has
+/// written.
 #[test]
 fn retention_waits_for_a_batch_of_the_sender() {
     let db = postgres();

@@ -1,4 +1,4 @@
-//! Thresholds of usage: one event for each window and threshold.
+//! Tests that each threshold of a usage limit gives at most one event per day or month.
 
 use std::thread;
 
@@ -84,7 +84,7 @@ fn without_a_subscribed_webhook_the_threshold_is_past(db: &Fixture) {
     assert_eq!(db.count("events"), 0);
 }
 
-/// Runs concurrent transactions, like those of several nodes. Each transaction first locks the usage row of the key.
+/// Runs concurrent transactions like several nodes do. Each transaction first locks the usage row of the key.
 fn concurrent_transactions_store_one_event(db: &Fixture) {
     let key = db.activate().id;
     db.register_for(&key, KINDS);
@@ -119,7 +119,7 @@ fn a_rolled_back_threshold_is_not_recorded(db: &Fixture) {
     assert_eq!(db.count("events"), 1);
 }
 
-/// The waiting events are deliveries that were stored before the migration.
+/// Deliveries that were stored before the migration must still be due after it.
 fn a_migration_keeps_waiting_events(db: &Fixture) {
     let key = db.activate().id;
     revert_to(db, "0018_operator_lists");

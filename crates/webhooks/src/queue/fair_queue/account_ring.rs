@@ -8,7 +8,7 @@ use sealpost_domain::{AccountId, WebhookId};
 /// many targets may start only as many requests as an account with one target.
 #[derive(Default)]
 pub(super) struct AccountRing {
-    /// The accounts with a waiting target. Each account occurs once.
+    /// The accounts with at least one waiting target. Each account occurs once.
     accounts: VecDeque<AccountId>,
     targets: HashMap<AccountId, VecDeque<WebhookId>>,
 }

@@ -57,7 +57,8 @@ impl AccountQueues {
         self.queued(account_id) <= free / self.workers
     }
 
-    /// Marks the target as full if its account cannot queue `claim_room` further deliveries.
+    /// Marks the target as full if its account cannot queue `claim_room` further deliveries. No more deliveries to a
+    /// full target are claimed from the database.
     pub(super) fn mark_if_full(&mut self, account_id: AccountId, target: WebhookId, free: usize) {
         if self.queued(account_id) + self.claim_room > free / self.workers {
             self.has_changed |= self.full.entry(account_id).or_default().insert(target);

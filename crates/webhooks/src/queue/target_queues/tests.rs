@@ -28,7 +28,7 @@ fn push_all(targets: &mut TargetQueues, target: u16, envelopes: Range<u32>) {
     }
 }
 
-/// Starts requests until no further request may start.
+/// Starts requests until no further request may start. Returns the targets and the slots of the started requests.
 fn start(targets: &mut TargetQueues) -> Vec<(WebhookId, Slot)> {
     let next = || targets.next_delivery(NOW).map(|(next, slot)| (next.target.webhook_id, slot));
     std::iter::from_fn(next).collect()
@@ -38,7 +38,7 @@ fn ids(started: &[(WebhookId, Slot)]) -> Vec<WebhookId> {
     started.iter().map(|(id, _)| *id).collect()
 }
 
-/// Makes one request to the target, with or without a response.
+/// Makes one request to the target. `sign` is its result, for example no response.
 fn attempt(
     targets: &mut TargetQueues,
     target: u16,
@@ -106,7 +106,7 @@ fn hanging_targets_leave_slots_for_responsive_ones() {
     assert_eq!(ids(&start(&mut targets)), [webhook_id(1)]);
 }
 
-/// Returns the number of a test webhook.
+/// Returns the number from which the id of a test webhook was created.
 fn id_number(id: WebhookId) -> u32 {
     (0..1000_u16).find(|number| webhook_id(*number) == id).unwrap().into()
 }

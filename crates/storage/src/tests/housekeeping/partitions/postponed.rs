@@ -1,4 +1,4 @@
-//! The metric of postponed changes of partitions.
+//! Tests the metric that counts postponed changes of partitions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,7 @@ fn a_postponed_drop_is_counted_by_its_reason() {
     });
 }
 
-/// Counts postponed changes of partitions.
+/// A recorder of metrics that counts postponed changes of partitions by their reason.
 #[derive(Default)]
 struct Counts {
     lock: Arc<AtomicU64>,

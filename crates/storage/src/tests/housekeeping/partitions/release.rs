@@ -1,4 +1,5 @@
-//! Releasing the envelopes of an ended partition: bytes are subtracted once, and other transactions work meanwhile.
+//! Tests how the envelopes of an expired partition are released. Their bytes are subtracted from the senders once, even
+//! if other transactions change the same rows.
 
 use std::thread;
 
@@ -76,8 +77,8 @@ fn deleting_rows_and_a_revocation_do_not_deadlock() {
     assert_eq!((db.count("envelopes"), db.count(left)), (0, 0));
 }
 
-/// Retention must read `opened_at` after it has locked the envelope. The test stops the statement between both: it
-/// replaces the operator `<` by a function that waits for an advisory lock.
+/// Retention must read `opened_at` after it has locked the envelope. The test pauses the statement between the lock and
+/// the read: it replaces the operator `<` by a function that waits for an advisory lock.
 #[test]
 fn an_envelope_that_is_opened_during_the_release_does_not_bounce() {
     let (db, start) = extended();

@@ -1,4 +1,4 @@
-//! Random sequences of operations, checked against a model: each envelope bounces at most once, and only for a valid
+//! Compares random sequences of operations with a model. Each envelope must bounce at most once, and only for a valid
 //! reason.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use sealpost_domain::{
 
 use super::*;
 
-/// A random operation. The numbers select among the existing envelopes, webhooks and deliveries.
+/// A random operation. A `usize` selects one of the existing envelopes, webhooks or deliveries.
 #[derive(Debug, Clone)]
 enum Step {
     Attempt(usize, End),
@@ -50,11 +50,11 @@ fn step() -> impl Strategy<Value = Step> {
 /// The expected state of an envelope.
 #[derive(Debug, Default)]
 struct Fate {
-    /// True if the envelope counts as delivered, so that it cannot bounce.
+    /// True if the envelope was delivered to a webhook, so that it cannot bounce.
     is_announced: bool,
     is_opened: bool,
     is_waiting: bool,
-    /// The deliveries by webhook. The value is true while an attempt may follow.
+    /// The deliveries by webhook. The value is true if another attempt may follow.
     deliveries: BTreeMap<WebhookId, bool>,
     bounced: Option<&'static str>,
 }
@@ -66,7 +66,8 @@ impl Fate {
         }
     }
 
-    /// Updates the expected state after a delivery ended without success: the envelope may bounce.
+    /// Updates the expected state after a delivery ended without success. The envelope may bounce, or wait for a
+    /// webhook.
     fn settle(&mut self, is_revoked: bool) {
         let is_exhausted = !self.deliveries.is_empty() && !self.deliveries.values().any(|it| *it);
         if is_revoked {
@@ -187,7 +188,7 @@ impl Run<'_> {
         }
     }
 
-    /// Transfers all waiting envelopes, in portions of `limit`.
+    /// Transfers all waiting envelopes to the webhook of their recipient, at most `limit` in a transaction.
     fn transfer(&mut self, limit: u32) {
         let portion = |after: Option<ApiKeyId>| {
             let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(50), limit);

@@ -1,4 +1,4 @@
-//! Retention and the last attempts of an envelope at the same time.
+//! Tests bounces in special cases: retention runs while outcomes are recorded, and a revoked key has a long backlog.
 
 use std::thread;
 
@@ -58,7 +58,7 @@ fn a_long_backlog_of_a_revoked_key_bounces_in_portions(db: &Fixture) {
     assert_eq!(bounces(db).len(), 1300);
 }
 
-/// SQLite has one writer, so nothing waits there.
+/// Runs on PostgreSQL only. On SQLite, which has one writer, the two transactions cannot run at the same time.
 #[test]
 fn retention_skips_an_envelope_whose_outcome_is_being_recorded() {
     let db = &postgres();

@@ -1,4 +1,4 @@
-//! Random interleavings against a model: each change gives each correspondent one event.
+//! Compares random sequences of operations with a model. Each change of an API key must inform each correspondent once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A step. Numbers select among the keys.
+/// A random operation. A `usize` selects one of the API keys.
 #[derive(Debug, Clone)]
 enum Step {
-    /// Informs correspondents, in a portion of this many envelopes. If the flag is set, the transaction is rolled back.
+    /// Reads this many envelopes to find correspondents, and stores events for them. If the flag is set, the
+    /// transaction is rolled back.
     Inform(u32, bool),
     Purge(u32),
     Revoke(usize),
@@ -29,7 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A change, with its correspondents and the envelopes that show them.
+/// A change of an API key. `shown_by` has the correspondents of the key, and the envelopes by which they are found.
 struct Change {
     rotation: IdentityRotation,
     shown_by: BTreeMap<ApiKeyId, BTreeSet<EnvelopeId>>,
@@ -103,7 +104,8 @@ impl Run<'_> {
         self.changes.push(Change { rotation, shown_by });
     }
 
-    /// A correspondent may get no event if its envelopes were deleted, or its webhooks with its key.
+    /// Checks the stored events. A correspondent may have no event if its envelopes were deleted, or if its own key was
+    /// revoked together with its webhooks.
     fn check(self) -> Result<(), TestCaseError> {
         while inform(self.db, MANY, 2) {}
         prop_assert_eq!(self.db.count("identity_rotations"), 0);

@@ -37,7 +37,8 @@ fn an_opening_breaker_defers_the_queue() {
     assert_eq!(start(&mut targets).len(), 8);
 }
 
-/// Releases deferred deliveries like a delivery worker, without jitter.
+/// Takes the deliveries to return to the database, and records their release like a delivery worker, but without random
+/// due times. Returns their due times.
 fn release(targets: &mut TargetQueues, now: Timestamp) -> Vec<(DeliveryId, Timestamp)> {
     let released = targets.take_to_release();
     let released_rows: Vec<_> =
