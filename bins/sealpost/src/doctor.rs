@@ -1,22 +1,16 @@
 //! `sealpost doctor`: checks whether a server could run with the given settings, and gives advice. Changes nothing
 //! except the mode of the embedded database's file, which becomes 0600.
 
-mod clock;
-mod database;
-mod finding;
-mod folder;
-mod keys;
 mod network;
-mod settings;
-mod tls;
 
 use std::io::{IsTerminal as _, Write as _};
 
-use sealpost_node::Settings;
+use sealpost_node::{
+    Settings,
+    doctor::{self, Finding, Verdict},
+};
 
-use crate::{cli::DoctorArgs, fault::Fault};
-
-use finding::{Finding, Verdict};
+use crate::{cli::DoctorArgs, fault::Fault, logs};
 
 /// Runs all checks and prints their results. Fails if at least one check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
@@ -29,16 +23,13 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
     }
 }
 
-/// Runs the checks in an order in which each check can use the results of earlier ones.
 fn examine(args: &DoctorArgs) -> Vec<Finding> {
     let settings = Settings::from(&args.serve);
-    let mut findings = settings::check(&settings, &args.serve.log);
-    findings.extend(folder::check(&settings.database));
-    findings.extend(tls::check(&settings.http));
+    let mut findings = doctor::examine(&settings);
     findings.extend(network::check(&settings.http));
-    let opened = database::check(&settings, &mut findings);
-    findings.push(clock::check(opened.as_ref().and_then(|opened| opened.about.server.as_ref())));
-    findings.extend(keys::check(&settings, opened.as_ref()));
+    if let Err(fault) = logs::filter(&args.serve.log) {
+        findings.push(Finding::fail("settings", fault.to_string()));
+    }
     findings
 }
 
@@ -49,7 +40,18 @@ fn print(json: bool, findings: &[Finding]) -> Result<(), Fault> {
         format!("{}\n", serde_json::json!({"healthy": is_healthy, "findings": findings}))
     } else {
         let coloured = out.is_terminal() && crate::terminal::allows_colour();
-        findings.iter().map(|finding| finding.line(coloured)).collect()
+        findings.iter().map(|finding| line(finding, coloured)).collect()
     };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
+}
+
+/// Formats a finding as one line. `coloured` adds ANSI colours to the verdict.
+fn line(finding: &Finding, coloured: bool) -> String {
+    let (word, colour) = match finding.verdict {
+        Verdict::Ok => ("ok  ", "\u{1b}[32m"),
+        Verdict::Warn => ("warn", "\u{1b}[33m"),
+        Verdict::Fail => ("fail", "\u{1b}[31m"),
+    };
+    let (on, off) = if coloured { (colour, "\u{1b}[0m") } else { ("", "") };
+    format!("{on}{word}{off}  {:<9} {}\n", finding.check, finding.detail)
 }

@@ -1,18 +1,16 @@
 //! The `sealpost` binary: command line, operator output and signals. The library crates implement the service itself.
 
 mod admin;
-mod backup;
 mod cli;
 mod console;
+mod database;
 mod demo;
 mod doctor;
 mod fault;
 mod http;
 mod kek;
 mod logs;
-mod migrate;
 mod receiver;
-mod restore;
 mod serve;
 mod settings;
 mod shell;
@@ -25,6 +23,7 @@ use sealpost_node::protect_process_memory;
 
 use crate::{
     cli::{Command, ConsoleCommand, KekCommand, usage},
+    database::{backup, migrate, restore},
     fault::Fault,
 };
 

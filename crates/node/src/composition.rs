@@ -14,14 +14,13 @@ use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
 
 use self::database::{check_encryption, migrate_or_reject, open_database};
 use crate::{
-    circuits,
     clock::SystemClock,
-    data_folder,
-    disk_reserve::DiskReserve,
+    embedded::{data_folder, disk_reserve::DiskReserve},
     error::{Failure, NodeError, database_error},
+    files::circuits,
+    files::{circuits, reserved_handles},
     journal::{Journal, keeper::JournalKeeper, recovery::recover_and_attach},
     keys::{source::KeySource, watch::KeyFileWatch},
-    reserved_handles,
     settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
 };
 

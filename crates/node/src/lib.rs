@@ -4,15 +4,15 @@
 //! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder. The library
 //! reads no environment variables, prints nothing, and installs no signal handlers.
 //!
-//! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`].
+//! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`],
+//! [`doctor`].
 
-pub mod circuits;
 mod clock;
 mod composition;
-mod console;
-mod data_folder;
-mod disk_reserve;
+pub mod doctor;
+mod embedded;
 mod error;
+mod files;
 mod journal;
 pub mod keys;
 mod listening;
@@ -20,18 +20,16 @@ pub mod metrics;
 mod node;
 mod operations;
 mod process_memory;
-mod reserved_handles;
-mod restore;
-pub mod secret_file;
 pub mod settings;
 
 pub use clock::SystemClock;
 pub use composition::database::open_database;
+pub use embedded::restore::{Restored, restore};
 pub use error::{Failure, NodeError, database_error};
+pub use files::{circuits, secret_file};
 pub use journal::{Journal, JournalRecovery, attach_for_command, recover_database};
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
 pub use process_memory::protect_process_memory;
-pub use restore::{Restored, restore};
 pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption, ServerInfo, SslMode};
 pub use settings::Settings;

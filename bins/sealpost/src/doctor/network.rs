@@ -5,9 +5,9 @@ use std::{
     net::{SocketAddr, TcpListener},
 };
 
-use sealpost_node::settings::HttpSettings;
+use sealpost_node::{doctor::Finding, settings::HttpSettings};
 
-use crate::{doctor::finding::Finding, http};
+use crate::http;
 
 pub(super) fn check(settings: &HttpSettings) -> Vec<Finding> {
     let ops = settings.ops_listen;

@@ -3,7 +3,7 @@
 use sealpost_storage::{Database, DatabaseUrl, Encryption};
 
 use crate::{
-    data_folder,
+    embedded::data_folder,
     error::{Failure, NodeError, database_error},
     settings::DatabaseSettings,
 };

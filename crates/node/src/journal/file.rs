@@ -13,7 +13,7 @@ use std::{
 use sealpost_domain::{Timestamp, ports::JournaledAct};
 
 use super::line::{Entry, Header};
-use crate::data_folder;
+use crate::embedded::data_folder;
 
 /// The readable content of a journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]

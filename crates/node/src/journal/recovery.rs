@@ -14,7 +14,7 @@ use super::{
     line::Header,
 };
 use crate::{
-    data_folder,
+    embedded::data_folder,
     error::{Failure, NodeError, database_error},
     settings::{DatabaseSettings, JournalLocation},
 };

@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 
 use super::new_line;
 use crate::{
-    data_folder,
+    embedded::data_folder,
     error::{Failure, NodeError},
-    secret_file,
+    files::secret_file,
     settings::{EmbeddedPaths, KeySettings},
 };
 

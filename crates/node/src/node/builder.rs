@@ -16,8 +16,8 @@ use super::{Node, reload::Reloader, serving};
 use crate::{
     clock::SystemClock,
     composition::Components,
-    console::Console,
     error::{Failure, NodeError},
+    files::console::Console,
     listening::tls::ReloadableCertificate,
     metrics::Registry,
     operations::OperationsState,

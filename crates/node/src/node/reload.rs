@@ -7,7 +7,9 @@ use sealpost_domain::Clock as _;
 use sealpost_service::Sealpost;
 
 use crate::{
-    circuits, clock::SystemClock, console::Console, listening::tls::ReloadableCertificate,
+    clock::SystemClock,
+    files::{circuits, console::Console},
+    listening::tls::ReloadableCertificate,
 };
 
 /// Reloads the file of compliance circuits, the TLS certificate and the console's password file of a running node.

@@ -1,9 +1,9 @@
 //! Compares the clocks of this machine and of the database. Limits, sessions and signatures depend on correct clocks.
 
 use sealpost_domain::{Clock as _, Timestamp};
-use sealpost_node::{ServerInfo, SystemClock};
+use sealpost_storage::ServerInfo;
 
-use crate::doctor::finding::Finding;
+use crate::{clock::SystemClock, doctor::finding::Finding};
 
 pub(super) fn check(server: Option<&ServerInfo>) -> Finding {
     let now = SystemClock.now();

@@ -1,21 +1,21 @@
 //! Checks the settings of a server: fails for contradictions, and warns about values with unexpected effects.
 
-use sealpost_node::{
-    circuits,
+use crate::{
+    doctor::finding::Finding,
+    error::NodeError,
+    files::circuits,
     keys::source::KeySource,
+    listening::tls,
     settings::{Settings, base_url::BaseUrl, checks},
-    tls,
 };
 
-use crate::{doctor::finding::Finding, fault::Fault, logs};
-
-pub(super) fn check(settings: &Settings, log: &str) -> Vec<Finding> {
-    let mut findings = vec![Finding::of("settings", valid(settings, log))];
+pub(super) fn check(settings: &Settings) -> Vec<Finding> {
+    let mut findings = vec![Finding::of("settings", valid(settings))];
     findings.extend(surprises(settings).into_iter().map(|text| Finding::warn("settings", text)));
     findings
 }
 
-fn valid(settings: &Settings, log: &str) -> Result<String, Fault> {
+fn valid(settings: &Settings) -> Result<String, NodeError> {
     let http = &settings.http;
     checks::check(settings)?;
     KeySource::of_node(&settings.keys, &settings.database.embedded_paths())?;
@@ -23,7 +23,6 @@ fn valid(settings: &Settings, log: &str) -> Result<String, Fault> {
         tls::read_certificates(file)?;
     }
     circuits::read(settings.circuits.as_deref())?;
-    logs::filter(log)?;
     if let Some(url) = &http.base_url {
         BaseUrl::new(Some(url), url)?;
     }

@@ -14,7 +14,7 @@ use sealpost_storage::{Database, DatabaseUrl};
 
 use crate::{
     clock::SystemClock,
-    data_folder,
+    embedded::data_folder,
     error::{Failure, NodeError, database_error},
     journal::{JournalRecovery, recover_database},
     settings::DatabaseSettings,

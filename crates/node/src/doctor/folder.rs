@@ -7,9 +7,9 @@ use std::{
 };
 
 use rustix::fs::{Access, access, statvfs};
-use sealpost_node::settings::{DatabaseSettings, DatabaseUrl};
+use sealpost_storage::DatabaseUrl;
 
-use crate::doctor::finding::Finding;
+use crate::{doctor::finding::Finding, settings::DatabaseSettings};
 
 /// Checks the data folder of an embedded database. PostgreSQL has no data folder, so the result is then empty.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {

@@ -1,14 +1,11 @@
 //! Checks that the key-encryption keys match the database and decrypt a sample of its rows. Unlike a start of the
 //! server, these checks create no key file and write nothing to the database.
 
-use sealpost_node::{
-    NodeError, Settings,
-    keys::{inspection, source::KeySource},
-};
-
 use crate::{
     doctor::{database::Opened, finding::Finding},
-    fault::Fault,
+    error::{Failure, NodeError},
+    keys::{inspection, source::KeySource},
+    settings::Settings,
 };
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
@@ -24,7 +21,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     }
     let keyring = match source.read_existing() {
         Ok(keyring) => keyring,
-        Err(error) => return vec![Finding::fail("keys", Fault::from(error).to_string())],
+        Err(error) => return vec![Finding::fail("keys", error.with_causes())],
     };
     let versions = keyring.versions();
     let Some(opened) = opened.filter(|opened| opened.is_current) else {
@@ -32,7 +29,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
         return vec![Finding::ok("keys", text)];
     };
     if let Err(error) = inspection::check_marks(&keyring, &opened.database) {
-        return vec![Finding::fail("keys", Fault::from(error).to_string())];
+        return vec![Finding::fail("keys", error.with_causes())];
     }
     let sample = inspection::sample_rows(&keyring, &opened.database);
     vec![
@@ -41,12 +38,12 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     ]
 }
 
-fn report(sample: Result<inspection::RowSample, NodeError>) -> Result<String, Fault> {
+fn report(sample: Result<inspection::RowSample, NodeError>) -> Result<String, NodeError> {
     let inspection::RowSample { rows, undecryptable } = sample?;
     if undecryptable == 0 {
         return Ok(format!("all {rows} sampled rows can be decrypted"));
     }
-    Err(Fault::new(format!(
+    Err(NodeError::Keys(Failure::new(format!(
         "{undecryptable} of {rows} sampled rows cannot be decrypted: restore them from a backup"
-    )))
+    ))))
 }

@@ -1,13 +1,13 @@
 //! Checks that the TLS certificate is usable and does not expire soon.
 
 use sealpost_domain::{Clock as _, Timestamp};
-use sealpost_node::{
-    SystemClock,
-    settings::HttpSettings,
-    tls::{self, ServerCertificate},
-};
 
-use crate::{doctor::finding::Finding, fault::Fault};
+use crate::{
+    clock::SystemClock,
+    doctor::finding::Finding,
+    listening::tls::{self, ServerCertificate},
+    settings::HttpSettings,
+};
 
 /// Checks the certificate and its private key. Returns `None` if this server does not terminate TLS.
 pub(super) fn check(http: &HttpSettings) -> Option<Finding> {
@@ -15,7 +15,7 @@ pub(super) fn check(http: &HttpSettings) -> Option<Finding> {
     let now = SystemClock.now();
     Some(match tls::read(files).and_then(|pair| pair.check(now).map(|()| pair)) {
         Ok(pair) => judge(&pair, now),
-        Err(error) => Finding::fail("tls", Fault::from(error).to_string()),
+        Err(error) => Finding::fail("tls", error.with_causes()),
     })
 }
 

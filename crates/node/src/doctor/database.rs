@@ -1,10 +1,13 @@
 //! Checks the database: reachability, server version, durability settings, connection limit and pending migrations.
 
-use sealpost_node::{
-    Database, DatabaseInfo, DatabaseUrl, Encryption, Settings, database_error, open_database,
-};
+use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption};
 
-use crate::{doctor::finding::Finding, fault::Fault};
+use crate::{
+    composition::database::open_database,
+    doctor::finding::Finding,
+    error::{NodeError, database_error},
+    settings::Settings,
+};
 
 /// A reachable database, with the facts that later checks need.
 pub(super) struct Opened {
@@ -34,17 +37,20 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
             let is_current = migrations(&database, is_embedded || settings.migrate, findings);
             Some(Opened { database, about, is_current })
         }
-        Err(fault) => {
+        Err(error) => {
             findings.push(Finding::fail(
                 "database",
-                format!("{fault}: check --database-url, the database server, and the permissions of the user"),
+                format!(
+                    "{}: check --database-url, the database server, and the permissions of the user",
+                    error.with_causes()
+                ),
             ));
             None
         }
     }
 }
 
-fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, DatabaseInfo), Fault> {
+fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, DatabaseInfo), NodeError> {
     let database = open_database(&settings.database, url)?;
     let about = database.info().map_err(database_error)?;
     Ok((database, about))

@@ -9,7 +9,7 @@ use sealpost_service::PasswordFile;
 
 use crate::{
     error::{Failure, NodeError},
-    secret_file,
+    files::secret_file,
     settings::ConsoleSettings,
 };
 

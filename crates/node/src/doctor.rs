@@ -1,0 +1,25 @@
+//! Checks whether a node could run with the given settings, and gives advice. Changes nothing.
+
+mod clock;
+mod database;
+mod finding;
+mod folder;
+mod keys;
+mod settings;
+mod tls;
+
+use crate::settings::Settings;
+
+pub use finding::{Finding, Verdict};
+
+/// Checks settings, data folder, TLS certificate, database, clock and key-encryption keys, in an order in which each
+/// check can use the results of earlier ones. Blocks the thread.
+pub fn examine(settings: &Settings) -> Vec<Finding> {
+    let mut findings = settings::check(settings);
+    findings.extend(folder::check(&settings.database));
+    findings.extend(tls::check(&settings.http));
+    let opened = database::check(settings, &mut findings);
+    findings.push(clock::check(opened.as_ref().and_then(|opened| opened.about.server.as_ref())));
+    findings.extend(keys::check(settings, opened.as_ref()));
+    findings
+}
