@@ -31,5 +31,5 @@ pub use journal::{Journal, JournalRecovery, attach_for_command, recover_database
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
 pub use process_memory::protect_process_memory;
-pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption, ServerInfo, SslMode};
+pub use sealpost_storage::{Database, DatabaseUrl};
 pub use settings::Settings;

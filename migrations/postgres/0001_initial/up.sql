@@ -1,5 +1,5 @@
--- Instants are milliseconds since the Unix epoch. Ids are TypeIDs and sort by creation, byte by byte.
--- Foreign keys stand only where rows are few: envelopes and deliveries go without, because they are the hot path.
+-- Times are milliseconds since the Unix epoch. Ids are TypeIDs: their bytes sort by time of creation.
+-- Envelopes and deliveries have no foreign keys, because every send writes them.
 
 CREATE TABLE accounts (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -46,7 +46,7 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX ix_api_keys__account_id ON api_keys (account_id);
 
--- Revoked is final, whoever writes: no status follows it, and no root comes back.
+-- Revocation is final: the database rejects another status or a new root.
 CREATE FUNCTION refuse_to_revive_api_key() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'a revoked key stays revoked' USING ERRCODE = 'restrict_violation';
@@ -65,7 +65,7 @@ CREATE TABLE handles (
 CREATE INDEX ix_handles__account_id ON handles (account_id);
 CREATE INDEX ix_handles__api_key_id ON handles (api_key_id);
 
--- Updated once a batch: half of every page stays free, so that the new version finds room beside the old one.
+-- Each batch of sends updates its rows. Half of each page stays free, so that a new row version fits beside the old one.
 CREATE TABLE usage (
     api_key_id TEXT COLLATE "C" PRIMARY KEY REFERENCES api_keys (id) DEFERRABLE INITIALLY DEFERRED,
     minute_start BIGINT NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE envelopes (
     created_at BIGINT NOT NULL,
     opened_at BIGINT
 );
--- Ciphertext does not compress: trying to would only cost time.
+-- Ciphertext does not compress, so PostgreSQL must not try.
 ALTER TABLE envelopes ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
 CREATE TABLE webhooks (
@@ -120,8 +120,8 @@ CREATE TABLE webhooks (
 ) WITH (fillfactor = 70);
 CREATE INDEX ix_webhooks__api_key_id ON webhooks (api_key_id);
 
--- A queue: a row goes when its notice was received. due_at is the end of the lease while somebody holds one,
--- and null once the schedule is exhausted.
+-- The queue of deliveries. A successful delivery deletes its row. `due_at` is the end of the lease of a leased row, and NULL
+-- after the last attempt.
 CREATE TABLE deliveries (
     envelope_id TEXT COLLATE "C" NOT NULL,
     webhook_id TEXT COLLATE "C" NOT NULL,

@@ -1,6 +1,6 @@
--- What operators decide and what they did, what was remembered of idempotent sends, and what housekeeping needs.
+-- Decisions and audit trail of operators, idempotency keys of sends, and leases of housekeeping tasks.
 
--- Who brought a decision to its status.
+-- The operators that changed the status of a decision.
 ALTER TABLE governance ADD COLUMN by TEXT NOT NULL DEFAULT 'unknown';
 
 CREATE INDEX ix_accounts__partner_id ON accounts (partner_id) WHERE partner_id IS NOT NULL;
@@ -17,7 +17,7 @@ CREATE TABLE audit_entries (
     hash BYTEA NOT NULL
 );
 
--- The trail is only ever added to, whoever writes, and without gaps.
+-- The audit trail has no gaps, and accepts only new rows.
 CREATE FUNCTION refuse_to_change_audit_entries() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the audit trail is only ever added to' USING ERRCODE = 'restrict_violation';
@@ -39,7 +39,7 @@ CREATE TRIGGER tr_audit_entries__no_gaps
 BEFORE INSERT ON audit_entries FOR EACH ROW
 EXECUTE FUNCTION require_next_audit_number();
 
--- No foreign keys: the hot path. A row whose envelope was purged counts for nothing.
+-- No foreign keys, because sends write here. A row without its envelope has no effect.
 CREATE TABLE remembered (
     api_key_id TEXT COLLATE "C" NOT NULL,
     idempotency_key TEXT COLLATE "C" NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE overages (
     PRIMARY KEY (api_key_id, month)
 ) WITH (fillfactor = 50);
 
--- Who does a chore, and until when nobody else may.
+-- The node that runs a housekeeping task, and the end of its lease.
 CREATE TABLE chores (
     name TEXT COLLATE "C" PRIMARY KEY,
     node BIGINT NOT NULL,

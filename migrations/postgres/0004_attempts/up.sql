@@ -1,7 +1,6 @@
--- What became of every attempt, why registrations are disabled, secrets that retire, and a queue that can be read by
--- target.
+-- The log of attempts, reasons of disabled webhooks, replaced secrets, and an index of the queue by webhook.
 
--- Two indexes, since every delivery writes here: the number to purge by, and the other to read by.
+-- Only two indexes, because every delivery writes here: one for deletion by number, one for reading.
 CREATE TABLE attempts (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at BIGINT NOT NULL,
@@ -17,13 +16,13 @@ CREATE TABLE attempts (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (webhook_id, outcome, number);
 
--- Registrations that are gone, until their attempts are gone too.
+-- Deleted webhooks with attempts that are not deleted yet.
 CREATE TABLE former_webhooks (
     id TEXT COLLATE "C" PRIMARY KEY
 );
 
--- A registration is failing since the first failure after its last success. Retiring secrets are a list in one value,
--- because every batch of the send path reads it; retiring_until is when the first of them ends.
+-- `failing_since` is the time of the first failure after the last success. Replaced secrets are a list in one value, because
+-- every batch of sends reads it. `retiring_until` is the end of the first of these secrets.
 ALTER TABLE webhooks
     ADD COLUMN disabled_reason TEXT COLLATE "C"
         CHECK (disabled_reason IN ('failing', 'gone')),
@@ -33,8 +32,8 @@ ALTER TABLE webhooks
 CREATE INDEX ix_webhooks__retiring_until ON webhooks (retiring_until)
     WHERE retiring_until IS NOT NULL;
 
--- Due by target: from one target to the next is one step, however much waits for each. Every delivery is in the first
--- index while it waits, and in the second once it has failed, so that together they find all of a target.
+-- The first index has the waiting deliveries, the second the failed ones: together they have all deliveries of a webhook.
+-- A reader finds the next webhook in one step, independent of the number of deliveries.
 DROP INDEX ix_deliveries__webhook_id;
 CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (webhook_id, due_at)
     WHERE due_at IS NOT NULL;

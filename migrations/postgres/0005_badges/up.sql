@@ -1,4 +1,4 @@
--- What was found about keys, and the badges that they were granted.
+-- Assessments of keys, and their badges.
 CREATE TABLE assessments (
     id TEXT COLLATE "C" PRIMARY KEY,
     api_key_id TEXT COLLATE "C" NOT NULL REFERENCES api_keys (id),
@@ -25,7 +25,7 @@ CREATE TABLE attestations (
 );
 CREATE INDEX ix_attestations__api_key_id__name__at ON attestations (api_key_id, name, at, id);
 
--- Findings are only ever added, whoever writes.
+-- Assessments accept only new rows.
 CREATE FUNCTION refuse_to_change_findings() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'findings are only ever added to' USING ERRCODE = 'restrict_violation';
@@ -45,7 +45,7 @@ CREATE TABLE badges (
     subject TEXT NOT NULL,
     jurisdiction TEXT,
     circuits_version BIGINT,
-    -- Which bit of which status list: never given twice.
+    -- The bit of a status list. No two badges share a bit.
     position BIGINT NOT NULL UNIQUE,
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,

@@ -1,5 +1,5 @@
--- What the envelopes of the channel suite open with: a row for many envelopes. A row's id carries the time when the
--- channel began, so housekeeping needs no index but the key. No foreign keys: the hot path.
+-- Channels: the key material of many envelopes in the channel suite. An id contains the time of the first envelope, so
+-- housekeeping needs only the primary key. No foreign keys, because sends write here.
 CREATE TABLE channels (
     id TEXT COLLATE "C" PRIMARY KEY,
     sender TEXT COLLATE "C" NOT NULL,

@@ -1,5 +1,5 @@
--- What sends are decided on changes rarely and is read all the time: a stamp says whether it is still what it was. Each
--- change draws a new one, so that no two states ever have the same, not even after a crash or a restored backup.
+-- The facts of sends change rarely, and are read by every batch. The stamp is their version. Each change replaces it by a
+-- random stamp, so that no two states share one, even after a crash or a restored backup.
 
 CREATE TABLE facts_stamp (
     id INTEGER PRIMARY KEY DEFAULT 1 CHECK (id = 1),
@@ -7,15 +7,14 @@ CREATE TABLE facts_stamp (
 );
 INSERT INTO facts_stamp (stamp) VALUES (gen_random_uuid());
 
--- Batches share a lock while they rely on the stamp, and who changes a fact takes it alone, at its commit: so it waits
--- for the batches that have read the stamp before, and those that come after wait for it and read the new one. An
--- advisory lock, because whoever waits for one keeps its turn. At the commit and after every lock that a batch may want,
--- because then nobody waits in a circle, and batches wait for a commit alone, however long the rest took. The number is
--- `facts` in ASCII.
+-- Batches share an advisory lock while they rely on the stamp. A change takes the lock exclusively at its commit. It waits
+-- for batches with the old stamp, and later batches read the new one. Waiters of an advisory lock keep their order. The
+-- lock comes after all other locks, so there is no deadlock, and batches wait only for the commit. The number is `facts`
+-- in ASCII.
 
--- What a batch locks, in one round trip: usage first, because who changes a fact may hold usage already. Each of its
--- statements sees what was committed before it, so that the stamp is the one that holds once the lock is held. It comes
--- last, in a row of no key. A node that stands still must not hold up all others for long.
+-- Takes the locks of a batch in one round trip. Usage comes first, because a transaction that changes a fact may hold
+-- usage already. Each statement has a new snapshot, so the stamp is current while the lock is held. The last row has the
+-- stamp and no key. PostgreSQL ends a stalled transaction after two seconds, because other nodes wait.
 CREATE FUNCTION lock_usage_and_facts(callers TEXT[]) RETURNS TABLE (
     stamp TEXT,
     api_key_id TEXT,
@@ -47,12 +46,12 @@ $$;
 
 CREATE FUNCTION change_facts_stamp() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    -- Once is enough for a transaction.
+    -- Once in a transaction is enough.
     IF current_setting('sealpost.facts_changed', true) = 'yes' THEN
         RETURN NULL;
     END IF;
     PERFORM set_config('sealpost.facts_changed', 'yes', true);
-    -- Who waits here has all batches wait behind it, so it gives up before they do.
+    -- All batches wait behind this lock, so the wait ends before theirs.
     PERFORM set_config('lock_timeout', '1000', true);
     PERFORM pg_advisory_xact_lock(439720572019);
     UPDATE facts_stamp SET stamp = gen_random_uuid();
@@ -63,8 +62,8 @@ BEGIN
 END
 $$;
 
--- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
--- What else takes rows away, such as a replication role, is for whoever does it to follow with a new stamp.
+-- New keys, handles and sessions change no fact. New webhooks and decisions change the facts of an existing key. After
+-- changes without triggers, such as those of a replication role, replace the stamp by hand.
 CREATE CONSTRAINT TRIGGER tr_accounts__facts
 AFTER UPDATE OF partner_id ON accounts
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
@@ -109,7 +108,7 @@ CREATE CONSTRAINT TRIGGER tr_webhooks__facts
 AFTER INSERT OR DELETE ON webhooks
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
 
--- How a registration fares is no fact of a send, as long as it stays enabled.
+-- The health of an enabled webhook is not a fact.
 CREATE CONSTRAINT TRIGGER tr_webhooks__facts_changed
 AFTER UPDATE ON webhooks
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW

@@ -1,2 +1,2 @@
--- An identity never gives a number twice; SQLite is told to do likewise under this name.
+-- Changes nothing: an identity column of PostgreSQL never repeats a number.
 SELECT 1;

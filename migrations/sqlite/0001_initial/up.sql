@@ -1,5 +1,5 @@
--- Instants are milliseconds since the Unix epoch. Ids are TypeIDs and sort by creation, byte by byte.
--- Foreign keys stand only where rows are few: envelopes and deliveries go without, because they are the hot path.
+-- Times are milliseconds since the Unix epoch. Ids are TypeIDs: their bytes sort by time of creation.
+-- Envelopes and deliveries have no foreign keys, because every send writes them.
 
 CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
@@ -45,7 +45,7 @@ CREATE TABLE api_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_api_keys__account_id ON api_keys (account_id);
 
--- Revoked is final, whoever writes: no status follows it, and no root comes back.
+-- Revocation is final: the database rejects another status or a new root.
 CREATE TRIGGER tr_api_keys__revoked_is_final
 BEFORE UPDATE ON api_keys FOR EACH ROW
 WHEN OLD.status = 'revoked' AND (NEW.status <> 'revoked' OR NEW.root IS NOT NULL)
@@ -82,7 +82,7 @@ CREATE TABLE governance (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_governance__subject ON governance (subject);
 
--- With a rowid, unlike the others: rows this long are cheaper in a table of their own than inside an index.
+-- Has a rowid, unlike the other tables: long rows are cheaper in a table than inside the index of a primary key.
 CREATE TABLE envelopes (
     id TEXT NOT NULL PRIMARY KEY,
     sender TEXT NOT NULL,
@@ -110,8 +110,8 @@ CREATE TABLE webhooks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_webhooks__api_key_id ON webhooks (api_key_id);
 
--- A queue: a row goes when its notice was received. due_at is the end of the lease while somebody holds one,
--- and null once the schedule is exhausted.
+-- The queue of deliveries. A successful delivery deletes its row. `due_at` is the end of the lease of a leased row, and NULL
+-- after the last attempt.
 CREATE TABLE deliveries (
     envelope_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- What operators decide and what they did, what was remembered of idempotent sends, and what housekeeping needs.
+-- Decisions and audit trail of operators, idempotency keys of sends, and leases of housekeeping tasks.
 
--- Who brought a decision to its status.
+-- The operators that changed the status of a decision.
 ALTER TABLE governance ADD COLUMN "by" TEXT NOT NULL DEFAULT 'unknown';
 
 CREATE INDEX ix_accounts__partner_id ON accounts (partner_id) WHERE partner_id IS NOT NULL;
@@ -17,8 +17,8 @@ CREATE TABLE audit_entries (
     hash BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The trail is only ever added to, whoever writes, and without gaps. The last of these also stops INSERT OR REPLACE,
--- which deletes without asking the others.
+-- The audit trail has no gaps, and accepts only new rows. The last trigger also rejects INSERT OR REPLACE, which deletes
+-- rows without firing the other triggers.
 CREATE TRIGGER tr_audit_entries__no_update
 BEFORE UPDATE ON audit_entries FOR EACH ROW
 BEGIN
@@ -36,7 +36,7 @@ BEGIN
     SELECT RAISE(ABORT, 'the audit trail has no gaps');
 END;
 
--- No foreign keys: the hot path. A row whose envelope was purged counts for nothing.
+-- No foreign keys, because sends write here. A row without its envelope has no effect.
 CREATE TABLE remembered (
     api_key_id TEXT NOT NULL,
     idempotency_key TEXT NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE overages (
     PRIMARY KEY (api_key_id, month)
 ) STRICT, WITHOUT ROWID;
 
--- Who does a chore, and until when nobody else may.
+-- The node that runs a housekeeping task, and the end of its lease.
 CREATE TABLE chores (
     name TEXT NOT NULL PRIMARY KEY,
     node INTEGER NOT NULL,

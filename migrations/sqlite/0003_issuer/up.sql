@@ -1,4 +1,4 @@
--- The service's own keys: every one that ever signed stays.
+-- The service's own keys. Keys that were used for signatures are never deleted.
 CREATE TABLE issuer_keys (
     id TEXT NOT NULL PRIMARY KEY,
     public_key BLOB NOT NULL,

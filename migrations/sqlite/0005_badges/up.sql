@@ -1,4 +1,4 @@
--- What was found about keys, and the badges that they were granted.
+-- Assessments of keys, and their badges.
 CREATE TABLE assessments (
     id TEXT NOT NULL PRIMARY KEY,
     api_key_id TEXT NOT NULL REFERENCES api_keys (id),
@@ -25,8 +25,8 @@ CREATE TABLE attestations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_attestations__api_key_id__name__at ON attestations (api_key_id, name, at, id);
 
--- Findings are only ever added, whoever writes. The last of each three also stops INSERT OR REPLACE, which deletes
--- without asking the others.
+-- Assessments accept only new rows. The last of each three triggers also rejects INSERT OR REPLACE, which deletes rows
+-- without firing the other triggers.
 CREATE TRIGGER tr_assessments__no_update
 BEFORE UPDATE ON assessments FOR EACH ROW
 BEGIN
@@ -67,7 +67,7 @@ CREATE TABLE badges (
     subject TEXT NOT NULL,
     jurisdiction TEXT,
     circuits_version INTEGER,
-    -- Which bit of which status list: never given twice.
+    -- The bit of a status list. No two badges share a bit.
     position INTEGER NOT NULL UNIQUE,
     issued_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,

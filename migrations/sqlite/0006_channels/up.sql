@@ -1,6 +1,6 @@
--- What the envelopes of the channel suite open with: a row for many envelopes. A row's id carries the time when the
--- channel began, so housekeeping needs no index but the key. No foreign keys: the hot path. With a rowid: rows this
--- long are cheaper in a table of their own than inside an index.
+-- Channels: the key material of many envelopes in the channel suite. An id contains the time of the first envelope, so
+-- housekeeping needs only the primary key. No foreign keys, because sends write here. Has a rowid, because long rows are
+-- cheaper in a table than inside the index of a primary key.
 CREATE TABLE channels (
     id TEXT NOT NULL PRIMARY KEY,
     sender TEXT NOT NULL,

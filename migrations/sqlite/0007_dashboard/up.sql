@@ -1,4 +1,4 @@
--- What each key sent and received a day, counted by housekeeping, and how far each kind of row has been counted.
+-- Sent and received envelopes of each key and day, counted by housekeeping, and the progress of the counts.
 
 CREATE TABLE daily_counts (
     api_key_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- What sends are decided on changes rarely and is read all the time: a stamp says whether it is still what it was. Each
--- change draws a new one, so that no two states ever have the same, not even after a crash or a restored backup. Who
--- writes is alone, so there is nothing to lock.
+-- The facts of sends change rarely, and are read by every batch. The stamp is their version. Each change replaces it by a
+-- random stamp, so that no two states share one, even after a crash or a restored backup. SQLite has one writer, so there
+-- is no lock.
 
 CREATE TABLE facts_stamp (
     id INTEGER PRIMARY KEY DEFAULT 1 CHECK (id = 1),
@@ -8,7 +8,7 @@ CREATE TABLE facts_stamp (
 ) STRICT;
 INSERT INTO facts_stamp (stamp) VALUES (hex(randomblob(16)));
 
--- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
+-- New keys, handles and sessions change no fact. New webhooks and decisions change the facts of an existing key.
 CREATE TRIGGER tr_accounts__facts
 AFTER UPDATE OF partner_id ON accounts
 BEGIN
@@ -96,7 +96,7 @@ BEGIN
     UPDATE facts_stamp SET stamp = hex(randomblob(16));
 END;
 
--- How a registration fares is no fact of a send, as long as it stays enabled.
+-- The health of an enabled webhook is not a fact.
 CREATE TRIGGER tr_webhooks__facts
 AFTER UPDATE ON webhooks
 WHEN (OLD.api_key_id, OLD.url, OLD.secret, OLD.retiring, OLD.status)

@@ -1,5 +1,5 @@
--- A number is never given twice, also when the newest attempt was deleted: attempts are counted up to a number, and none
--- may come up again below it.
+-- A number is never used twice, even after the newest attempt was deleted. The daily counts include all attempts up to a
+-- number, so new attempts must have higher numbers.
 CREATE TABLE attempts_anew (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
