@@ -89,7 +89,8 @@ pub use owner::{
     account_owner::{Owner, form_token},
     confirmation::{ConfirmationFault, ConfirmedOwner},
     event_log::{
-        EventLogCursor, EventLogEntry, EventLogPage, EventReport, ListEvents, LoggedWebhook,
+        AttemptHeaders, EventLogCursor, EventLogEntry, EventLogPage, EventReport, ListEvents,
+        LoggedWebhook, ReportedAttempt,
     },
     health::{AttemptCount, RecentAttempts, WebhookReport},
     views::{KeyPage, PendingCount, SessionView, Truncated},

@@ -24,7 +24,7 @@ use std::{
 
 use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{
-    Clock, LeaseToken, LeasedDelivery, TestEvent, Timestamp,
+    Clock, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, Timestamp,
     ports::{Dispatch, EventSigner, FinishTest, Outbox},
 };
 use sealpost_wallet::{Keyring, WalletError};
@@ -38,7 +38,10 @@ use self::{
     threads::{ThreadStarter, Threads},
     worker_inboxes::WorkerInboxes,
 };
-use crate::{address_guard::resolver, http::tls::tls_config, settings::Settings};
+use crate::{
+    address_guard::resolver, http::tls::tls_config, settings::Settings,
+    signing::signing_keys::SigningKeys,
+};
 
 /// Why a dispatcher did not start.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +70,8 @@ pub struct Dispatcher {
     shared: Arc<SharedState>,
     clock: Arc<dyn Clock>,
     outbox: Arc<dyn Outbox>,
+    keyring: Arc<Keyring>,
+    signer: Option<Arc<dyn EventSigner>>,
     settings: Arc<Settings>,
     threads: Mutex<Option<Threads>>,
 }
@@ -102,9 +107,9 @@ impl Dispatcher {
         let starter = ThreadStarter { settings, dependencies, shared, tls, user_agent };
         let (threads, inboxes, tests) = starter.start().map_err(DispatchError::Thread)?;
         let ThreadStarter { settings, dependencies, shared, .. } = starter;
-        let Dependencies { outbox, clock, .. } = dependencies;
+        let Dependencies { outbox, keyring, clock, signer, .. } = dependencies;
         let threads = Mutex::new(Some(threads));
-        Ok(Self { inboxes, tests, shared, clock, outbox, settings, threads })
+        Ok(Self { inboxes, tests, shared, clock, outbox, keyring, signer, settings, threads })
     }
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
@@ -169,6 +174,22 @@ impl Dispatch for Dispatcher {
 
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool {
         self.tests.accept((event, finish))
+    }
+
+    fn signature(
+        &self,
+        target: &Target,
+        event_id: &EventId,
+        body: &[u8],
+        at: Timestamp,
+    ) -> Option<String> {
+        let keys = SigningKeys::unwrap(target, &self.keyring, self.signer.as_ref());
+        let keys = keys.inspect_err(|error| {
+            let error: &(dyn Error + 'static) = error;
+            tracing::error!(error, webhook.id = %target.webhook_id, "cannot decrypt a signing secret");
+        });
+        let timestamp = at.as_seconds().to_string();
+        Some(keys.ok()?.sign(&event_id.to_string(), &timestamp, body, at))
     }
 }
 

@@ -36,6 +36,19 @@ pub struct Webhook {
     pub last_failure: Option<LastFailure>,
 }
 
+impl Webhook {
+    /// Returns the data for deliveries to this webhook. `account_id` is the account of its key.
+    pub fn target(&self, account_id: AccountId) -> Target {
+        Target {
+            webhook_id: self.id,
+            account_id,
+            url: self.url.clone(),
+            secret: self.secret.clone(),
+            retiring: self.retiring.clone(),
+        }
+    }
+}
+
 /// The data of a webhook for its deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {

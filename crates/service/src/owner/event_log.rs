@@ -1,6 +1,6 @@
 //! The log of all events of a key: the attempts at all its webhooks, and one event with its request and responses.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptNumber, Event, EventId, PendingDelivery, Refusal, Timestamp, Webhook,
@@ -74,7 +74,24 @@ pub struct EventReport {
     /// The body of the requests. `None` if the event is no longer stored.
     pub body: Option<String>,
     /// The pending deliveries, then the attempts, newest first. At most 100 attempts.
-    pub entries: Vec<EventLogEntry>,
+    pub attempts: Vec<ReportedAttempt>,
+}
+
+/// An attempt or a pending delivery of one event.
+pub struct ReportedAttempt {
+    /// The attempt or the pending delivery, with its webhook.
+    pub entry: EventLogEntry,
+    /// The headers of the request that depend on the attempt. `None` for a pending delivery.
+    pub headers: Option<AttemptHeaders>,
+}
+
+/// The headers of a webhook request that depend on the attempt.
+pub struct AttemptHeaders {
+    /// The value of `webhook-timestamp`: the time of the signature in seconds since the Unix epoch.
+    pub timestamp_s: i64,
+    /// The value of `webhook-signature`, computed with the present secrets. If a secret was replaced after the attempt,
+    /// the sent value was different. `None` if the event is no longer stored.
+    pub signature: Option<String>,
 }
 
 impl Owner<'_> {
@@ -126,18 +143,27 @@ impl Owner<'_> {
                 return Err(Refusal::EnvelopeNotFound.into());
             }
             let find = |id: &WebhookId| webhooks.iter().find(|webhook| webhook.id == *id);
+            let body = event.as_ref().and_then(|event| event.body(core.settings.events).ok());
             let pending = pending.into_iter().filter_map(|(id, pending)| {
-                find(&id).map(|webhook| EventLogEntry::pending(webhook, pending))
+                let entry = EventLogEntry::pending(find(&id)?, pending);
+                Some(ReportedAttempt { entry, headers: None })
             });
             let attempts = attempts.into_iter().filter_map(|(id, attempt)| {
-                find(&id).map(|webhook| EventLogEntry::attempt(webhook, attempt))
+                let webhook = find(&id)?;
+                let signed_at = attempt.at.minus(Duration::from_millis(attempt.duration_ms.into()));
+                let signature = body.as_ref().and_then(|body| {
+                    core.dispatch.signature(&webhook.target(account), &event_id, body, signed_at)
+                });
+                let headers = AttemptHeaders { timestamp_s: signed_at.as_seconds(), signature };
+                let entry = EventLogEntry::attempt(webhook, attempt);
+                Some(ReportedAttempt { entry, headers: Some(headers) })
             });
-            let body = event.as_ref().and_then(|event| event.body(core.settings.events).ok());
+            let attempts = pending.chain(attempts).collect();
             Ok(EventReport {
                 event_id,
                 at: event.as_ref().map(Event::timestamp),
+                attempts,
                 body: body.and_then(|body| String::from_utf8(body).ok()),
-                entries: pending.chain(attempts).collect(),
             })
         })
         .await

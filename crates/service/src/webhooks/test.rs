@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKeyId, AttemptFailure, AttemptOutcome, OwnEventId, Refusal, Target, TestEvent,
+    AccountId, ApiKeyId, AttemptFailure, AttemptOutcome, OwnEventId, Refusal, TestEvent,
     TestResult, WebhookId, ports::Durability,
 };
 use sealpost_wallet::random;
@@ -65,15 +65,8 @@ impl Core {
     ) -> Result<TestEvent, Error> {
         let webhook = find(&mut *self.store.lookup()?, key, webhook_id)??;
         let timestamp = self.clock.now();
-        let target = Target {
-            webhook_id: webhook.id,
-            account_id,
-            url: webhook.url,
-            secret: webhook.secret,
-            retiring: webhook.retiring,
-        };
         let id = OwnEventId::new(timestamp, random()?);
-        Ok(TestEvent { id, target: Arc::new(target), timestamp })
+        Ok(TestEvent { id, target: Arc::new(webhook.target(account_id)), timestamp })
     }
 
     /// Sends a test event, and waits for the end of the attempt.

@@ -12,8 +12,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountSecrets, Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, TestEvent,
-    Timestamp,
+    AccountSecrets, Clock, Did, EventId, Handle, Label, LeaseToken, LeasedDelivery, Refusal,
+    Target, TestEvent, Timestamp,
     ports::{
         Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, Store, StoreError,
         TargetGuard, Tx,
@@ -229,6 +229,10 @@ impl Dispatch for RecordedDispatch {
 
     fn test(&self, _: TestEvent, _: FinishTest) -> bool {
         false
+    }
+
+    fn signature(&self, _: &Target, _: &EventId, _: &[u8], _: Timestamp) -> Option<String> {
+        None
     }
 }
 

@@ -42,9 +42,17 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The running attempts, by the id of the task. Each attempt has its delivery, and a slot that counts the attempt
-    /// against the limits of requests in flight.
-    in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
+    /// The running attempts, by the id of the task.
+    in_flight: HashMap<Id, RunningAttempt>,
+}
+
+/// A delivery whose request is in flight.
+struct RunningAttempt {
+    delivery: LeasedDelivery,
+    /// Counts the attempt against the limits of requests in flight.
+    slot: Slot,
+    /// The time that the signature of the request covers.
+    signed_at: Timestamp,
 }
 
 /// The settings and shared objects of one delivery worker.
@@ -182,7 +190,7 @@ impl DeliveryWorker {
         self.release_deferred();
         let in_flight = std::mem::take(&mut self.in_flight).into_values();
         self.set_gauges(QueueCounts::default());
-        let held = in_flight.map(|(delivery, _)| delivery).chain(self.targets.into_queued());
+        let held = in_flight.map(|attempt| attempt.delivery).chain(self.targets.into_queued());
         held.map(|delivery| (delivery.id(), delivery.lease)).collect()
     }
 }

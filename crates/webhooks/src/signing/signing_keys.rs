@@ -47,7 +47,7 @@ impl SigningKeys {
     /// the webhook, by replaced secrets that are still valid, and by the key of the service.
     ///
     /// Receivers ignore signatures of unknown versions.
-    pub(super) fn sign(
+    pub(crate) fn sign(
         &self,
         event_id: &str,
         timestamp: &str,

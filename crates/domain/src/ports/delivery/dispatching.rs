@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::ports::error::StoreError;
 use crate::{
-    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, TestEvent, TestResult, Timestamp,
-    WebhookId,
+    AttemptResult, DeliveryId, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, TestResult,
+    Timestamp, WebhookId,
 };
 
 /// The queue of deliveries in the database. A dispatcher (the sender of webhook requests) leases deliveries and records
@@ -96,6 +96,16 @@ pub trait Dispatch: Send + Sync {
     /// Returns `false` if too many test events are in progress. If the dispatcher stops or cannot decrypt the signing
     /// secrets, drops `finish` without calling it.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
+
+    /// Returns the value of the header `webhook-signature` of a request that is sent to `target` at `at`, signed with
+    /// the present secrets. `None` if the newest secret cannot be decrypted.
+    fn signature(
+        &self,
+        target: &Target,
+        event_id: &EventId,
+        body: &[u8],
+        at: Timestamp,
+    ) -> Option<String>;
 }
 
 /// A callback for the result of a test event.

@@ -11,8 +11,9 @@ use std::{
 };
 
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, KeyStatus, Label,
-    LeaseToken, LeasedDelivery, Plan, Refusal, Session, Suite, TestEvent, TokenHash, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, EventId, KeyStatus, Label,
+    LeaseToken, LeasedDelivery, Plan, Refusal, Session, Suite, Target, TestEvent, TokenHash,
+    Wrapped,
     ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -150,6 +151,10 @@ impl Dispatch for NoDispatch {
 
     fn test(&self, _: TestEvent, _: FinishTest) -> bool {
         false
+    }
+
+    fn signature(&self, _: &Target, _: &EventId, _: &[u8], _: Timestamp) -> Option<String> {
+        None
     }
 }
 

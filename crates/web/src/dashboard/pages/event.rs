@@ -34,7 +34,8 @@ pub(crate) async fn show(
     let (key, event) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.event(&id, event_id).await?)))
         .await?;
-    let mut webhooks: Vec<_> = event.entries.iter().map(|entry| &entry.webhook).collect();
+    let mut webhooks: Vec<_> =
+        event.attempts.iter().map(|attempt| &attempt.entry.webhook).collect();
     webhooks.sort_by_key(|webhook| webhook.webhook_id);
     webhooks.dedup();
     let main = EventPage {
@@ -46,13 +47,6 @@ pub(crate) async fn show(
         webhooks,
     };
     Ok(PageResponse::ok(user.frame(), "Event", &main))
-}
-
-/// Returns the value of the header `webhook-timestamp` of an attempt: the start of the attempt in seconds since the
-/// Unix epoch.
-fn timestamp_header(attempt: &DeliveryView) -> i64 {
-    let started = attempt.at.as_millis() - attempt.duration_ms.map_or(0, i64::from);
-    Timestamp::from_millis(started).as_seconds()
 }
 
 /// Describes the result of an attempt: the HTTP status, or the error if there was no response.

@@ -5,7 +5,7 @@ use std::{error::Error, rc::Rc, time::Instant};
 
 use sealpost_domain::{LeasedDelivery, Timestamp};
 
-use super::{DeliveryWorker, WorkerContext};
+use super::{DeliveryWorker, RunningAttempt, WorkerContext};
 use crate::{
     http::target_sender::TargetSender,
     queue::fair_queue::Slot,
@@ -32,7 +32,7 @@ impl DeliveryWorker {
             let start = Instant::now();
             (sender.send(request).await, start.elapsed())
         });
-        self.in_flight.insert(attempt.id(), (delivery, slot));
+        self.in_flight.insert(attempt.id(), RunningAttempt { delivery, slot, signed_at: now });
         Ok(())
     }
 

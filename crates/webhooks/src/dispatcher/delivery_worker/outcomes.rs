@@ -3,10 +3,10 @@
 
 use std::{error::Error, sync::mpsc, time::Duration};
 
-use sealpost_domain::{AttemptFailure, AttemptResult, LeasedDelivery, Outcome, WebhookId};
+use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, WebhookId};
 use tokio::task::{Id, JoinError};
 
-use super::{DeliveryWorker, FinishedAttempt};
+use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
 use crate::{
     circuit_breaker::{BreakerTransition, target_health::HealthSign},
     dispatcher::outcome_message::OutcomeMessage,
@@ -22,18 +22,18 @@ impl DeliveryWorker {
             tracing::error!(error, "an attempt panicked; counted as a failed attempt");
             (join_error.id(), (AttemptReport::failed(AttemptFailure::Protocol), Duration::ZERO))
         });
-        let Some((delivery, slot)) = self.in_flight.remove(&id) else { return };
-        let (now, target) = (self.context.clock.now(), delivery.target.webhook_id);
+        let Some(attempt) = self.in_flight.remove(&id) else { return };
+        let (now, target) = (self.context.clock.now(), attempt.delivery.target.webhook_id);
         let sign = if report.has_response() {
             HealthSign::Response(duration)
         } else {
             HealthSign::NoResponse
         };
-        if let Some(transition) = self.targets.finish(target, &slot, sign, now) {
+        if let Some(transition) = self.targets.finish(target, &attempt.slot, sign, now) {
             log_transition(target, transition);
         }
         self.senders.mark_used(target);
-        let result = self.decide(&delivery, report, duration);
+        let result = self.decide(&attempt, report, duration);
         if result.outcome == Outcome::Gone {
             tracing::info!(webhook.id = %target, "the receiver responded 410; disabling its webhook");
             self.targets.withdraw(target, now);
@@ -42,16 +42,18 @@ impl DeliveryWorker {
         self.expedite();
     }
 
+    /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed time,
+    /// so that the signature can be computed again.
     fn decide(
         &self,
-        delivery: &LeasedDelivery,
+        RunningAttempt { delivery, signed_at, .. }: &RunningAttempt,
         report: AttemptReport,
         duration: Duration,
     ) -> AttemptResult {
-        let at = self.context.clock.now();
+        let now = self.context.clock.now();
         let attempts = delivery.attempts.saturating_add(1);
         let schedule = &self.context.settings.schedule;
-        let outcome = retry::outcome::decide(schedule, attempts, &report, at, jitter);
+        let outcome = retry::outcome::decide(schedule, attempts, &report, now, jitter);
         self.context.shared.counters.count_attempt(outcome);
         tracing::debug!(
             event.id = event_id(delivery),
@@ -62,6 +64,7 @@ impl DeliveryWorker {
         );
         let (id, lease, response) = (delivery.id(), delivery.lease, report.response);
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
+        let at = signed_at.plus(Duration::from_millis(duration_ms.into()));
         AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
     }
 
