@@ -476,6 +476,9 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     });
     assert_eq!(entries(&browser.page(&format!("{log}?webhook={hook}&state=succeeded"))), 1);
     assert_eq!(entries(&browser.page(&format!("{log}?state=exhausted"))), 0);
+    assert_eq!(entries(&browser.page(&format!("{log}?before=2099-01-31T12:00"))), 2);
+    assert_eq!(entries(&browser.page(&format!("{log}?before=2020-01-31T12:00:01"))), 0);
+    assert!(browser.page(&format!("{log}?before=noon")).contains("This is not a time."));
     let found = browser.get(&format!("{log}?id={envelope}"));
     assert_eq!(found.header("location"), Some(&*format!("{log}/{envelope}")));
     assert!(browser.page(&format!("{log}?id=rubbish")).contains("This is not the id of an event"));

@@ -3,8 +3,8 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptNumber, Event, EventId, PendingDelivery, Refusal, Timestamp, Webhook,
-    WebhookId, ports::Lookup,
+    ApiKeyId, Attempt, AttemptNumber, EnvelopeId, Event, EventId, PendingDelivery, Refusal,
+    Timestamp, Webhook, WebhookId, ports::Lookup,
 };
 
 use super::account_owner::{NO_KEY, Owner};
@@ -23,6 +23,8 @@ pub struct ListEvents {
     pub webhook_id: Option<WebhookId>,
     /// Lists only entries in this state. `None` lists all attempts, but no pending deliveries.
     pub state: Option<DeliveryState>,
+    /// Lists only attempts that ended before this time, and pending deliveries of earlier events. `None` for no bound.
+    pub before: Option<Timestamp>,
     /// Maximum number of entries.
     pub limit: u32,
     /// The `next` of the previous page; `None` for the first page.
@@ -100,6 +102,17 @@ impl Owner<'_> {
         let key = *key;
         self.read(move |core, lookup, account, _now| {
             lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            let start = match (query.cursor, query.before, query.state) {
+                (Some(cursor), ..) => Some(cursor),
+                (None, None, _) => None,
+                (None, Some(before), Some(DeliveryState::Pending)) => {
+                    Some(EventLogCursor::Event(EnvelopeId::new(before, [0; 10]).into()))
+                }
+                (None, Some(before), _) => {
+                    Some(EventLogCursor::Attempt(lookup.first_attempt_at(before)?))
+                }
+            };
+            let query = ListEvents { cursor: start, ..query };
             let mut lookup = core.store.lookup()?;
             let all = lookup.list_webhooks(&key)?;
             let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
@@ -264,8 +277,6 @@ const ATTEMPTS_MAX: u32 = 100;
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::EnvelopeId;
-
     use super::*;
 
     #[test]

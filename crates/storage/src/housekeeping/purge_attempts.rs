@@ -11,8 +11,9 @@ use crate::{
     connection::{AnyConnection, fault::Fault},
     housekeeping::partitions::{self, ATTEMPTS},
     query::statement::Statement,
+    queue::delivery_log,
     rows::columns,
-    schema::{attempts as a, envelopes as e},
+    schema::envelopes as e,
 };
 
 /// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
@@ -39,7 +40,9 @@ pub(crate) fn purge_attempts(
         }
         AnyConnection::Sqlite(_) => vec![(None, before)],
     };
-    let end = end_of_expired(conn, before)?;
+    // Without a bound, a search for the last expired attempts would read all live attempts. A number that is wrong because
+    // of a wrong clock deletes no attempt too early, because the deletion also checks the time of each attempt.
+    let end = delivery_log::first_attempt_at(conn, before)?;
     let mut purged = 0;
     for (from, below) in ranges {
         let left = columns::number(limit_reached - purged, "limit")?;
@@ -72,27 +75,6 @@ fn purge_rows(
         .bind::<BigInt, _>(end)
         .bind::<BigInt, _>(limit)
         .execute(conn)?)
-}
-
-/// Returns a number that bounds the search for expired attempts: the attempts that ended before `before` have lower
-/// numbers. Without a bound, a search for the last expired attempts would read all live attempts.
-///
-/// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
-/// After times from wrong clocks, the number can be too low or too high for a while. This deletes no attempt too early,
-/// because the deletion also checks the time of each attempt.
-fn end_of_expired(conn: &mut AnyConnection, before: Timestamp) -> Result<i64, Fault> {
-    let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
-    let Some(highest) = highest.optional()? else { return Ok(0) };
-    let (mut low, mut high) = (0, highest + 1);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let next = a::table.filter(a::number.ge(middle)).order(a::number);
-        match next.select((a::number, a::at)).first::<(i64, i64)>(conn).optional()? {
-            Some((number, at)) if at < before.as_millis() => low = number + 1,
-            _ => high = middle,
-        }
-    }
-    Ok(low)
 }
 
 /// Deletes the attempts with the lowest numbers in the range. Reads no other attempts, so that the cost does not depend

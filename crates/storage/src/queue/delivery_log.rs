@@ -52,6 +52,26 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
+/// Returns the lowest number such that this attempt and all later attempts ended at `at` or later. All attempts have lower
+/// numbers if none ended that late.
+///
+/// A binary search finds the number, because later attempts have higher numbers and no index orders attempts by time.
+/// After times from wrong clocks, the number can be too low or too high for a while.
+pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Result<i64, Fault> {
+    let highest = a::table.order(a::number.desc()).select(a::number).first::<i64>(conn);
+    let Some(highest) = highest.optional()? else { return Ok(0) };
+    let (mut low, mut high) = (0, highest + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let next = a::table.filter(a::number.ge(middle)).order(a::number);
+        match next.select((a::number, a::at)).first::<(i64, i64)>(conn).optional()? {
+            Some((number, ended)) if ended < at.as_millis() => low = number + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
+
 /// Returns attempts of a webhook, newest first. The index sorts attempts by outcome and then by number. Therefore this
 /// function runs one query for each outcome, and merges the results.
 pub(crate) fn attempts(

@@ -9,8 +9,9 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptTiming, Event,
-    EventId, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook, WebhookId,
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptNumber,
+    AttemptTiming, Event, EventId, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,
+    WebhookId,
     ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
 };
 
@@ -101,6 +102,10 @@ impl OwnerLookup for Reader<'_> {
         limit: u32,
     ) -> Result<Vec<AttemptTiming>, StoreError> {
         self.run(|conn| delivery_log::recent(conn, id, since, limit))
+    }
+
+    fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
+        self.run(|conn| delivery_log::first_attempt_at(conn, at).map(AttemptNumber))
     }
 
     fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError> {

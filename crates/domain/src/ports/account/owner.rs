@@ -2,9 +2,9 @@
 
 use crate::ports::error::StoreError;
 use crate::{
-    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptTiming, Event,
-    EventId, GovernanceStanding, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,
-    WebhookId,
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptNumber,
+    AttemptTiming, Event, EventId, GovernanceStanding, PendingDelivery, SessionDetails, Timestamp,
+    Usage, Webhook, WebhookId,
 };
 
 /// Reads the data on the dashboard of an account's owner. An envelope waits if its recipient's key has no webhook for
@@ -82,6 +82,10 @@ pub trait OwnerLookup {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<AttemptTiming>, StoreError>;
+
+    /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate if
+    /// the clocks of nodes differ.
+    fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError>;
 
     /// Finds an event of a key. `None` if the key has no such event, or if it is no longer stored.
     fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError>;

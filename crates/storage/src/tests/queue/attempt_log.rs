@@ -17,6 +17,7 @@ on_both!(
     leased_and_exhausted_deliveries_show_no_due_time,
     the_log_is_readable_during_a_write,
     recent_attempts_are_read_up_to_a_limit,
+    the_log_is_searched_by_time,
     an_event_is_found_with_its_attempts_and_pending_deliveries,
 );
 
@@ -232,6 +233,24 @@ fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
     assert_eq!(recent(&to.id, 1200, 9), all[..3]);
     assert_eq!(recent(&to.id, 0, 2), all[..2]);
     assert!(recent(&other.id, 0, 9).is_empty());
+}
+
+fn the_log_is_searched_by_time(db: &Fixture) {
+    let first_attempt_at = |when| db.owner_lookup().unwrap().first_attempt_at(at(when)).unwrap();
+    assert_eq!(first_attempt_at(0), AttemptNumber(0));
+    let to = db.register(&db.activate().id);
+    db.send(&to, 3);
+    for (held, when) in claim(db, 1000, 1).iter().zip([1100, 1200, 1300]) {
+        record(db, &[result_of(held, when, Outcome::Succeeded)]);
+    }
+    let before = |when| {
+        let found = attempts(db, &to, None, Some(first_attempt_at(when)), 9);
+        found.iter().map(|attempt| attempt.at.as_millis()).collect::<Vec<_>>()
+    };
+    assert_eq!(before(1100), [0; 0]);
+    assert_eq!(before(1101), [1100]);
+    assert_eq!(before(1300), [1200, 1100]);
+    assert_eq!(before(9000), [1300, 1200, 1100]);
 }
 
 fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp, WebhookId};
+use sealpost_domain::{ApiKeyId, EventId, KeyStatus, TimeFault, Timestamp, WebhookId};
 use sealpost_service::{
     DeliveryState, EventLogCursor, EventLogPage, KeyStanding, ListEvents, Manage,
 };
@@ -45,6 +45,9 @@ pub(crate) struct EventsQuery {
     webhook: String,
     #[serde(default)]
     state: String,
+    /// A time in UTC as browsers send it, such as `2027-01-31T12:00`.
+    #[serde(default)]
+    before: String,
     #[serde(default)]
     cursor: String,
 }
@@ -63,15 +66,28 @@ impl EventsQuery {
         ListEvents {
             webhook_id: self.webhook.parse::<WebhookId>().ok(),
             state: DeliveryState::from_name(&self.state),
+            before: self.before().ok().flatten(),
             limit: ENTRIES_PER_PAGE.into(),
             cursor: self.cursor.parse::<EventLogCursor>().ok(),
         }
     }
 
+    /// Returns the time of the filter. `None` if the filter is empty.
+    fn before(&self) -> Result<Option<Timestamp>, TimeFault> {
+        match self.before.trim() {
+            "" => Ok(None),
+            // A browser sends seconds only if they are not zero.
+            time if time.len() == "2027-01-31T12:00".len() => {
+                format!("{time}:00Z").parse().map(Some)
+            }
+            time => format!("{time}Z").parse().map(Some),
+        }
+    }
+
     /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
     pub(super) fn begins_with_newest_attempt(&self) -> bool {
-        let ListEvents { state, cursor, .. } = self.list();
-        cursor.is_none() && !matches!(state, Some(DeliveryState::Pending))
+        let ListEvents { state, before, cursor, .. } = self.list();
+        cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
 
     /// Returns the address of the live stream of this list.
@@ -95,7 +111,8 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let id = key_of(&user, &key)?;
     if query.id.trim().is_empty() {
-        return load(&user, &id, &query, Notice::default()).await;
+        let problem = query.before().err().map(|_malformed| MALFORMED_TIME.to_owned());
+        return load(&user, &id, &query, Notice { problem, ..Notice::default() }).await;
     }
     if let Ok(event) = query.id.trim().parse::<EventId>() {
         let page = format!("/dashboard/keys/{id}/events/{event}");
@@ -170,5 +187,6 @@ const STATES: [(&str, &str); 5] = [
     ("exhausted", "exhausted: no further attempt"),
     ("pending", "pending deliveries"),
 ];
+const MALFORMED_TIME: &str = "This is not a time. Give a time in UTC, such as 2027-01-31T12:00.";
 /// Number of log entries on one page.
 pub(super) const ENTRIES_PER_PAGE: u8 = 50;
