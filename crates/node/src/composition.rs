@@ -19,7 +19,7 @@ use crate::{
     error::{Failure, NodeError, database_error},
     files::circuits,
     files::{circuits, reserved_handles},
-    journal::{Journal, keeper::JournalKeeper, recovery::recover_and_attach},
+    journal::{keeper::JournalKeeper, record::Journal, recovery::recover_and_attach},
     keys::{source::KeySource, watch::KeyFileWatch},
     settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
 };
@@ -75,7 +75,7 @@ impl Components {
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
         let key_file_watch = shared.watch_key_file(&key_source)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
-        let journal_keeper = keep_journal(journal, settings)?;
+        let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
         let Shared { database, clock, .. } = shared;
         Ok(Self {
@@ -216,9 +216,11 @@ impl Shared {
 
 fn keep_journal(
     journal: Option<Arc<Journal>>,
+    database: &Arc<Database>,
     settings: &Settings,
 ) -> Result<Option<JournalKeeper>, NodeError> {
-    let start = |journal| JournalKeeper::start(journal, settings.journal_retention.0);
+    let retention = settings.journal_retention.0;
+    let start = |journal| JournalKeeper::start(journal, Arc::clone(database), retention);
     let started = journal.map(start).transpose();
     started.map_err(|error| start_error("the thread of the revocation journal cannot start", error))
 }

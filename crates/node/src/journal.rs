@@ -4,7 +4,8 @@
 mod file;
 pub(crate) mod keeper;
 mod line;
+pub(crate) mod record;
 pub(crate) mod recovery;
 
-pub use keeper::Journal;
+pub use record::Journal;
 pub use recovery::{JournalRecovery, attach_for_command, recover_database};

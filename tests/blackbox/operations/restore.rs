@@ -5,12 +5,13 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::support::{Client, Database, Identity, binary, on_both, run, text};
+use crate::support::{Client, Database, Identity, SOON, binary, eventually, on_both, run, text};
 
 on_both!(
     a_node_revokes_again_before_its_first_request,
     admin_recover_revokes_again_and_ends_api_tokens,
     ended_sessions_alone_are_recognised,
+    a_running_node_revokes_again_after_a_loss_of_commits,
     a_journal_that_is_off_is_neither_written_nor_applied,
     an_unusable_journal_is_refused,
 );
@@ -77,6 +78,38 @@ fn ended_sessions_alone_are_recognised(database: &Database) {
     server.stop();
 }
 
+fn a_running_node_revokes_again_after_a_loss_of_commits(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let token = client.new_token(&alice, &["read"]);
+    let bearer = text(&token, "token");
+    let status = || client.status(&Identity { token: bearer.clone(), ..alice.clone() });
+    status().ok();
+    database.by_hand("CREATE TABLE kept AS SELECT * FROM api_tokens");
+    database.operate(&["token", "revoke", &text(&token, "token_id")]);
+    status().refused(401, "UNAUTHORIZED");
+    // The state after a failover to a standby that lacked the last commit.
+    database.by_hand(
+        "INSERT INTO api_tokens SELECT * FROM kept; UPDATE journal_marks SET mark = mark - 1",
+    );
+    eventually("the token is revoked again", SOON, || {
+        (database.count("api_tokens") == 0).then_some(())
+    });
+    status().refused(401, "UNAUTHORIZED");
+    eventually("the sessions end", SOON, || (client.status(&bob).status == 401).then_some(()));
+    assert_eq!(server.log().matches(RECOGNISED).count(), 1, "{}", server.log());
+    assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
+    // Later acts have marks again.
+    let marks = || database.count("journal_marks WHERE mark >= 2");
+    let bob_again = client.login(&bob.account, bob.login_secret.as_deref().unwrap());
+    let bob_again = text(&bob_again.ok(), "session_token");
+    database.operate(&["session", "end", &bob.account]);
+    client.status(&Identity { token: bob_again, ..bob }).refused(401, "UNAUTHORIZED");
+    assert_eq!(marks(), 1);
+    server.stop();
+}
+
 fn a_journal_that_is_off_is_neither_written_nor_applied(database: &Database) {
     let server = database.serve_with(&["--revocation-journal=off"]);
     let alice = server.client().new_identity();
@@ -131,9 +164,10 @@ fn the_command_restore_replaces_the_database_and_applies_the_journal() {
     assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", late.key)), 0);
     server.stop();
 
-    // The replaced database is complete: its log was moved with it.
+    // The replaced database is complete without a log.
     let line = ended.stdout.lines().find_map(|line| line.strip_prefix("the replaced database is "));
     let replaced = line.unwrap().split_once(": ").unwrap().0;
+    assert!(!Path::new(&format!("{replaced}-wal")).exists());
     let shown = run({
         let mut command = binary(&["admin", "key", "show", &late.key]);
         command.args(["--database-url", &format!("sqlite:{replaced}")]);

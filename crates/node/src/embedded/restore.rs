@@ -61,6 +61,7 @@ pub fn restore(
     let ready = work.join("ready.db");
     let prepared = copy_to(backup, &work.join("copy.db")).map_err(cannot).and_then(|copy| {
         let recovery = prepare(settings, &copy, &ready, journals, operator)?;
+        empty_log(settings, &database);
         let replaced = replace(&ready, &database, SystemClock.now()).map_err(|error| {
             let message = format!("the database {} cannot be replaced", database.display());
             NodeError::File(Failure::caused(message, error))
@@ -97,7 +98,18 @@ fn prepare(
     Ok(recovery)
 }
 
-/// Puts the file `ready` in the place of the database. First moves the write-ahead log of the old database away,
+/// Opens and closes the old database. SQLite then moves the content of the write-ahead log into the file, and deletes the
+/// log. Afterwards a crash during the replacement leaves either database complete.
+fn empty_log(settings: &DatabaseSettings, database: &Path) {
+    if !database.exists() {
+        return;
+    }
+    let url = DatabaseUrl::Sqlite(database.to_owned());
+    // Ignores an error, because a damaged database must be replaceable too. Its log is then moved.
+    drop(Database::open(&url, settings.storage));
+}
+
+/// Puts the file `ready` in the place of the database. First moves the write-ahead log of a damaged old database away,
 /// because SQLite would apply the log to the new file.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = data_folder::parent(database);

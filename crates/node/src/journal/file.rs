@@ -25,6 +25,16 @@ pub(crate) struct JournalContent {
     pub(crate) damaged: usize,
 }
 
+/// The highest mark in the first part of a journal file. A mark is a number that each transaction with journaled changes
+/// raises.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SearchedMarks {
+    /// Length of the part in bytes. It ends with a complete line.
+    end: u64,
+    /// The highest mark; 0 if the part has no mark.
+    pub(crate) mark: u64,
+}
+
 /// The reason why an existing journal file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalFault {
@@ -76,6 +86,30 @@ pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Searches the lines after the searched part for marks. Begins again if the file is shorter, as after a compaction.
+/// Returns marks of zero if the file does not exist.
+pub(crate) fn search_marks(
+    path: &Path,
+    searched: SearchedMarks,
+) -> Result<SearchedMarks, JournalFault> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(SearchedMarks::default());
+        }
+        opened => opened?,
+    };
+    let is_shorter = file.metadata()?.len() < searched.end;
+    let SearchedMarks { end, mark } = if is_shorter { SearchedMarks::default() } else { searched };
+    file.seek(SeekFrom::Start(end))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    let lines = bytes.get(..complete).unwrap_or_default().split(|byte| *byte == b'\n');
+    let marks = lines.filter_map(|line| Entry::parse(std::str::from_utf8(line).ok()?)?.mark);
+    let read = u64::try_from(complete).unwrap_or(u64::MAX);
+    Ok(SearchedMarks { end: end.saturating_add(read), mark: marks.fold(mark, u64::max) })
 }
 
 /// Creates the file if it is missing. Returns the header of the file, which another process may have created first.
@@ -295,6 +329,25 @@ mod tests {
             assert_eq!((content.damaged, content.entries.len()), (damaged, 2 - damaged));
             assert_eq!(content.entries.last(), Some(&revoked(2, Some(2), 2)));
         }
+    }
+
+    #[test]
+    fn marks_are_searched_in_new_lines() {
+        let (_folder, path) = scene();
+        let search = |searched| search_marks(&path, searched).unwrap();
+        let first = search(SearchedMarks::default());
+        assert_eq!(first, SearchedMarks::default());
+        append(&path, &header(), &[revoked(1, Some(9), 1), revoked(2, None, 2)]).unwrap();
+        let second = search(first);
+        assert_eq!((second.mark, search(second)), (9, second));
+        append(&path, &header(), &[revoked(3, Some(8), 3), revoked(4, Some(10), 4)]).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let third = search(second);
+        assert_eq!((third.mark, third.end), (10, whole.len() as u64));
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert_eq!(search(second).mark, 9);
+        compact(&path, Timestamp::from_millis(4)).unwrap();
+        assert_eq!(search(third).mark, 10);
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Compares a database with its revocation journal, and applies the journal to a restored database.
 
-use std::{error::Error, path::PathBuf, sync::Arc};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use sealpost_domain::{Clock, ports::RevocationJournal as _};
 use sealpost_service::{DatabaseRecovered, EndedCredentials, Operator};
@@ -10,8 +14,8 @@ use serde::Serialize;
 
 use super::{
     file::{self, JournalContent},
-    keeper::Journal,
     line::Header,
+    record::Journal,
 };
 use crate::{
     embedded::data_folder,
@@ -42,24 +46,60 @@ pub(crate) fn recover_and_attach(
     if let Some(content) = &journal.content {
         warn_of_damage(&journal.path, content);
         if is_older(database, content)? {
-            tracing::error!(
-                file = %journal.path.display(),
-                "the database is older than the revocation journal: revoking again, and ending all sessions"
-            );
-            let store = Arc::<Database>::clone(database);
-            let operator = Operator::new(store, Arc::clone(clock), RECOVERY_ACTOR.to_owned())
-                .giving_reason("the database is older than the revocation journal");
-            let content = std::slice::from_ref(content);
-            let done = apply(&operator, database, content, EndedCredentials::Sessions)?;
-            tracing::warn!(?done, "applied the revocation journal");
+            recover(&journal.path, content, database, clock)?;
         }
     }
-    let journal = journal.attach(database, true, clock)?;
+    let journal = journal.attach(database, clock)?;
     // Creates the file now, so that the log shows at once if it cannot be created.
     if journal.name().is_some() {
         tracing::debug!(file = %journal.path().display(), "recording revocations in the journal");
     }
     Ok(Some(journal))
+}
+
+/// Compares the database of a running node with the journal. If the database lost commits, for example in a failover to an
+/// asynchronous standby, applies the journal and ends all sessions. Returns whether the journal was applied.
+pub(super) fn recover_if_older(
+    journal: &Journal,
+    database: &Arc<Database>,
+) -> Result<bool, NodeError> {
+    // Read before the mark in the database, because transactions raise both at any time.
+    let newest = journal.newest_mark().map_err(|fault| unusable(journal.path(), fault))?;
+    let Some(name) = journal.known_name() else { return Ok(false) };
+    let mark = database.journal_mark(name).map_err(database_error)?.unwrap_or(0);
+    // Acts that are not in the file yet would not be applied. Their write is tried again.
+    if mark >= newest || journal.pending() > 0 {
+        return Ok(false);
+    }
+    // New marks would be lower than the marks of the lost acts. Acts without marks keep their order in the file.
+    journal.set_marks(false);
+    let content = file::read(journal.path()).map_err(|fault| unusable(journal.path(), fault))?;
+    if let Some(content) = &content {
+        recover(journal.path(), content, database, &journal.clock)?;
+    }
+    database.raise_journal_mark(name, newest).map_err(database_error)?;
+    journal.set_marks(true);
+    Ok(true)
+}
+
+/// Applies the journal of a database that is older than the journal, and ends all sessions.
+fn recover(
+    path: &Path,
+    content: &JournalContent,
+    database: &Arc<Database>,
+    clock: &Arc<dyn Clock>,
+) -> Result<(), NodeError> {
+    tracing::error!(
+        file = %path.display(),
+        "the database is older than the revocation journal: revoking again, and ending all sessions"
+    );
+    let store = Arc::<Database>::clone(database);
+    let operator = Operator::new(store, Arc::clone(clock), RECOVERY_ACTOR.to_owned())
+        .giving_reason("the database is older than the revocation journal");
+    let content = std::slice::from_ref(content);
+    let done = apply(&operator, database, content, EndedCredentials::Sessions)?;
+    tracing::warn!(?done, "applied the revocation journal");
+    Ok(())
 }
 
 /// Attaches the revocation journal to the database for an operator command. If the database is older than its journal,
@@ -73,7 +113,9 @@ pub fn attach_for_command(
     let Some(journal) = OwnJournal::read(settings, database)? else { return Ok(None) };
     let is_older =
         journal.content.as_ref().map(|content| is_older(database, content)).transpose()?;
-    journal.attach(database, !is_older.unwrap_or(false), clock).map(Some)
+    let journal = journal.attach(database, clock)?;
+    journal.set_marks(!is_older.unwrap_or(false));
+    Ok(Some(journal))
 }
 
 /// Applies journals to a database, and ends all sessions and API tokens. Also applies the database's own journal if its
@@ -133,14 +175,13 @@ impl OwnJournal {
     fn attach(
         self,
         database: &Arc<Database>,
-        has_marks: bool,
         clock: &Arc<dyn Clock>,
     ) -> Result<Arc<Journal>, NodeError> {
         // An error is ignored here, because each append reports that the file cannot be written.
         drop(data_folder::create_parent(&self.path));
         let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
         let new = Header { journal: hex::encode(name), database: self.database_id };
-        let journal = Arc::new(Journal::new(self.path, new, has_marks, Arc::clone(clock)));
+        let journal = Arc::new(Journal::new(self.path, new, Arc::clone(clock)));
         database.attach_journal(Arc::<Journal>::clone(&journal));
         Ok(journal)
     }
@@ -188,14 +229,14 @@ fn path_of(settings: &DatabaseSettings, database_id: &str) -> Option<PathBuf> {
     }
 }
 
-fn warn_of_damage(path: &std::path::Path, content: &JournalContent) {
+fn warn_of_damage(path: &Path, content: &JournalContent) {
     if content.damaged > 0 {
         let (file, lines) = (path.display(), content.damaged);
         tracing::warn!(%file, lines, "the revocation journal has damaged lines, which are skipped");
     }
 }
 
-fn unusable(path: &std::path::Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
+fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
     let message = format!(
         "the revocation journal {} cannot be used: correct its permissions, or move it away",
         path.display()

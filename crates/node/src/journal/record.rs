@@ -1,0 +1,189 @@
+//! Appends acts (revocations and similar changes) to the journal file of one database. Keeps acts in memory that cannot
+//! be written.
+
+use std::{
+    error::Error,
+    fmt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use sealpost_domain::{
+    Clock,
+    ports::{JournaledAct, RevocationJournal},
+};
+
+use super::{
+    file::{self, JournalFault, SearchedMarks},
+    line::{Entry, Header},
+};
+
+/// The revocation journal of one database.
+pub struct Journal {
+    pub(super) path: PathBuf,
+    /// The header that is written if the journal file must be created.
+    pub(super) new: Header,
+    /// The name of the journal, from the header of the file. Empty until the file was created or read.
+    name: OnceLock<String>,
+    /// Whether acts are recorded with marks. False if the database is older than the journal: a new mark would make the
+    /// database look up to date.
+    has_marks: AtomicBool,
+    /// The part of the file that was searched for marks.
+    searched: Mutex<SearchedMarks>,
+    pub(super) clock: Arc<dyn Clock>,
+    pending: Mutex<Vec<Entry>>,
+    pending_count: AtomicU64,
+}
+
+impl Journal {
+    pub(super) fn new(path: PathBuf, new: Header, clock: Arc<dyn Clock>) -> Self {
+        let (name, searched, pending, pending_count) = Default::default();
+        let has_marks = AtomicBool::new(true);
+        Self { path, new, name, has_marks, searched, clock, pending, pending_count }
+    }
+
+    /// Records later acts with or without marks.
+    pub(super) fn set_marks(&self, has_marks: bool) {
+        self.has_marks.store(has_marks, Ordering::Release);
+    }
+
+    /// Returns the highest mark in the file, to which other processes may have appended. Each call reads only the lines
+    /// that are new since the previous call.
+    pub(super) fn newest_mark(&self) -> Result<u64, JournalFault> {
+        let mut searched = self.searched.lock().unwrap_or_else(PoisonError::into_inner);
+        *searched = file::search_marks(&self.path, *searched)?;
+        Ok(searched.mark)
+    }
+
+    /// Returns the name of the journal. `None` if the file was neither created nor read.
+    pub(super) fn known_name(&self) -> Option<&str> {
+        self.name.get().map(String::as_str)
+    }
+
+    /// Returns the path of the journal file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the number of acts (journaled changes) that are not in the file yet.
+    pub fn pending(&self) -> u64 {
+        self.pending_count.load(Ordering::Acquire)
+    }
+
+    /// Tries again to write the acts (journaled changes) that are not in the file yet.
+    pub(super) fn write_pending(&self) {
+        let pending = self.lock();
+        if !pending.is_empty() {
+            self.write(pending);
+        }
+    }
+
+    fn write(&self, mut pending: MutexGuard<'_, Vec<Entry>>) {
+        match file::append(&self.path, &self.new, &pending) {
+            Ok(()) => pending.clear(),
+            Err(fault) => self.log(&fault),
+        }
+        self.pending_count
+            .store(u64::try_from(pending.len()).unwrap_or(u64::MAX), Ordering::Release);
+    }
+
+    fn log(&self, fault: &JournalFault) {
+        let error: &dyn Error = fault;
+        tracing::error!(
+            error,
+            file = %self.path.display(),
+            "the revocation journal cannot be written; a restore of the database could undo revocations"
+        );
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RevocationJournal for Journal {
+    fn name(&self) -> Option<String> {
+        if !self.has_marks.load(Ordering::Acquire) {
+            return None;
+        }
+        if self.name.get().is_none() {
+            match file::ensure(&self.path, &self.new) {
+                // An error only means that another thread has read the name in the meantime.
+                Ok(header) => drop(self.name.set(header.journal)),
+                Err(fault) => self.log(&fault),
+            }
+        }
+        self.name.get().cloned()
+    }
+
+    fn append(&self, mark: Option<u64>, acts: &[JournaledAct]) {
+        let at = self.clock.now();
+        let mut pending = self.lock();
+        pending.extend(acts.iter().map(|act| Entry { at, mark, act: *act }));
+        if !pending.is_empty() {
+            self.write(pending);
+        }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use sealpost_domain::ApiKeyId;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    fn journal(path: PathBuf) -> Journal {
+        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned() };
+        Journal::new(path, new, Arc::new(SystemClock))
+    }
+
+    fn revoked(key: u8) -> JournaledAct {
+        JournaledAct::KeyRevoked(ApiKeyId::from_bytes([key; 16]))
+    }
+
+    #[test]
+    fn acts_that_cannot_be_written_wait_and_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("missing");
+        let journal = journal(below.join("revocations.log"));
+        assert_eq!(journal.name(), None);
+        journal.append(None, &[revoked(1)]);
+        journal.append(None, &[revoked(2)]);
+        assert_eq!(journal.pending(), 2);
+        fs::create_dir(&below).unwrap();
+        journal.write_pending();
+        assert_eq!(journal.pending(), 0);
+        journal.append(Some(1), &[revoked(3)]);
+        let content = file::read(journal.path()).unwrap().unwrap();
+        let acts: Vec<_> = content.entries.iter().map(|entry| entry.act).collect();
+        assert_eq!(acts, [revoked(1), revoked(2), revoked(3)]);
+        assert_eq!(journal.name().as_deref(), Some("0a"));
+    }
+
+    #[test]
+    fn a_journal_without_marks_has_no_name_for_the_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path().join("revocations.log"));
+        journal.set_marks(false);
+        assert_eq!((journal.name(), journal.known_name()), (None, None));
+        journal.set_marks(true);
+        assert_eq!(journal.name().as_deref(), Some("0a"));
+        journal.set_marks(false);
+        assert_eq!((journal.name(), journal.known_name()), (None, Some("0a")));
+        journal.append(Some(7), &[revoked(1)]);
+        journal.append(Some(6), &[revoked(2)]);
+        assert_eq!(journal.newest_mark().unwrap(), 7);
+    }
+}
