@@ -195,6 +195,18 @@ fn a_file_that_is_no_backup_replaces_nothing() {
     assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", alice.key)), 1);
 }
 
+#[test]
+fn a_command_that_changes_nothing_creates_no_data_folder() {
+    let database = Database::postgres();
+    database.serve().stop();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = binary(&["admin", "audit", "verify", "--database-url", database.url()]);
+    command.current_dir(folder.path());
+    let ended = run(command);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// A database with a copy from before several revocations.
 struct Scene<'a> {
     database: &'a Database,

@@ -131,7 +131,7 @@ pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(),
 }
 
 /// Removes entries from before `keep_from`, but keeps the highest mark. Renames the previous file to a name with the
-/// extension `.1`. Does nothing if no entry is that old.
+/// extension `.1`. Does nothing if no entry can be removed.
 pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFault> {
     let Some(content) = read(path)? else { return Ok(()) };
     if content.entries.iter().all(|entry| entry.at >= keep_from) {
@@ -142,10 +142,14 @@ pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFa
     let mut bytes = Vec::new();
     locked.read_to_end(&mut bytes)?;
     let content = parse(&bytes).ok_or(JournalFault::NoJournal)?;
+    let text = compacted(&content, keep_from);
+    if text.as_bytes() == bytes {
+        return Ok(());
+    }
     let new = data_folder::with_suffix(path, ".new");
     remove_if_present(&new)?;
     let mut file = create(&new)?;
-    file.write_all(compacted(&content, keep_from).as_bytes())?;
+    file.write_all(text.as_bytes())?;
     file.sync_all()?;
     let old = data_folder::with_suffix(path, ".1");
     remove_if_present(&old)?;
@@ -213,9 +217,11 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates a journal file. If the process runs as root, gives the file to the owner of its folder, so that the server
+/// Creates a journal file, and its folder if that is missing. If the process runs as root, gives the file to the owner of its folder, so that the server
 /// can write to it.
 fn create(path: &Path) -> io::Result<File> {
+    // An error is ignored here, because the next line fails with the same cause.
+    drop(data_folder::create_parent(path));
     let file = options().create_new(true).mode(0o600).open(path)?;
     let folder = fs::metadata(data_folder::parent(path))?;
     if file.metadata()?.uid() != folder.uid() && rustix::process::geteuid().is_root() {
@@ -385,6 +391,8 @@ mod tests {
         assert_eq!((content.last_mark(), content.entries.len()), (9, 2));
         assert_eq!(content.entries[1], entries[2]);
         assert!(matches!(content.entries[0].act, JournaledAct::SessionsEnded));
+        assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
+        compact(&path, Timestamp::from_millis(20)).unwrap();
         assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
         append(&path, &header(), &entries[..1]).unwrap();
         assert_eq!(read(&path).unwrap().unwrap().entries.len(), 3);

@@ -123,6 +123,14 @@ impl RevocationJournal for Journal {
         let at = self.clock.now();
         let mut pending = self.lock();
         pending.extend(acts.iter().map(|act| Entry { at, mark, act: *act }));
+        let surplus = pending.len().saturating_sub(PENDING_MAX);
+        if surplus > 0 {
+            tracing::error!(
+                acts = surplus,
+                "dropping the oldest acts that wait for the revocation journal"
+            );
+            pending.drain(..surplus);
+        }
         if !pending.is_empty() {
             self.write(pending);
         }
@@ -134,6 +142,9 @@ impl fmt::Debug for Journal {
         f.debug_struct("Journal").field("path", &self.path).finish_non_exhaustive()
     }
 }
+
+/// Maximum number of acts in memory that cannot be written: about 15 MB.
+const PENDING_MAX: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -156,13 +167,14 @@ mod tests {
     #[test]
     fn acts_that_cannot_be_written_wait_and_keep_their_order() {
         let folder = tempfile::tempdir().unwrap();
-        let below = folder.path().join("missing");
+        let below = folder.path().join("folder");
+        fs::write(&below, "a file in the place of the folder").unwrap();
         let journal = journal(below.join("revocations.log"));
         assert_eq!(journal.name(), None);
         journal.append(None, &[revoked(1)]);
         journal.append(None, &[revoked(2)]);
         assert_eq!(journal.pending(), 2);
-        fs::create_dir(&below).unwrap();
+        fs::remove_file(&below).unwrap();
         journal.write_pending();
         assert_eq!(journal.pending(), 0);
         journal.append(Some(1), &[revoked(3)]);

@@ -18,7 +18,6 @@ use super::{
     record::Journal,
 };
 use crate::{
-    embedded::data_folder,
     error::{Failure, NodeError, database_error},
     settings::{DatabaseSettings, JournalLocation},
 };
@@ -177,8 +176,6 @@ impl OwnJournal {
         database: &Arc<Database>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Arc<Journal>, NodeError> {
-        // An error is ignored here, because each append reports that the file cannot be written.
-        drop(data_folder::create_parent(&self.path));
         let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
         let new = Header { journal: hex::encode(name), database: self.database_id };
         let journal = Arc::new(Journal::new(self.path, new, Arc::clone(clock)));
