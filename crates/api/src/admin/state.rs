@@ -42,8 +42,8 @@ pub struct AdminState {
     /// Verifies the credentials of operators, and has their sessions.
     pub access: OperatorAccess,
     sign_ins: Throttle,
-    /// The proxies whose statement of the client address is believed. Empty if the URL is not https: then no proxy is
-    /// expected before the operations address, and any program on the machine could state an address.
+    /// The proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Empty if the URL is not https: then there is no
+    /// proxy before the operations address, and any program on the machine could send such a header.
     trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
