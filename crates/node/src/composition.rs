@@ -17,7 +17,6 @@ use crate::{
     clock::SystemClock,
     embedded::{data_folder, disk_reserve::DiskReserve},
     error::{Failure, NodeError, database_error},
-    files::circuits,
     files::{circuits, reserved_handles},
     journal::{keeper::JournalKeeper, record::Journal, recovery::recover_and_attach},
     keys::{source::KeySource, watch::KeyFileWatch},

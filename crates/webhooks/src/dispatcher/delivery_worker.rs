@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_rt::time::{interval, timeout};
-use sealpost_domain::{Clock, LeasedDelivery, WebhookId, ports::EventSigner};
+use sealpost_domain::{Clock, LeasedDelivery, Timestamp, WebhookId, ports::EventSigner};
 use sealpost_wallet::Keyring;
 use tokio::{
     sync::mpsc::UnboundedReceiver,
