@@ -349,7 +349,7 @@ mod tests {
         append(&path, &header(), &[revoked(3, Some(8), 3), revoked(4, Some(10), 4)]).unwrap();
         let whole = fs::read(&path).unwrap();
         let third = search(second);
-        assert_eq!((third.mark, third.end), (10, whole.len() as u64));
+        assert_eq!((third.mark, usize::try_from(third.end)), (10, Ok(whole.len())));
         fs::write(&path, &whole[..whole.len() - 1]).unwrap();
         assert_eq!(search(second).mark, 9);
         compact(&path, Timestamp::from_millis(4)).unwrap();
