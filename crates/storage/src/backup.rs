@@ -1,4 +1,5 @@
-//! Online backup of the SQLite database: copies the data into a new file while the node continues to run.
+//! Online backup of the SQLite database: copies the data into a new file while the node continues to run. Also empties the
+//! write-ahead log before a database is replaced.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -48,6 +49,19 @@ impl Database {
             .and_then(|connection| Ok(copy(connection, file)?))
             .and_then(|()| File::open(file).and_then(|copy| copy.sync_all()).map_err(refused));
         done.inspect_err(|_fault| drop(fs::remove_file(file)))
+    }
+
+    /// Moves the content of an SQLite database's write-ahead log into the database file, and empties the log. No other
+    /// process may use the database. Does nothing on PostgreSQL.
+    pub fn empty_log(&self) -> Result<(), StoreError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let target = Target::SqliteWriter(file.clone());
+        match connect(&target, &self.settings).map_err(refused)? {
+            AnyConnection::Sqlite(mut connection) => Ok(connection
+                .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                .map_err(Fault::from)?),
+            AnyConnection::Postgres(_) => Ok(()),
+        }
     }
 }
 

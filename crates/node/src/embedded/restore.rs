@@ -98,19 +98,19 @@ fn prepare(
     Ok(recovery)
 }
 
-/// Opens and closes the old database. SQLite then moves the content of the write-ahead log into the file, and deletes the
-/// log. Afterwards a crash during the replacement leaves either database complete.
+/// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement leaves
+/// either database complete.
 fn empty_log(settings: &DatabaseSettings, database: &Path) {
     if !database.exists() {
         return;
     }
     let url = DatabaseUrl::Sqlite(database.to_owned());
     // Ignores an error, because a damaged database must be replaceable too. Its log is then moved.
-    drop(Database::open(&url, settings.storage));
+    drop(Database::open(&url, settings.storage).map(|old| old.empty_log()));
 }
 
-/// Puts the file `ready` in the place of the database. First moves the write-ahead log of a damaged old database away,
-/// because SQLite would apply the log to the new file.
+/// Puts the file `ready` in the place of the database. First moves the write-ahead log of the old database away, which has
+/// content only if the database is damaged, because SQLite would apply the log to the new file.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = data_folder::parent(database);
     give_to_owner_of(&folder, ready)?;
