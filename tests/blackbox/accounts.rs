@@ -1,4 +1,5 @@
-//! Accounts: activity, sessions, closing, API tokens, secrets and their recovery, and the attacks that these withstand.
+//! Tests of accounts: activity log, sessions, closing, API tokens, secrets, recovery, and attacks with stolen
+//! credentials.
 
 mod activity;
 mod closing;

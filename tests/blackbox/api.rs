@@ -1,4 +1,5 @@
-//! The HTTP API: the main job, protocol rules, refusals and their order, idempotency, sessions.
+//! Tests of the HTTP API: sending and opening messages, HTTP rules, error responses and their order, idempotency,
+//! sessions.
 
 mod check_order;
 mod http;

@@ -1,4 +1,4 @@
-//! The command line: help and terminals, commands in scripts, commands that call a service, and the demo.
+//! Tests of the command line: help, terminals, commands in scripts, commands that call a service, and the demo.
 
 mod demo;
 mod help;

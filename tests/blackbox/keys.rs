@@ -1,4 +1,4 @@
-//! Keys: their states, revocation, channels, the issuer key and the key-encryption key.
+//! Tests of API keys and their states, revocation, encryption channels, the issuer key and the key-encryption key.
 
 mod channels;
 mod issuer;

@@ -1,4 +1,4 @@
-//! Limits: rates, allowances, quotas, client addresses, connections, and the memory of request bodies.
+//! Tests of limits: rates, allowances, quotas, client addresses, connections, and the memory of request bodies.
 
 mod addresses;
 mod allowances;

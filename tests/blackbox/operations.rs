@@ -1,4 +1,4 @@
-//! Running a server: start, settings, TLS, logs, metrics, backup, `sealpost doctor`.
+//! Tests of running a server: start, settings, TLS, logs, metrics, backup and `sealpost doctor`.
 
 mod backup;
 #[cfg(feature = "postgres-tls")]

@@ -1,4 +1,4 @@
-//! Operator decisions: compliance, badges, governance, and their audit trail.
+//! Tests of operator decisions: compliance, badges, governance, and their audit trail.
 
 mod admin_api;
 mod audit;

@@ -1,4 +1,4 @@
-//! Pages for browsers: the dashboard and the documentation.
+//! Tests of the pages for browsers: the dashboard and the documentation.
 
 mod dashboard;
 mod documentation;

@@ -1,4 +1,5 @@
-//! The receiver's side: `sealpost verify`, `sealpost listen`, other verifiers, and the documented programs.
+//! Tests of receiving webhook requests: `sealpost verify`, `sealpost listen`, third-party verifiers, and the documented
+//! programs.
 
 mod documented_openers;
 mod documented_receivers;

@@ -1,4 +1,4 @@
-//! Crashes, shutdown, database outages, and several nodes on one database.
+//! Tests of crashes, shutdown, database outages, and several nodes on one database.
 
 mod cluster;
 mod crash;

@@ -1,4 +1,4 @@
-//! Webhooks: registration, targets, failing receivers, the delivery log, redelivery, secrets.
+//! Tests of webhooks: registration, targets, failing receivers, the delivery log, redelivery, secrets.
 
 mod actions;
 mod bounces;

@@ -17,7 +17,7 @@ use crate::{
     transport::Transport,
 };
 
-/// The account of a client.
+/// The operations of the account that a client is logged in to.
 #[derive(Debug, Clone)]
 pub struct Account(pub(crate) Arc<Transport>);
 
@@ -46,7 +46,7 @@ impl Account {
         self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &body)?).await
     }
 
-    /// Creates an API token for one API key. The response has its secret, which no later response shows.
+    /// Creates an API token for one API key. Only this response contains the secret of the token.
     pub async fn create_token(
         &self,
         login_secret: &str,

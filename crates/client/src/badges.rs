@@ -34,7 +34,7 @@ impl Client {
         self.transport.text(&ApiRequest::get(format!("{STATUS_LISTS}{list_id}"))).await
     }
 
-    /// Returns the DID document of the service. Its keys verify badges and `v1a` signatures.
+    /// Returns the DID document of the service. Its public keys verify badges and `v1a` (Ed25519) webhook signatures.
     pub async fn did_document(&self) -> Result<Value, ClientError> {
         self.transport.call(&ApiRequest::get("/.well-known/did.json")).await
     }

@@ -41,7 +41,7 @@ impl Client {
 }
 
 impl ClientBuilder {
-    /// Sets the API key to act as.
+    /// Sets the API key that the client acts as.
     pub fn api_key(mut self, api_key: ApiKeyId) -> Self {
         self.api_key = Some(api_key);
         self

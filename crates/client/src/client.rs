@@ -39,7 +39,7 @@ impl Client {
         Webhooks(Arc::clone(&self.transport))
     }
 
-    /// Returns the current token, for a later client. `None` before the first login.
+    /// Returns the current session token or API token, to pass to a later client. `None` before the first login.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
         self.transport.session.token.lock().await.clone()
     }

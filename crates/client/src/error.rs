@@ -1,4 +1,4 @@
-//! The error of a call, and the problem document of a refusal.
+//! The error of a call, and the body of an error response.
 
 use std::time::Duration;
 

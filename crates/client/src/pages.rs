@@ -1,4 +1,4 @@
-//! Long lists as streams, which load the next page when the reader reaches it.
+//! Streams of the entries of long lists. A stream loads the next page when its consumer reaches the end of a page.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ impl ApiRequest {
         Ok(Self { path, body: Some(body), idempotency_key: None, needs_credentials: true })
     }
 
-    /// Omits the token and the API key.
+    /// Makes the request carry neither a token nor an API key.
     pub(crate) fn without_credentials(self) -> Self {
         Self { needs_credentials: false, ..self }
     }

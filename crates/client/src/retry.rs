@@ -10,13 +10,14 @@ use crate::{error::ClientError, request::STATUS_LISTS};
 /// The limits of retries.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// Number of tries, the first included.
+    /// Maximum number of tries, including the first.
     pub tries: u32,
-    /// Pause after the first try. Later pauses double, and each pause is shortened by a random part of up to a half.
+    /// Pause after the first try. Each later pause is twice as long. A random part of up to one half is then
+    /// subtracted.
     pub first_pause: Duration,
-    /// Longest pause without `Retry-After`.
+    /// Maximum pause if the response has no `Retry-After`.
     pub pause_max: Duration,
-    /// Longest `Retry-After` that is waited for. A longer one returns the error at once.
+    /// Maximum `Retry-After` to wait for. If `Retry-After` is longer, the call returns the error at once.
     pub retry_after_max: Duration,
 }
 
@@ -32,7 +33,8 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns the pause before the next try. `None` if the request must not be repeated.
+    /// Returns the pause before the next try. `tries` is the number of tries so far. Returns `None` if the request must
+    /// not be repeated.
     pub(crate) fn pause(&self, tries: u32, error: &ClientError, is_send: bool) -> Option<Duration> {
         if tries >= self.tries || !may_repeat(error, is_send) {
             return None;
@@ -46,7 +48,7 @@ impl RetryPolicy {
     }
 }
 
-/// Returns whether another try can succeed and repeats no effect.
+/// Returns true if another try may succeed and cannot perform the operation twice.
 fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     match error {
         ClientError::Unreachable { path, may_have_been_processed, .. } => {
@@ -73,7 +75,7 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
     }
 }
 
-/// Returns whether the request has the same effect once and twice.
+/// Returns true if sending the request twice has the same effect as sending it once.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
     (is_send && path == SEND) || REPEATABLE.contains(&path) || path.starts_with(STATUS_LISTS)
 }
@@ -88,7 +90,8 @@ fn jittered(pause: Duration) -> Duration {
 
 const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SEND: &str = "/v1/channel/send";
-/// The requests without further effect if repeated: `clients/repeatable.json` and the GET requests.
+/// The paths of requests that have no further effect if repeated. The list contains the paths in
+/// `clients/repeatable.json` and the GET requests.
 const REPEATABLE: [&str; 15] = [
     "/.well-known/did.json",
     "/openapi.json",

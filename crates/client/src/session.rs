@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::credentials::Login;
 
-/// A token, and the credentials to replace it.
+/// The current token, and the credentials for a new login.
 pub(crate) struct SessionCache {
     pub(crate) login: Option<Login>,
     /// Locked during a login, so that requests that share a rejected token log in once.

@@ -23,7 +23,7 @@ use crate::{
     session::{SessionCache, Token},
 };
 
-/// The connection of a client to its service.
+/// Sends the requests of a client and its clones, with their common connections and session.
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base_url: Url,
@@ -63,7 +63,7 @@ impl Transport {
         }
     }
 
-    /// Sends a request once, or twice if the session has ended meanwhile.
+    /// Sends a request. If the service rejects the session, logs in again and sends the request a second time.
     async fn attempt(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
         if !request.needs_credentials {
             return self.exchange(request, None).await;
@@ -171,7 +171,7 @@ fn content_type(response: &Response) -> String {
     value.unwrap_or_default().to_owned()
 }
 
-/// Returns the time of `Retry-After`, which is a number of seconds or a date.
+/// Returns the wait time in the header `Retry-After`, which is a number of seconds or a date.
 #[expect(clippy::disallowed_methods, reason = "a date is relative to the clock of this machine")]
 fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;

@@ -1,4 +1,4 @@
-//! Webhooks of the API key.
+//! Operations on the webhooks of an API key.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::{
 pub struct Webhooks(pub(crate) Arc<Transport>);
 
 impl Webhooks {
-    /// Registers a webhook. The response has its secret, which no later response shows. The webhook also gets the events
-    /// of envelopes that wait.
+    /// Registers a webhook. Only this response contains the signing secret. The webhook also gets the events of waiting
+    /// envelopes, which arrived while the key had no webhook.
     pub async fn register(
         &self,
         url: &str,
@@ -33,7 +33,8 @@ impl Webhooks {
         self.0.call(&ApiRequest::post(REGISTER, &body)?).await
     }
 
-    /// Registers a webhook that gets no events of envelopes that wait. No later webhook gets them either.
+    /// Registers a webhook that gets no events of waiting envelopes, which arrived while the key had no webhook. No
+    /// later webhook gets these events either.
     pub async fn register_skipping_waiting(
         &self,
         url: &str,
@@ -54,12 +55,12 @@ impl Webhooks {
         self.0.call::<Value>(&request("/v1/webhooks/delete", webhook_id)?).await.map(drop)
     }
 
-    /// Enables a webhook. Its waiting deliveries follow at once.
+    /// Enables a disabled webhook. The service sends its waiting deliveries at once.
     pub async fn enable(&self, webhook_id: WebhookId) -> Result<WebhookView, ClientError> {
         self.0.call(&request("/v1/webhooks/enable", webhook_id)?).await
     }
 
-    /// Replaces the secret. For a day, events carry signatures of both secrets.
+    /// Replaces the signing secret. For a day, events carry signatures by both the old and the new secret.
     pub async fn rotate_secret(
         &self,
         webhook_id: WebhookId,
@@ -84,7 +85,7 @@ impl Webhooks {
         pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
     }
 
-    /// Makes the delivery of an event due now.
+    /// Sends the event of a delivery again now.
     pub async fn redeliver(
         &self,
         webhook_id: WebhookId,

@@ -1,4 +1,4 @@
-//! The helpers for axum and actix-web, with a service in memory.
+//! Tests of the axum and actix-web handlers that receive events, against a mock service in this process.
 
 #![cfg(test)]
 
@@ -74,7 +74,7 @@ async fn a_store_of_the_program_remembers_events() {
     assert_eq!(opened, [1, 0]);
 }
 
-/// A store of the program.
+/// A store of processed events, as a program would implement it with a database table.
 #[derive(Clone, Default)]
 struct Table(Arc<Mutex<HashSet<String>>>);
 
@@ -123,7 +123,7 @@ async fn check(address: SocketAddr, arrived: &Arrived) {
     assert_eq!(*arrived.lock().unwrap(), ["Noon.", "webhook.test"]);
 }
 
-/// Returns a receiver, and the messages and events that have arrived.
+/// Returns a receiver, and the list of messages and events that it has passed to the test.
 async fn receiver() -> (Receiver, Arrived) {
     let service = Router::new().route("/v1/channel/open", post(open_envelope));
     let url = format!("http://{}", serve(service).await);
@@ -167,7 +167,7 @@ fn problem(status: u16, code: &str) -> Response {
     (StatusCode::from_u16(status).unwrap(), headers, body).into_response()
 }
 
-/// Returns the headers and the body of an event.
+/// Returns the signed webhook request for an event.
 #[expect(clippy::disallowed_methods, reason = "the receiver compares with the clock")]
 fn signed(event: &str, id: &str) -> Request {
     let body = json!({"event": event, "envelope_id": id}).to_string();

@@ -1,4 +1,4 @@
-//! Credentials, retries, errors and pages, with a service in memory.
+//! Tests of the client's credentials, retries, errors and pages, against a mock service in this process.
 
 #![cfg(test)]
 
@@ -133,7 +133,7 @@ fn secrets_are_not_shown() {
     assert!(!format!("{client:?}").contains("kt_1"));
 }
 
-/// A service that responds with the given responses in order. A login always succeeds.
+/// A mock service that returns the given responses in order. A login always succeeds.
 #[derive(Clone, Default)]
 struct Service {
     url: String,
@@ -169,7 +169,7 @@ impl Service {
         self.builder().token("kt_1").build().unwrap()
     }
 
-    /// Returns a header of all requests except logins.
+    /// Returns the values of a header in all requests except logins. A missing header is empty.
     fn header(&self, name: &str) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
         let value = |headers: &HeaderMap| {
@@ -217,7 +217,7 @@ fn problem(status: u16, code: &str, retry_after_s: Option<u32>) -> Response {
     response
 }
 
-/// The page of a proxy.
+/// An HTML error page, as a proxy would send it.
 fn page(status: u16) -> Response {
     let kind = [(CONTENT_TYPE, "text/html")];
     (StatusCode::from_u16(status).unwrap(), kind, "<html>").into_response()

@@ -21,7 +21,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config.service(badge.default_service(web::to(async || refuse_method(&Method::GET))));
 }
 
-/// Shows a badge. Responds with 404 if no badge has this id.
+/// Responds with the page of a badge, or with a 404 page if no badge has this id.
 async fn badge_page(
     app: web::Data<WebState>,
     id: web::Path<String>,
@@ -41,7 +41,7 @@ async fn badge_page(
 #[template(path = "badge.html")]
 struct BadgePage<'a> {
     badge: &'a BadgeShown,
-    /// The CSS class for the status.
+    /// The CSS class for the status of the badge.
     status: &'static str,
     verdict: &'static str,
     metrics: Vec<MetricRow>,

@@ -9,7 +9,7 @@ pub struct WebSettings {
     /// The contact address for users who need larger limits: an `https:` or `mailto:` URL. The dashboard links to it
     /// beside a limit that is nearly used up. `None` shows no link.
     pub sales_contact: Option<String>,
-    /// The maximum number of event logs that one account follows live on this node. A further one ends the oldest. 0
+    /// The maximum number of event logs that one account follows live on this node. Opening one more ends the oldest. 0
     /// turns live logs off.
     pub live_logs_per_account: usize,
     /// The maximum number of event logs that all accounts follow live on this node. 0 turns live logs off.

@@ -1,4 +1,4 @@
-//! The activity of an account, and the details of its sessions.
+//! Tests of the activity log of an account, and of the client details shown for each session.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Closing of accounts, and the erasure of personal data from the files of the database.
+//! Tests that an account can be closed, and that erased personal data disappears from the database files.
 
 use std::fs;
 
@@ -165,7 +165,7 @@ fn a_closed_account_holds_on_every_node(database: &Database) {
     close(other.client(), &alice).refused(401, "UNAUTHORIZED");
 }
 
-/// Personal data of one account, each text unique.
+/// Personal data of one account. Each text is unique, so that a search in the database files finds it.
 const NAMES: [&str; 7] = [
     "Liddell of Daresbury",
     "liddell-1865",
@@ -176,7 +176,7 @@ const NAMES: [&str; 7] = [
     "reply-of-the-dodo",
 ];
 
-/// Reads everything that the database stores: the files after VACUUM, or a new dump.
+/// Returns everything that the database stores: the files after `VACUUM` (SQLite), or a new dump (PostgreSQL).
 fn raw(database: &Database) -> String {
     let bytes = match database.postgres_url() {
         None => {

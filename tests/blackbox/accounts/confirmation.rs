@@ -1,4 +1,5 @@
-//! The dashboard asks for the login secret before changes that a stolen session must not make.
+//! Tests that the dashboard asks for the login secret before critical changes, so that a stolen session cannot make
+//! them.
 
 use crate::support::{Browser, Database, Identity, on_both};
 

@@ -1,4 +1,4 @@
-//! Recovery codes, and the replacement of the login secret.
+//! Tests of recovery codes, and of the replacement of the login secret.
 
 use sealpost_wallet::RecoveryCode;
 use serde_json::json;
@@ -51,7 +51,7 @@ fn a_recovery_code_replaces_the_secrets_and_ends_everything_else(database: &Data
     recover(client, &account, &next).ok();
 }
 
-/// The holder of a session alone can neither replace the secrets nor learn the recovery code.
+/// A session without the login secret can neither replace the secrets nor read the recovery code.
 fn a_stolen_session_cannot_take_the_account(database: &Database) {
     let server = database.serve();
     let client = server.client();

@@ -1,4 +1,4 @@
-//! Creating API tokens: proof of the owner, faults of the body, and limits.
+//! Tests of requests that create API tokens: the required login secret, invalid bodies, and the limit per account.
 
 use serde_json::{Value, json};
 

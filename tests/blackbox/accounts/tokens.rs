@@ -1,4 +1,4 @@
-//! API tokens: scopes, the bound key, expiry, last use and revocation.
+//! Tests of API tokens: scopes, the API key that a token acts as, expiry, time of last use, and revocation.
 
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn a_token_allows_only_its_scopes(database: &Database) {
     }
 }
 
-/// A stolen token cannot reach the account, and cannot use up the limit of its changes.
+/// A stolen API token cannot change the account, and cannot use up the rate limit of account changes.
 fn a_token_cannot_change_the_account(database: &Database) {
     let server = database.serve_with(&["--account-changes-per-minute=4"]);
     let client = server.client();

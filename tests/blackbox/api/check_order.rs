@@ -1,4 +1,4 @@
-//! The order of checks: a request with several faults reports the first fault of the contract's order.
+//! Tests of the order of checks. A request with several faults reports the fault that the API contract checks first.
 
 use serde_json::json;
 

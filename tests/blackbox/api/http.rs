@@ -1,4 +1,4 @@
-//! HTTP: methods, paths, oversized or slow bodies, and bytes that are not HTTP.
+//! Tests of the HTTP layer: methods, paths, oversized or slow bodies, and bytes that are not HTTP.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -332,15 +332,15 @@ fn the_key_may_be_in_the_body_and_the_header_takes_precedence() {
     assert_eq!(sent.ok()["sender"], sibling.key);
 }
 
-/// Time limits of connections and bodies for tests that wait for them.
+/// Short time limits of connections and bodies, for tests that wait until a limit is reached.
 const BRIEF: [&str; 2] = ["--body-timeout=500ms", "--connection-timeout=1s"];
 
 fn post(path: &str, headers: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n")
 }
 
-/// Returns whether the server closes the connection well before other time limits. Sends `drops` repeatedly
-/// in between.
+/// Returns true if the server closes the connection within 10 s, well before its other time limits. Meanwhile sends the
+/// text `drops` repeatedly.
 fn is_closed(socket: &mut TcpStream, drops: Option<&str>) -> bool {
     socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let began = Instant::now();

@@ -1,4 +1,5 @@
-//! `Idempotency-Key`: a request is executed once, regardless of repeats, concurrency and nodes.
+//! Tests that a request with an `Idempotency-Key` is executed once, even if it is repeated, sent concurrently, or sent
+//! to several nodes.
 
 use std::{
     collections::BTreeSet,
@@ -65,7 +66,7 @@ fn a_stored_response_survives_a_kill(database: &Database) {
     assert_eq!(database.count("envelopes"), 1);
 }
 
-/// The server is killed while it stores, so the client does not know the result.
+/// Kills the server while it stores an envelope, so the client does not know the result.
 fn a_request_without_a_response_can_be_repeated(database: &Database) {
     let server = database.serve();
     let client = server.client().clone();
@@ -179,7 +180,8 @@ fn try_send(client: &Client, from: &Identity, key: &str) -> Result<Response, ure
     request.json(&json!({"to": from.key, "message": "x"})).try_response()
 }
 
-/// Returns whether the response is a replay. The header's only value is `true`.
+/// Returns true if the response is the stored response of an earlier request. The only valid value of the header is
+/// `true`.
 #[track_caller]
 fn is_replay(response: &Response) -> bool {
     response.ok();

@@ -1,4 +1,5 @@
-//! The main job: activate, log in, register, send, receive the webhook request, open.
+//! Tests of the main use: activate a key, log in, register a webhook, send a message, receive the webhook request, open
+//! the message.
 
 use serde_json::{Value, json};
 
@@ -201,7 +202,7 @@ fn check_opened(opened: &Value, sent: &Value) {
     assert!(is_instant(&text(opened, "opened_at")));
 }
 
-/// Returns whether the text is ISO 8601 in UTC with milliseconds.
+/// Returns true if the text is an ISO 8601 time in UTC with milliseconds.
 fn is_instant(text: &str) -> bool {
     let shape = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
     shape.collect::<String>() == "0000-00-00T00:00:00.000Z"

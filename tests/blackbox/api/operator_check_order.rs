@@ -1,5 +1,5 @@
-//! The order of checks that depend on operator decisions. Each step removes the reported fault and expects
-//! the next.
+//! Tests of the order of checks that depend on operator decisions. Each step fixes the reported fault, and expects the
+//! next fault.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ fn checks_run_in_the_order_key_state_governance_rate_limit_body(database: &Datab
     }
 }
 
-/// A client over its rate limit is rejected from the cache for a moment, but never admitted.
+/// The rate-limit cache may reject a revoked key for a moment with the old reason, but never admits the key.
 fn a_rate_limited_key_is_rejected_as_revoked_after_its_revocation(database: &Database) {
     let server = database.serve();
     let client = server.client();

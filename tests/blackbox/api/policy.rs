@@ -1,4 +1,4 @@
-//! Recipients decide whose messages they get.
+//! Tests of recipient policies, which restrict the senders that can send to a key.
 
 use serde_json::{Value, json};
 
@@ -180,7 +180,7 @@ fn lists_are_judged_as_a_whole(database: &Database) {
     assert_eq!((&policy["allowed"], &policy["blocked"]), (&json!([]), &json!([])));
 }
 
-/// Nodes cache policies, so each node must notice a change by another node.
+/// Each node caches policies, and must apply a block that was set on another node at once.
 fn a_block_holds_at_once_on_every_node(database: &Database) {
     let servers = database.serve_on_every_node();
     let clients: Vec<_> = servers.iter().map(Server::client).collect();

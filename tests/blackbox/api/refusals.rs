@@ -1,4 +1,4 @@
-//! All rejections of these endpoints in tables: status, code and field.
+//! Tests of the rejections of each endpoint, as tables of invalid requests with the expected status, code and field.
 //!
 //! [`Response::refused`] checks the rest of the problem document and the headers.
 //!
@@ -20,7 +20,8 @@ on_both!(
     unknown_ids_and_ids_of_other_accounts_look_the_same,
 );
 
-/// The request body and the expected status, code and field, if a field is at fault.
+/// The request body, then the expected status, code and `field` (the invalid field, or `None` if no single field is
+/// invalid).
 type Row<'a> = (Value, u16, &'a str, Option<&'a str>);
 
 fn invalid_activations_are_rejected(database: &Database) {
@@ -283,7 +284,8 @@ fn unknown_ids_and_ids_of_other_accounts_look_the_same(database: &Database) {
     assert_eq!(client.status(&bob).ok()["webhooks"], 1);
 }
 
-/// Tries an invalid token, no key, an unknown key, and a key of another account.
+/// Checks the rejections of an invalid session token, a missing API key, an unknown API key, and an API key of another
+/// account.
 fn check_credentials(client: &Client, path: &str) {
     let (alice, bob) = (client.new_identity(), client.new_identity());
     let ended = text(

@@ -1,4 +1,5 @@
-//! The recipient learns the handle and the label of a sender.
+//! Tests that events and opened envelopes contain the handle (readable name) of the sender, and that identities can be
+//! looked up.
 
 use serde_json::{Value, json};
 
@@ -54,7 +55,7 @@ fn the_event_of_v1_1_has_the_handle_of_the_sender(database: &Database) {
     }
 }
 
-/// The first attempt has the event from memory, a retry has the event from the database.
+/// The first attempt sends the event from memory. A retry loads the event from the database.
 fn a_retried_event_has_the_handle_of_the_sender(database: &Database) {
     let server = database.serve_with(V1_1);
     let client = server.client();

@@ -1,4 +1,4 @@
-//! Sessions: login, logout and expiry.
+//! Tests of sessions: login, logout and expiry.
 
 use serde_json::json;
 

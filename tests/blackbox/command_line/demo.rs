@@ -1,4 +1,4 @@
-//! `sealpost demo`: runs the main job and leaves no data behind.
+//! Tests that `sealpost demo` succeeds and leaves no data behind.
 
 use std::time::{Duration, Instant};
 

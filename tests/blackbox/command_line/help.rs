@@ -1,4 +1,4 @@
-//! Help with examples, colours and progress on terminals, completions, and manual pages.
+//! Tests of help texts, colours and progress on terminals, shell completions, and manual pages.
 
 use std::{fs, process::Command};
 
@@ -172,6 +172,6 @@ fn errors_are_one_line() {
     }
 }
 
-/// Runs a command on a new terminal.
+/// A Python program that runs its arguments as a command on a new terminal.
 const TERMINAL: &str =
     "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";

@@ -1,4 +1,4 @@
-//! Operator commands in scripts: exit status, one JSON object, one line of error.
+//! Tests of operator commands in scripts: the exit status, the output as one JSON object, and errors of one line.
 
 use std::fs;
 
@@ -180,7 +180,7 @@ fn a_missing_database_is_not_created() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Returns a key and an account of another database.
+/// Returns an API key and an account that exist only in another database.
 fn nowhere() -> (String, String) {
     let database = Database::embedded();
     let server = database.serve();

@@ -1,4 +1,5 @@
-//! The commands that call a service as the identity of a profile: login, send, open, keys, webhooks and listen.
+//! Tests of the commands that call a service with the credentials of a profile: login, send, open, keys, webhooks and
+//! listen.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,5 @@
-//! The channel suite: one encapsulation for many envelopes of a pair. Envelopes open on every node at any
-//! time, unless a stored row was changed.
+//! Tests of the channel suite, in which one key encapsulation serves many envelopes of a sender and a recipient.
+//! Envelopes open on every node at any time, unless a stored row was changed.
 
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
     }
 }
 
-/// A deleted row would return if a node still wrote the channel with its envelopes.
+/// The test deletes the row of a channel. The row would return if a node wrote the channel again with its envelopes.
 fn a_stored_channel_is_not_written_again(database: &Database) {
     let server = serve(database);
     let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
@@ -115,7 +115,7 @@ fn the_limits_of_a_channel_are_settings(database: &Database) {
     }
 }
 
-/// Swaps rows of two pairs. Caches of the server do not hide the change.
+/// Swaps rows between two pairs of sender and recipient. The caches of the server do not hide the change.
 fn rows_changed_by_hand_do_not_open(database: &Database) {
     let server = serve(database);
     let [alice, bob, carol] = [(); 3].map(|()| server.client().new_identity());

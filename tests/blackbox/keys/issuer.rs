@@ -1,4 +1,5 @@
-//! The issuer keys of the service: `did.json` and their rotation on every node.
+//! Tests of the issuer keys, with which the service signs: their publication in `did.json`, and their rotation on every
+//! node.
 
 use std::{thread, time::Duration};
 
@@ -28,20 +29,20 @@ fn document(server: &Server) -> Value {
     response.json()
 }
 
-/// Returns the ids of the published keys.
+/// Returns the ids of the published issuer keys.
 fn kids(server: &Server) -> Vec<String> {
     let document = document(server);
     let methods = document["verificationMethod"].as_array().unwrap();
     methods.iter().map(|method| text(&method["publicKeyJwk"], "kid")).collect()
 }
 
-/// Returns the keys in the form of Standard Webhooks libraries.
+/// Returns the issuer keys in the text form of Standard Webhooks libraries (`whpk_…`).
 fn webhook_keys(document: &Value) -> Vec<String> {
     let methods = document["verificationMethod"].as_array().unwrap();
     methods.iter().map(|method| text(method, "standardWebhooksKey")).collect()
 }
 
-/// Converts the JSON Web Key to the same form.
+/// Converts the JSON Web Key of a verification method to the text form of Standard Webhooks libraries.
 fn of_jwk(method: &Value) -> String {
     let bytes = URL_SAFE_NO_PAD.decode(text(&method["publicKeyJwk"], "x")).unwrap();
     format!("whpk_{}", STANDARD.encode(bytes))

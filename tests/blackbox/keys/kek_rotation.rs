@@ -1,4 +1,4 @@
-//! Rotation of the key-encryption key under load, also with a kill during the rotation.
+//! Tests of the rotation of the key-encryption key under load, including a kill during the rotation.
 
 use std::{
     fs,
@@ -147,7 +147,7 @@ fn kill_when(mut command: Command, mut is_so: impl FnMut() -> bool) {
     rotation.wait().unwrap();
 }
 
-/// Makes a rotation fail at this key.
+/// Runs a rotation that fails when it re-encrypts this API key.
 fn fail_rotation_at(database: &Database, last: &Identity) {
     let update = "BEFORE UPDATE OF root ON api_keys FOR EACH ROW";
     let when = format!("WHEN (NEW.id = '{}')", last.key);
@@ -180,7 +180,8 @@ fn send_and_open(server: &Server, identity: &Identity) -> String {
     id
 }
 
-/// Checks that the key file has both versions and that only the owner can read it.
+/// Checks that the key file contains versions 1 and 2 of the key-encryption key, and that only the file owner can
+/// access it.
 fn check_file(database: &Database) {
     assert_eq!(versions(database), ["1", "2"]);
     let mode = fs::metadata(database.kek_file()).unwrap().permissions().mode();

@@ -1,4 +1,4 @@
-//! Key revocation: after the command returns, no node stores envelopes from or to the key.
+//! Tests that no node stores envelopes from or to a revoked API key after the revocation command has returned.
 
 use std::{
     collections::BTreeSet,
@@ -153,12 +153,12 @@ fn the_handle_of_a_revoked_key_moves_to_the_next_key_of_its_account(database: &D
     }
 }
 
-/// Sends until the end and checks that revoked keys cannot send.
+/// Concurrent sends for a test. Senders send until `is_over` is set, and check that a revoked key cannot send.
 #[derive(Default)]
 struct Load {
     is_revoked: AtomicBool,
     is_over: AtomicBool,
-    /// Sender and envelope id.
+    /// The sender and the envelope id of each acknowledged send.
     acknowledged: Mutex<Vec<(String, String)>>,
     refused: AtomicUsize,
 }

@@ -1,4 +1,4 @@
-//! Key states changed by an operator while servers run. `revocation` has the tests of revocation.
+//! Tests of key states that an operator changes while servers run. The module `revocation` tests revocation.
 
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn a_rotated_key_opens_envelopes_sealed_before_and_after(database: &Database) {
     }
 }
 
-/// An interrupted rotation leaves the key in this state after its first step.
+/// Tests the state in which an interrupted rotation leaves the key after its first step.
 fn a_rotating_key_is_rejected_until_the_rotation_ends(database: &Database) {
     let server = database.serve();
     let client = server.client();

@@ -1,4 +1,4 @@
-//! A DID in the database that the root of the key does not prove.
+//! Tests that the service rejects a stored DID that does not match the root secret of its API key.
 
 use serde_json::json;
 

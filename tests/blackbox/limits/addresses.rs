@@ -1,4 +1,4 @@
-//! Rate limits by client address for activations and logins, and rate limits of account changes.
+//! Tests of the rate limits by client address for activations and logins, and of the rate limits of account changes.
 
 use sealpost_wallet::LoginSecret;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn account_changes_are_rate_limited(database: &Database) {
     client.send(&alice, &bob.key, "x").ok();
 }
 
-/// The other node still has the session in its cache.
+/// The node that gets the requests still has the ended session in its cache.
 #[test]
 fn a_session_ended_on_another_node_does_not_use_its_accounts_rate_limit() {
     let database = Database::postgres();
@@ -136,7 +136,7 @@ fn activations_and_logins_are_rate_limited_by_address() {
     status.ok();
 }
 
-/// Otherwise junk from one client behind a proxy would refuse all others.
+/// Otherwise invalid requests of one client behind a proxy would block all clients behind this proxy.
 #[test]
 fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
     let (login, next_login, activation, next_activation) = within_one_minute(|| {
@@ -165,7 +165,7 @@ fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
     next_activation.refused(429, "RATE_LIMIT_EXCEEDED");
 }
 
-/// A client may have a /64, a /56 or a /48 network of IPv6.
+/// A client may own a /64, /56 or /48 network of IPv6, so addresses of one network count together.
 #[test]
 fn ipv6_clients_are_counted_by_network() {
     let activate_from = |client: &Client, address: &str| {

@@ -1,4 +1,4 @@
-//! Allowances of messages a month and a second, and the offers of a plan after exhaustion.
+//! Tests of the allowances of messages per month and per second, and of the upgrade that the error response names.
 
 use serde_json::json;
 

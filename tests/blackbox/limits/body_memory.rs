@@ -1,4 +1,4 @@
-//! The memory limit of request bodies: large bodies need a session and share one budget.
+//! Tests of the memory limit of request bodies: large bodies need a session and share one memory budget.
 
 use std::{io::Write as _, net::TcpStream};
 
@@ -113,7 +113,7 @@ fn body_memory_is_released_after_any_response() {
     ask(&server, &alice, BODY_MAX).refused(401, "UNAUTHORIZED");
 }
 
-/// The framing of a body.
+/// The HTTP framing of a body: chunked, or with a declared `Content-Length`.
 #[derive(Clone, Copy)]
 enum Framing {
     Chunked,
@@ -121,7 +121,7 @@ enum Framing {
 }
 
 impl Framing {
-    /// Returns an activation up to most of its body.
+    /// Returns the first part of an activation request: the head and most of the body.
     fn begin(self, token: &str) -> String {
         let (header, size) = match self {
             Self::Chunked => ("Transfer-Encoding: chunked".to_owned(), format!("{PIECE:x}\r\n")),
@@ -144,7 +144,7 @@ impl Framing {
     }
 }
 
-/// Starts a server with a budget of two bodies of maximum size.
+/// Starts a server whose memory budget holds two bodies of maximum size.
 fn serve(more: &[&str]) -> Server {
     let sizes = [format!("--max-body-bytes={BODY_MAX}"), format!("--body-memory={}", 2 * BODY_MAX)];
     let [body, memory] = sizes.each_ref().map(String::as_str);
@@ -159,7 +159,7 @@ fn begin(server: &Server, identity: &Identity, framing: Framing) -> TcpStream {
     socket
 }
 
-/// Waits until bodies use `bytes`: after the data has arrived, or after the connection is gone.
+/// Waits until the memory of all request bodies is exactly `bytes`.
 #[track_caller]
 fn holds(server: &Server, bytes: usize) {
     eventually("the bodies use the expected memory", SOON, || {
@@ -168,7 +168,8 @@ fn holds(server: &Server, bytes: usize) {
     });
 }
 
-/// Sends a request that names no key, so it is refused after its body is read and counts against no plan.
+/// Sends a request without an API key. The server reads the body, then refuses the request without counting it against
+/// a plan.
 fn ask(server: &Server, identity: &Identity, length: usize) -> Response {
     let body = format!("{:>length$}", "{}");
     let request = server.client().post("/v1/did/status").token(&identity.token);
@@ -182,7 +183,7 @@ fn padded(body: &str) -> String {
 const BODY_MAX: usize = 65_000;
 const PIECE: usize = 60_000;
 const ENDING: &str = "{\"label\":\"a\"}";
-/// More than the budget has left beside two partial bodies.
+/// Length of a body that exceeds the budget left beside two partial bodies.
 const LARGE: usize = 20_000;
-/// Below the size that uses the budget.
+/// Length of a body that is too small to use the memory budget.
 const SMALL: usize = 16_000;

@@ -1,4 +1,4 @@
-//! Limits of connections that have not authenticated, and of request heads.
+//! Tests of the limits of connections that have not authenticated, and of the size of request heads.
 
 use std::{
     io::{Read as _, Write as _},
@@ -87,7 +87,7 @@ fn pipelined_requests_are_not_one_head() {
     assert_eq!(responses.matches("HTTP/1.1 200 OK").count(), count);
 }
 
-/// Connects from 127.0.0.`last`, which counts as a client of its own.
+/// Connects from 127.0.0.`last`. Each such address counts as a separate client.
 fn connect_from(server: &Server, last: u8) -> TcpStream {
     let address: SocketAddr = server.url.strip_prefix("http://").unwrap().parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();

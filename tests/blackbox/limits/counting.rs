@@ -1,4 +1,4 @@
-//! Which requests and messages count against which limit.
+//! Tests of counting: the requests and messages that count against each limit.
 
 use std::thread;
 
@@ -117,7 +117,7 @@ fn burst(client: &Client, from: &Identity, to: &Identity) -> Vec<Response> {
     })
 }
 
-/// Returns the usage of minute, day and month.
+/// Returns the used part of the limits per minute, day and month.
 fn used(status: &Value) -> [u64; 3] {
     ["minute", "day", "month"].map(|window| status["usage"][window]["used"].as_u64().unwrap())
 }

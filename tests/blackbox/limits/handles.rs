@@ -1,4 +1,4 @@
-//! Reserved handles, and handles that operators release and assign.
+//! Tests of reserved handles (readable names of keys), and of handles that operators release and assign.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Limits on numbers of keys and webhooks, and the uniqueness of handles.
+//! Tests of the limits on the number of keys and webhooks, and of the uniqueness of handles.
 
 use std::thread;
 

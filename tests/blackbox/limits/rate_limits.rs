@@ -1,4 +1,4 @@
-//! The limit headers of responses, their accuracy, and plan changes on running servers.
+//! Tests of the rate-limit headers of responses, and of plan changes while servers run.
 
 use std::{
     collections::BTreeMap,
@@ -196,7 +196,7 @@ fn post(client: &Client, identity: &Identity, path: &str, body: &str) -> Respons
     client.post(path).by(identity).body("application/json", body.as_bytes()).response()
 }
 
-/// Returns the first rejection.
+/// Sends requests until the limit per minute is reached, and returns the first rejection.
 fn exhaust_minute_limit(client: &Client, identity: &Identity) -> Response {
     let mut responses = (0..45).map(|_| client.status(identity));
     responses.find(|response| response.status == 429).expect("the minute limit is reached")
@@ -216,7 +216,7 @@ fn within_five_seconds(client: &Client, identity: &Identity, status: u16) -> Val
     })
 }
 
-/// Parses the parameters of each item of `RateLimit`.
+/// Parses the header `RateLimit` into the parameters of each named limit.
 #[track_caller]
 fn items(response: &Response) -> BTreeMap<String, BTreeMap<String, u64>> {
     let value = response.header("ratelimit").expect("RateLimit");

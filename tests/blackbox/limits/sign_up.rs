@@ -1,4 +1,4 @@
-//! Sign-up: open, by invite, or closed.
+//! Tests of the sign-up modes: open, by invite, or closed.
 
 use std::thread;
 

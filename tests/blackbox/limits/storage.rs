@@ -1,4 +1,4 @@
-//! Limits of storage: the byte quota of an account, and the free space of the embedded database.
+//! Tests of storage limits: the byte quota of an account, and the free disk space of the embedded database.
 
 use std::{
     fs::{self, File},
@@ -22,7 +22,7 @@ fn quota() -> String {
     format!("--stored-bytes-per-account={QUOTA}")
 }
 
-/// Sends until a send is refused, and returns the stored sealed bytes.
+/// Sends until the quota refuses a send. Returns the number of sealed bytes stored.
 fn fill(client: &Client, from: &Identity, to: &Identity) -> u64 {
     let mut stored = 0;
     loop {
@@ -73,7 +73,7 @@ fn a_quota_of_zero_is_no_quota(database: &Database) {
     }
 }
 
-/// Each node counts its own sends at once, and reads those of other nodes within seconds.
+/// Each node counts its own sends at once, and the sends of other nodes within seconds.
 #[test]
 fn a_quota_that_another_node_used_up_holds_soon() {
     let database = Database::postgres();
@@ -92,7 +92,7 @@ fn a_quota_that_another_node_used_up_holds_soon() {
     });
 }
 
-/// No disk has so much free space, so the server finds too little from its start.
+/// Requires more free space than any disk has, so the limit applies from the start of the server.
 #[test]
 fn without_free_space_only_sends_and_activations_are_refused() {
     let (database, receiver) = (Database::embedded(), Receiver::start());

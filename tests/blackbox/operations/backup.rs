@@ -1,4 +1,4 @@
-//! Backup and restore with the commands of `docs/operating.md`.
+//! Tests of backup and restore with the commands of `docs/operating.md`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -49,7 +49,7 @@ fn back_up(database: &Database, copy: &Path) {
     done(command);
 }
 
-/// Restores into another folder with the same key file.
+/// Restores a backup into another data folder with the same key file.
 fn restore(database: &Database, copy: &Path) -> Database {
     let restored = if database.postgres_url().is_some() {
         let restored = Database::postgres();

@@ -1,6 +1,7 @@
-//! TLS between a server and PostgreSQL.
+//! Tests of TLS between a server and PostgreSQL.
 //!
-//! The host `0.0.0.0` reaches this machine, but is not a loopback address. A server therefore treats it as remote.
+//! The host `0.0.0.0` reaches this machine, but is not a loopback address. A server therefore treats the database as
+//! remote.
 
 use std::{fs, path::PathBuf, thread};
 
@@ -12,7 +13,7 @@ use crate::support::{
     Authority, Database, Issued, Relay, SOON, Server, binary, eventually, run, text,
 };
 
-/// A PostgreSQL server with TLS, and the authority of its certificate.
+/// A PostgreSQL server with TLS, and the authority that issued its certificate.
 struct Scene {
     postgres: Instance,
     authority: Authority,
@@ -46,7 +47,7 @@ impl Scene {
         self.postgres.restart(&[&["-c ssl=on", &files[0], &files[1]], more].concat()).unwrap();
     }
 
-    /// Returns the URL of the server as a remote server, with more parameters.
+    /// Returns the database URL with a host that counts as remote. `more` adds parameters.
     fn url(&self, more: &str) -> String {
         self.url_at(self.postgres.port(), more)
     }
@@ -59,7 +60,7 @@ impl Scene {
         )
     }
 
-    /// Returns whether each connection of a Sealpost server uses TLS.
+    /// Returns one entry for each database connection of a Sealpost server: true if the connection uses TLS.
     fn uses_tls(&self) -> Vec<bool> {
         let sql = "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
                    WHERE application_name = 'sealpost'";

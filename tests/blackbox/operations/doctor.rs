@@ -1,4 +1,4 @@
-//! `sealpost doctor`: finds causes that prevent a start, names the fix, and changes nothing.
+//! Tests that `sealpost doctor` finds the causes that prevent a start, names the fix, and changes nothing.
 
 use std::{
     fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Command,
@@ -17,7 +17,7 @@ on_both!(
     a_schema_of_another_version_is_found,
 );
 
-/// Returns the doctor command with free addresses unless `more` overrides them.
+/// Returns the command `sealpost doctor`, which listens on free ports unless `more` sets the addresses.
 fn doctor(database: &Database, more: &[&str]) -> Command {
     let mut command = binary(&["doctor", "--data-dir", &database.data()]);
     for (flag, free) in [("--listen", "127.0.0.1:0"), ("--ops-listen", "127.0.0.1:0")] {
@@ -32,7 +32,7 @@ fn doctor(database: &Database, more: &[&str]) -> Command {
     command
 }
 
-/// Returns the findings and checks that the exit status matches.
+/// Runs the command, and returns the check, verdict and detail of each finding. Checks that the exit status matches.
 #[track_caller]
 fn findings(mut command: Command) -> Vec<(String, String, String)> {
     command.arg("--json");
@@ -52,7 +52,7 @@ fn findings(mut command: Command) -> Vec<(String, String, String)> {
     found
 }
 
-/// Checks that one check has this verdict and this text, and that no other check fails.
+/// Asserts that `check` has this verdict and a detail with the text `reported`, and that no other check fails.
 #[track_caller]
 fn finds(command: Command, check: &str, verdict: &str, reported: &str) {
     let found = findings(command);

@@ -1,4 +1,4 @@
-//! The log formats and the access log.
+//! Tests of the log formats and the access log.
 
 use serde_json::Value;
 

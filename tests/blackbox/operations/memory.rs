@@ -1,4 +1,4 @@
-//! Secrets in the memory and the environment of a server.
+//! Tests that a server protects the secrets in its memory and environment.
 
 use std::fs;
 

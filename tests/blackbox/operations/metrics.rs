@@ -1,4 +1,4 @@
-//! Metrics on the operations address: values match the traffic, and labels have a bounded number of values.
+//! Tests that the metrics on the operations address match the traffic, and that labels have a bounded number of values.
 
 use std::{collections::BTreeSet, thread};
 
@@ -45,8 +45,8 @@ fn envelopes_over_the_batch_limit_are_stored_in_several_commits() {
     assert_eq!(commits() - before, sends);
 }
 
-/// Creates all regular traffic: sends, a replay, rejections, a limit, and deliveries that succeed, fail and
-/// are exhausted.
+/// Creates traffic of all usual kinds: sends, a repeated request, rejections, a reached rate limit, and deliveries that
+/// succeed, fail, or exhaust their retries.
 fn make_traffic(server: &Server, handle: &str) -> Identity {
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
@@ -146,7 +146,7 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
     assert_eq!(there, named);
 }
 
-/// Appears with the first partition that could not be changed.
+/// A metric that is absent until a change of a database partition is postponed.
 const ONLY_WITH_PARTITIONS: &str = "sealpost_partition_changes_postponed_total";
 
 fn no_label_contains_caller_input(database: &Database) {

@@ -1,5 +1,5 @@
-//! A database that is restored from a backup: revoked keys, ended sessions and replaced secrets stay so, because the
-//! revocation journal is outside the database.
+//! Tests of a database that is restored from an old backup. Later revocations, ended sessions and replaced secrets
+//! still apply, because the revocation journal is stored outside the database.
 
 use std::{fs, path::Path};
 
@@ -207,18 +207,18 @@ fn a_command_that_changes_nothing_creates_no_data_folder() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A database with a copy from before several revocations.
+/// A database, and a copy of it from before several revocations.
 struct Scene<'a> {
     database: &'a Database,
     copy: Copy,
-    /// Has a revoked key. Carol's key was revoked too, with her account.
+    /// Her API key was revoked. Carol's key was revoked too, when her account was closed.
     alice: Identity,
-    /// Has replaced the secrets.
+    /// He replaced the secrets of his account.
     bob: Identity,
     bob_secret: String,
-    /// Closed by an operator.
+    /// An operator closed her account.
     carol: Identity,
-    /// Has a deactivated key, a revoked API token, and another API token.
+    /// He has a deactivated key, a revoked API token, and a valid API token.
     dave: Identity,
     dave_sibling: Identity,
 }
@@ -316,7 +316,7 @@ impl Copy {
     }
 }
 
-/// Returns the names of the journals in the data folder.
+/// Returns the file names of the revocation journals in the data folder.
 fn journals(database: &Database) -> Vec<String> {
     let Ok(files) = fs::read_dir(database.data()) else { return Vec::new() };
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());

@@ -1,4 +1,4 @@
-//! No secret appears in the log at any level.
+//! Tests that no secret appears in the log at any level.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Invalid settings and data at startup: the server names the fix and leaves the data unchanged.
+//! Tests of invalid settings and data at startup. The server names the fix and leaves the data unchanged.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
@@ -346,7 +346,8 @@ fn fresh_keys_differ_and_carry_their_version() {
     assert!(line(&["kek", "new", "--version", "12"]).starts_with("12:"));
 }
 
-/// A server that stored something and stopped in order.
+/// Runs a server that stores one envelope, and stops the server in order. Returns the identity, which is both sender
+/// and recipient, and the envelope id.
 fn leave_an_envelope(database: &Database) -> (Identity, String) {
     let server = database.serve();
     let identity = server.client().new_identity();
@@ -360,7 +361,7 @@ fn check_envelope(server: &Server, identity: &Identity, envelope: &str) {
     assert_eq!(server.client().open(identity, envelope).ok()["message"], MESSAGE);
 }
 
-/// The one line that a command which fails says.
+/// Runs a command that must fail, and returns its one-line error.
 #[track_caller]
 fn refused(command: Command) -> String {
     let CommandResult { status, stdout, stderr } = run(command);

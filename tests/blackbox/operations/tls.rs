@@ -1,4 +1,4 @@
-//! The API over TLS, and reloads of the certificate while the server runs.
+//! Tests of the API over TLS, and of reloading the certificate while the server runs.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ use crate::support::{
 
 on_both!(a_file_without_certificate_authorities_is_rejected);
 
-/// An authority, and files that a server reads its certificate from.
+/// A certificate authority, and the files from which a server reads its certificate and private key.
 struct Scene {
     authority: Authority,
     folder: TempDir,
@@ -61,14 +61,14 @@ impl Scene {
         Server::start_secure(self.command(&[]), &self.authority)
     }
 
-    /// Puts another certificate in the place of the first.
+    /// Overwrites the files with a new certificate and private key.
     fn replace(&self) -> Issued {
         let issued = self.authority.issue();
         issued.write(&self.chain(), &self.key());
         issued
     }
 
-    /// A connection by a client with these versions that asks for these protocols.
+    /// Connects with one of these TLS versions, and offers these ALPN protocols.
     fn connect(
         &self,
         server: &Server,
@@ -90,7 +90,7 @@ impl Scene {
         Ok(connection)
     }
 
-    /// Returns the certificate of a new connection.
+    /// Opens a connection, and returns the certificate that the server presents.
     fn shown(&self, server: &Server) -> Vec<u8> {
         let connection = self.connect(server, &[&TLS13], &["http/1.1"]).unwrap();
         connection.conn.peer_certificates().unwrap()[0].to_vec()
@@ -125,7 +125,8 @@ fn strict_transport_security_without_tls_is_sent_only_behind_a_proxy() {
     assert_eq!(hsts(&behind).as_deref(), Some("max-age=31536000"));
 }
 
-/// Silent connections stay until their handshake times out, which is longer than this test takes.
+/// Opens connections that send nothing. They stay open until the handshake times out, which takes longer than this
+/// test.
 #[test]
 fn silent_connections_do_not_delay_a_handshake() {
     let scene = Scene::new();
@@ -295,10 +296,10 @@ fn a_file_without_certificate_authorities_is_rejected(database: &Database) {
     }
 }
 
-/// A change of the files and the expected message.
+/// A change that damages the certificate files, and the expected error message.
 type Breakage<'a> = (Box<dyn Fn() + 'a>, &'static str);
 
-/// Faults of the two files and the expected messages.
+/// Returns the possible faults of the certificate file and the key file, each with the expected error message.
 fn broken_pairs(scene: &Scene) -> [Breakage<'_>; 7] {
     [
         (

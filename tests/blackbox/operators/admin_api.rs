@@ -1,4 +1,4 @@
-//! The API for operators on the operations address.
+//! Tests of the API for operators on the operations address.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,8 @@ fn newest(server: &ConsoleServer) -> (Value, Value) {
     (entry, detail)
 }
 
-/// An act: its path and body, its entry in the audit trail, and a member of its result.
+/// A change by an operator: the path and body of the request, the expected audit entry (`action` and `subject`), and an
+/// expected member of the response.
 struct Act<'a> {
     path: &'a str,
     body: Value,
@@ -35,7 +36,7 @@ struct Act<'a> {
     result: (&'a str, &'a str),
 }
 
-/// Returns acts on a key, in an order in which each is possible.
+/// Returns changes of an API key and its webhook, in an order in which each is possible.
 fn acts_on_key<'a>(key: &'a str, hook: &'a str) -> Vec<Act<'a>> {
     let of_key = json!({"api_key_id": key, "reason": "because"});
     let with = |name: &str, value: &str| {
@@ -70,7 +71,7 @@ fn acts_on_key<'a>(key: &'a str, hook: &'a str) -> Vec<Act<'a>> {
     ]
 }
 
-/// Returns acts of governance on a key and on its account, in an order in which each is possible.
+/// Returns governance changes on a key and on its account, in an order in which each is possible.
 fn acts_of_governance<'a>(key: &'a str, account: &'a str) -> Vec<Act<'a>> {
     let council = |path, action, status| Act {
         path,

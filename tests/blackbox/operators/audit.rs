@@ -1,4 +1,4 @@
-//! The audit trail of admin actions: complete, ordered, and protected against changes.
+//! Tests that the audit trail of admin actions is complete and ordered, and that changes of its entries are detected.
 
 use std::os::unix::fs::MetadataExt as _;
 

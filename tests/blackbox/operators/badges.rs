@@ -1,4 +1,4 @@
-//! Badges: denial, issuance, third-party verification, the browser page, and revocation.
+//! Tests of badges: denial, issuance, third-party verification, the browser page, and revocation.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ on_both!(
     invalid_scores_are_rejected,
 );
 
-/// Runs `admin assess` and returns its output.
+/// Runs `sealpost admin assess` for a key with these metrics, and returns the output.
 fn assess(database: &Database, identity: &Identity, of: [&str; 4]) -> Value {
     let [clarity, coherence, confidence, drift] = of;
     database.operate(&[

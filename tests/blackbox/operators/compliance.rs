@@ -1,5 +1,5 @@
-//! Compliance circuits: attestations by operators, explanations for callers, and reloads of the circuits
-//! file.
+//! Tests of compliance circuits (the required checks of a jurisdiction): attestations by operators, explanations for
+//! callers, and reloads of the circuits file.
 
 use std::fs;
 

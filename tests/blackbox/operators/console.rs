@@ -1,4 +1,4 @@
-//! The console in the browser on the operations address.
+//! Tests of the operator console, the web pages on the operations address.
 
 use serde_json::json;
 

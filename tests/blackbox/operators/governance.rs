@@ -1,4 +1,4 @@
-//! Council actions and partner suspensions: blocked and allowed requests, and the end of a block.
+//! Tests of council actions and partner suspensions: the requests that they block and allow, and the end of a block.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Lists of accounts and keys, and counts, while a server runs.
+//! Tests of the commands that list accounts and keys and count stored objects, while a server runs.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The dashboard: every page and form in a real browser, and protection against other sites and other
+//! Tests of every page and form of the dashboard in a real browser, and of the protection against other sites and other
 //! accounts.
 
 use serde_json::{Value, json};
@@ -59,8 +59,8 @@ fn the_event_log_is_followed_live_in_a_browser(database: &Database) {
     server.stop();
 }
 
-/// Creates an identity that governance blocks, with two days of activity for the pages.
-/// The real sends are deleted: the daily counts are written directly, since counting runs minutes later.
+/// Creates an identity that governance blocks, with two days of activity for the pages. Deletes the real sends, and
+/// writes the daily counts directly into the database, because counting runs minutes later.
 fn identity_with_history(database: &Database, client: &Client) -> Value {
     let identity = client.new_identity_with_handle("herodotus");
     for _ in 0..3 {
@@ -108,7 +108,7 @@ fn a_cross_site_form_changes_nothing(database: &Database) {
     client.status(&alice).refused(403, "KEY_INACTIVE");
 }
 
-/// The pages must allow the browser to send `Origin`: under `no-referrer` a browser sends `Origin: null`.
+/// The referrer policy of the pages must allow the header `Origin`. With `no-referrer`, a browser sends `Origin: null`.
 fn a_form_is_accepted_by_its_origin_without_sec_fetch_site(database: &Database) {
     let server = database.serve();
     let client = server.client();

@@ -1,4 +1,4 @@
-//! The documentation pages and the OpenAPI document of the service.
+//! Tests of the documentation pages, the landing page and the OpenAPI document.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -35,7 +35,7 @@ fn html(response: &Response) -> String {
     String::from_utf8(response.body.clone()).unwrap()
 }
 
-/// Returns the links of a page within the service.
+/// Returns the paths of the links and embedded files on a page that belong to the service.
 fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
     let values = ["href=\"", "src=\""].into_iter().flat_map(|way| html.split(way).skip(1));
     values

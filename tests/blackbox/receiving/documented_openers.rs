@@ -1,4 +1,4 @@
-//! Runs the unchanged programs of `docs/receiving.md` that open the envelopes of a receiver.
+//! Tests the programs of `docs/receiving.md` that open received envelopes. Each program runs unchanged.
 
 use std::{
     io::Write,
@@ -40,7 +40,7 @@ fn the_go_program_opens_envelopes() {
     check(Command::new(program));
 }
 
-/// Feeds the program with the envelopes of real events, and with an unknown one.
+/// Passes the ids of two real envelopes and of an unknown envelope to the program, and checks the output.
 fn check(mut program: Command) {
     let server = Database::embedded().serve();
     let (client, receiver) = (server.client(), Receiver::start());

@@ -1,4 +1,4 @@
-//! Runs the unchanged receivers of `docs/receiving.md` against webhook requests of a real server.
+//! Tests the webhook receivers of `docs/receiving.md` with requests of a real server. Each program runs unchanged.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! `sealpost listen`: a receiver on a developer's machine.
+//! Tests of `sealpost listen`, which receives webhook requests on a developer's machine.
 
 use std::{
     fs,
@@ -130,7 +130,7 @@ fn a_slow_application_is_a_gateway_timeout() {
     assert!(text(&listener.next(), "forward_fault").contains("in time"));
 }
 
-/// Takes 10 s, the time limit of a body.
+/// This test takes 10 s, the time limit of a request body.
 #[test]
 fn an_incomplete_body_times_out() {
     let listener = Listener::start(SECRET, &[]);
@@ -213,7 +213,7 @@ fn invalid_settings_are_rejected() {
     }
 }
 
-/// Starts a server that sends these bytes on one connection.
+/// Starts a server that accepts one connection and responds with these bytes. Returns its URL.
 fn responding_once(bytes: String) -> String {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -227,7 +227,7 @@ fn responding_once(bytes: String) -> String {
     format!("http://{address}/")
 }
 
-/// Returns the bytes of an output as they arrive.
+/// Returns a channel with the bytes of standard output as they arrive.
 fn bytes_of(stdout: ChildStdout) -> mpsc::Receiver<u8> {
     let (sender, bytes) = mpsc::channel();
     thread::spawn(move || {

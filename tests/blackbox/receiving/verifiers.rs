@@ -1,5 +1,5 @@
-//! Third-party verifiers: the `standardwebhooks` packages for Rust, Python and Node, on webhook requests of a
-//! real server and on the test vectors.
+//! Tests that third-party libraries (`standardwebhooks` for Rust, Python and Node) verify webhook requests of a real
+//! server and the test vectors.
 
 use std::{
     io::Write as _,
@@ -78,7 +78,7 @@ fn the_published_keys_verify_requests_without_a_secret(database: &Database) {
     });
 }
 
-/// Returns the published keys in the form of Standard Webhooks.
+/// Returns the published issuer keys in the text form of Standard Webhooks libraries.
 fn published(client: &Client) -> Vec<String> {
     let document = client.request("GET", "/.well-known/did.json").response().json();
     let methods = document["verificationMethod"].as_array().unwrap();
@@ -98,7 +98,7 @@ fn by_public_key(request: &Signed, key: &str, is_valid: bool) -> Value {
     case
 }
 
-/// Returns whether Python and Node give the expected result for each case.
+/// Returns true if the Python and Node libraries give the expected result for each case.
 fn judged(cases: &[Value]) -> bool {
     let expected: Vec<_> = cases.iter().map(|case| case["valid"] == true).collect();
     by_python(cases) == expected && by_node(cases) == expected

@@ -1,4 +1,4 @@
-//! `sealpost verify`: checks one webhook request from files.
+//! Tests of `sealpost verify`, which checks one webhook request from files.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -84,7 +84,7 @@ fn errors_name_the_exact_cause() {
     }
 }
 
-/// Computed with `printf '%s' msg_1.1000000.{} | sha256sum`.
+/// The expected hash was computed with `printf '%s' msg_1.1000000.{} | sha256sum`.
 #[test]
 fn the_signed_bytes_are_shown_as_length_and_hash() {
     let head = "webhook-id: msg_1\nwebhook-timestamp: 1000000\nwebhook-signature: v1,AAAA\n";

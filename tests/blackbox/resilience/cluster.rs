@@ -1,4 +1,4 @@
-//! Two servers with one PostgreSQL database and one key file form one service.
+//! Tests that two servers with the same PostgreSQL database and key file act as one service.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -115,7 +115,7 @@ fn two_nodes_together_admit_a_key_as_often_as_one_node() {
 
 on_both!(a_concurrent_burst_is_admitted_up_to_the_limit);
 
-/// On one node the requests share batches, and each request counts.
+/// One node handles the requests in shared batches. Each request must still count against the limit.
 fn a_concurrent_burst_is_admitted_up_to_the_limit(database: &Database) {
     let server = database.serve();
     let admitted = within_one_minute(|| {
@@ -132,8 +132,8 @@ fn a_concurrent_burst_is_admitted_up_to_the_limit(database: &Database) {
     assert_eq!(admitted, 20);
 }
 
-/// Sends until the minute limit is reached. The limit of ten messages a second also applies, but only for a
-/// second.
+/// Sends until the limit per minute is reached. Continues after rejections by the limit of ten messages per second,
+/// because that limit resets after a second.
 fn count_sends(client: &Client, identity: &Identity, admitted: &AtomicUsize) {
     loop {
         let response = client.send(identity, &identity.key, "x");
@@ -148,7 +148,7 @@ fn count_sends(client: &Client, identity: &Identity, admitted: &AtomicUsize) {
     }
 }
 
-/// Reads the status a few times between the sends.
+/// Requests the status eight times, while other threads send. Counts the admitted requests.
 fn count_looks(client: &Client, identity: &Identity, admitted: &AtomicUsize) {
     for _ in 0..8 {
         if client.status(identity).status == 200 {

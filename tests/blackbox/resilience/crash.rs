@@ -1,4 +1,4 @@
-//! A killed server loses no acknowledged envelope.
+//! Tests that a killed server loses no acknowledged envelope.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! Failover from a killed PostgreSQL primary to its standby, under load, without a restart of the nodes.
+//! Tests of the failover from a killed PostgreSQL primary to its standby, under load, without a restart of the nodes.
 
 use std::{
     sync::{
@@ -16,7 +16,7 @@ use crate::support::{
     run, text,
 };
 
-/// A primary and its standby. The nodes know both.
+/// A PostgreSQL primary and its standby. The nodes are configured with the addresses of both.
 struct Cluster {
     primary: Instance,
     standby: Instance,
@@ -34,7 +34,8 @@ impl Cluster {
         cluster
     }
 
-    /// Makes commits wait for the standby. The standby does not inherit this setting, since it is set after the copy.
+    /// Makes commits wait for the standby. The standby does not have this setting, because the setting is changed after
+    /// the primary was copied.
     fn make_synchronous(&self) {
         set(&self.primary, &format!("synchronous_standby_names = '{STANDBY}'"));
         self.await_state("sync_state = 'sync'", "1");
@@ -46,7 +47,7 @@ impl Cluster {
         self.await_state("true", "0");
     }
 
-    /// Waits until the primary has this number of standbys in a state.
+    /// Waits until exactly `count` standbys match `state`, an SQL condition on `pg_stat_replication`.
     fn await_state(&self, state: &str, count: &str) {
         let sql = format!("SELECT count(*) FROM pg_stat_replication WHERE {state}");
         eventually(state, SOON, || (self.primary.execute(&sql).unwrap() == count).then_some(()));
@@ -149,7 +150,7 @@ fn an_asynchronous_standby_can_lose_acknowledged_envelopes_and_revocations() {
     client.status(&mallory).ok();
 }
 
-/// Sends with their results.
+/// The results of concurrent sends.
 #[derive(Default)]
 struct Load {
     turn: AtomicUsize,

@@ -1,4 +1,4 @@
-//! A server whose database is away, locked, or on a full disk.
+//! Tests of a server whose database is unreachable, locked, or on a full disk.
 
 use std::{
     fs,
@@ -74,7 +74,7 @@ fn a_server_survives_an_outage_of_its_database() {
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
 }
 
-/// A client would send again after a false "not stored", and the recipient would get the message twice.
+/// A false "not stored" would make the client send again, and the recipient would get the message twice.
 #[test]
 fn a_lost_commit_result_is_not_reported_as_not_stored() {
     let postgres = Postgres::start(sealpost_testkit::FsyncMode::Off).unwrap();
@@ -100,7 +100,7 @@ fn a_lost_commit_result_is_not_reported_as_not_stored() {
     server.stop();
 }
 
-/// Sends a request whose unreadable body names no key.
+/// Sends a request with malformed JSON and without an API key.
 fn malformed(client: &Client, token: &str) -> Response {
     client.post("/v1/channel/send").token(token).body("application/json", b"{").response()
 }
@@ -269,7 +269,7 @@ fn within_file_size(command: &Command) -> Command {
     shell
 }
 
-/// A PostgreSQL server of this case, with stop and start.
+/// A PostgreSQL server that only this test case uses, and can stop and start.
 struct OwnPostgres {
     server: Postgres,
     folder: PathBuf,
@@ -296,7 +296,7 @@ impl OwnPostgres {
         ]);
     }
 
-    /// Runs as the owner of the data, since PostgreSQL does not run as root.
+    /// Runs `pg_ctl` as the owner of the data folder, because PostgreSQL refuses to run as root.
     fn control(&self, arguments: &[&str]) {
         let owner = fs::metadata(self.folder.join("data")).unwrap();
         let mut control = Command::new(programs().join("pg_ctl"));
@@ -310,7 +310,7 @@ impl OwnPostgres {
     }
 }
 
-/// Returns the folder of the newest PostgreSQL programs.
+/// Returns the folder with the programs of the newest installed PostgreSQL version.
 fn programs() -> PathBuf {
     let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let versions = fs::read_dir("/usr/lib/postgresql").unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! A database that responds but stores nothing: readiness, and the responses to sends.
+//! Tests of the readiness check and the responses to sends while the database responds but cannot store.
 
 use sealpost_testkit::{FsyncMode, Server as Postgres};
 

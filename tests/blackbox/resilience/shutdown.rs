@@ -1,4 +1,4 @@
-//! SIGTERM stops a server in order. A second SIGTERM stops it immediately.
+//! Tests that SIGTERM stops a server in order, and that a second SIGTERM stops it immediately.
 
 use std::{sync::mpsc::channel, time::Duration};
 

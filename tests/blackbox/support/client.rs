@@ -81,7 +81,7 @@ impl Client {
         self.request("POST", path)
     }
 
-    /// Posts `body` with the API key and the session token of `identity`.
+    /// Posts `body` as `identity`: with its API key and its session token.
     pub(crate) fn act(&self, identity: &Identity, path: &str, body: &Value) -> Response {
         self.post(path).by(identity).json(body).response()
     }

@@ -1,4 +1,4 @@
-//! Servers with a console: the operators of their password file, and requests of the operators.
+//! Starts servers with a console, and sends requests as the operators in their password file.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::{Client, Database, Response, Server, binary, private_file};
 
-/// An operator of the password file. Alice may act, and Vera may only look.
+/// An operator in the password file. Alice may make changes, and Vera may only read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Staff {
     Alice,

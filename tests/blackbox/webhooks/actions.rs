@@ -1,4 +1,4 @@
-//! Each action on webhooks by its own path, compared with the same action at `POST /v1/webhooks`.
+//! Tests that each webhook action has the same response at its own path as at `POST /v1/webhooks`.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn each_path_refuses_members_of_other_actions(database: &Database) {
     }
 }
 
-/// Performs an action in both ways. Both must have the same response.
+/// Performs an action at its own path and at the shared path. Both must give the same response.
 #[track_caller]
 fn compare(client: &Client, identity: &Identity, path: &str, body: &Value) {
     let mut with_action = body.clone();

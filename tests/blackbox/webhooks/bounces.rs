@@ -1,4 +1,4 @@
-//! `envelope.bounced`: the sender gets an event for an envelope that did not reach its recipient.
+//! Tests of the event `envelope.bounced`, which informs a sender that an envelope did not reach its recipient.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The delivery log of the webhook's owner.
+//! Tests of the delivery log, which the owner of a webhook can read.
 
 use std::collections::BTreeSet;
 
@@ -197,7 +197,7 @@ fn deliveries(client: &Client, identity: &Identity, asked: &Value) -> Value {
     client.manage(identity, &body).ok()
 }
 
-/// Waits for the newest entry in this state.
+/// Waits until the delivery log of the webhook has an entry in this state. Returns the newest one.
 fn await_entry(client: &Client, identity: &Identity, webhook_id: &str, state: &str) -> Value {
     let asked = json!({"webhook_id": webhook_id, "state": state});
     eventually(state, SOON, || {

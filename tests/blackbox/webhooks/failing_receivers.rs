@@ -1,4 +1,4 @@
-//! Receivers that fail, hang, or redirect.
+//! Tests of deliveries to receivers that fail, hang, or redirect.
 
 use std::time::Duration;
 

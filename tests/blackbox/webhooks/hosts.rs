@@ -1,4 +1,4 @@
-//! Limits per destination host, and forbidden networks.
+//! Tests of the limits of webhook requests per destination host, and of forbidden networks.
 
 use std::time::Duration;
 
@@ -79,8 +79,7 @@ fn send_to_each(client: &Client, sender: &Identity, recipients: &[Identity]) {
     }
 }
 
-/// Sends to a receiver at another host, and waits for the event. The events that were sent before have then been
-/// processed.
+/// Sends to a receiver at another host, and waits for the event. The service has then processed all earlier events too.
 fn send_to_other_host(client: &Client, sender: &Identity) {
     let receiver = Receiver::start();
     let url = receiver.url.replace("127.0.0.1", "localhost");

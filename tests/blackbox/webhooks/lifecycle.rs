@@ -1,4 +1,4 @@
-//! Webhooks from registration to deletion: visible fields, deliveries, and ownership.
+//! Tests of webhooks from registration to deletion: visible fields, deliveries, and ownership.
 
 use serde_json::{Value, json};
 

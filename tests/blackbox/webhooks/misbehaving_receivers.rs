@@ -1,4 +1,5 @@
-//! Receivers with slow, endless or reset responses, with `Retry-After` or 410, and with wrong certificates.
+//! Tests of deliveries to receivers with slow, endless or reset responses, with `Retry-After` or 410, and with
+//! untrusted certificates.
 
 use std::{
     thread,
@@ -201,7 +202,8 @@ fn await_failure(client: &Client, identity: &Identity) -> String {
     text(&shown["last_failure"], "error")
 }
 
-/// Polls twice a second, since a key may send twenty requests a minute.
+/// Waits until the only webhook in the list meets the condition `wanted`. Polls only twice a second, because a key may
+/// send 20 requests per minute.
 #[track_caller]
 fn await_shown(
     what: &str,

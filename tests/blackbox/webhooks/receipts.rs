@@ -1,4 +1,4 @@
-//! Receipts: the sender asks for the state of an envelope.
+//! Tests of receipts, with which a sender reads the state of an envelope.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Redelivery of exhausted deliveries, recovery of failed deliveries, and deliveries that wait for an enabled
-//! webhook.
+//! Tests of sending exhausted and failed deliveries again, and of deliveries that wait until a disabled webhook is
+//! enabled.
 
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ fn a_410_disables_the_webhook_and_enabling_it_sends_waiting_deliveries(database:
     assert_eq!(receiver.await_requests(5)[4].id(), gone);
 }
 
-/// Writes the five days directly into the database.
+/// The five days of failures are written directly into the database.
 fn a_webhook_is_disabled_after_five_days_of_failures(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
     let client = server.client();
@@ -154,7 +154,7 @@ fn await_disabled(client: &Client, identity: &Identity) -> Value {
     })
 }
 
-/// Waits for at least this many entries in this state.
+/// Waits until the delivery log has at least this many entries in this state.
 fn await_entries(
     client: &Client,
     identity: &Identity,

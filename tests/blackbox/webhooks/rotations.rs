@@ -1,4 +1,4 @@
-//! `identity.rotated`: the correspondents of a key get an event when the key changes.
+//! Tests of the event `identity.rotated`, which the correspondents of a key get when the key changes.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use crate::support::{Client, Database, Identity, Receiver, WebhookRequest, on_bo
 
 on_both!(correspondents_get_one_event_for_each_change_of_a_key);
 
-/// Housekeeping sends the events. A short retention time shortens the interval between its runs to 1.5 s.
+/// Arguments of the server. Housekeeping sends the events, and a short retention time shortens the interval between its
+/// runs to 1.5 s.
 const V1_1: &[&str] = &["--events", "v1.1", "--retention", "30s"];
 
 fn register(client: &Client, identity: &Identity, url: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Rotation of webhook secrets.
+//! Tests of the rotation of webhook signing secrets.
 
 use serde_json::json;
 use standardwebhooks::Webhook;

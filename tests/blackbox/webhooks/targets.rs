@@ -1,4 +1,4 @@
-//! Allowed and forbidden webhook targets.
+//! Tests of allowed and forbidden webhook target URLs.
 
 use serde_json::json;
 
@@ -80,7 +80,7 @@ fn requests_go_to_the_registered_url() {
     }
 }
 
-/// Registers with a new key, since a key is limited to 20 requests a minute.
+/// Registers a webhook with a new API key, because each key is limited to 20 requests per minute.
 fn register(server: &Server, url: &str) -> Response {
     let client: &Client = server.client();
     let identity: Identity = client.new_identity();

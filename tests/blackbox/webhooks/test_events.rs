@@ -1,4 +1,5 @@
-//! Test events: one signed request on demand, without retries and without effect on the webhook.
+//! Tests of `webhook.test` events: one signed request on demand, without retries and without effect on the webhook's
+//! state.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `usage.threshold`: the owner of a key gets an event before the limits refuse requests.
+//! Tests of the event `usage.threshold`, which the owner of a key gets before the limits refuse requests.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn agree(database: &Database, key: &str, per_day: &str, per_month: &str) {
     );
 }
 
-/// Returns window, threshold, use and limit of each request, in the order of the thresholds.
+/// Waits for `count` requests, and returns the window, threshold, used number and limit of each, sorted.
 fn reached(informed: &Receiver, count: usize) -> Vec<(String, u64, u64, u64)> {
     let read = |request: &WebhookRequest| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();

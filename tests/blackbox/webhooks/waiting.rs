@@ -1,4 +1,4 @@
-//! Waiting envelopes: sent to a key without a webhook, and delivered to its first webhook.
+//! Tests of waiting envelopes, which were sent to a key without a webhook and are delivered to its first webhook.
 
 use std::{
     collections::BTreeSet,
@@ -31,7 +31,7 @@ fn register(client: &Client, identity: &Identity, body: &Value) -> Value {
     client.act(identity, "/v1/webhooks/register", body).ok()
 }
 
-/// Returns the number of waiting envelopes as the status shows it.
+/// Returns the number of waiting envelopes in the status response of the key.
 fn waiting(client: &Client, identity: &Identity) -> Value {
     let status = client.status(identity).ok();
     assert_eq!(status["waiting_more"], json!(false));
@@ -107,7 +107,7 @@ fn undelivered_envelopes_of_a_deleted_webhook_reach_the_next(database: &Database
     eventually("both envelopes", SOON, || (received(&receiver) == sent).then_some(()));
 }
 
-/// The server is killed right after the registration, and again while it delivers.
+/// Kills the server right after the registration, and again while it delivers.
 fn every_waiting_envelope_arrives_after_kills(database: &Database) {
     let flags =
         ["--webhook-timeout=2s", "--webhook-lease=12s", "--webhook-retry-schedule=1s,1s,1s"];

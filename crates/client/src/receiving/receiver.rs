@@ -23,7 +23,7 @@ pub struct ReceivedEvent {
     pub id: String,
     /// Kind of the event.
     pub kind: String,
-    /// The JSON object.
+    /// The event as received: a JSON object.
     pub members: Value,
 }
 
@@ -40,7 +40,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver. One matching key is enough. `on_envelope` must return within 15 seconds: queue longer work.
+    /// Creates a receiver. A request is valid if its signature matches one of `keys`. `on_envelope` must return within
+    /// 15 seconds, so queue longer work.
     pub fn new<F, R>(client: Client, keys: Vec<ReceiverKey>, on_envelope: F) -> Self
     where
         F: Fn(OpenedEnvelope) -> R + Send + Sync + 'static,
@@ -61,14 +62,16 @@ impl Receiver {
         Self { on_event: Some(boxed(on_event)), ..self }
     }
 
-    /// Sets the store of processed events. By default the newest 100,000 ids are in memory.
+    /// Sets the store of the ids of processed events. By default the newest 100,000 ids are kept in memory.
     #[must_use]
     pub fn seen(self, seen: impl SeenEvents + 'static) -> Self {
         Self { seen: Arc::new(seen), ..self }
     }
 
-    /// Processes a webhook request, and returns the HTTP status of the response: 204, 401 or 503. `body` holds the bytes
-    /// as received. Respond with 500 to an error.
+    /// Processes a webhook request, and returns the HTTP status of the response: 204, 401 or 503. `body` is the request
+    /// body exactly as received.
+    ///
+    /// If this function returns an error, respond with 500.
     pub async fn receive(&self, headers: &HeaderList, body: &[u8]) -> Result<u16, HandlerError> {
         let request = ReceivedRequest { headers, body };
         if verify(request, &self.keys, SystemClock.now()).is_err() {
@@ -110,7 +113,7 @@ where
     Arc::new(move |value| handler(value).boxed())
 }
 
-/// Returns whether the service can open the envelope later.
+/// Returns true if opening the envelope failed temporarily, so that a later attempt may succeed.
 fn is_temporary(error: &HandlerError) -> bool {
     match error.downcast_ref::<ClientError>() {
         Some(ClientError::Unreachable { .. }) => true,

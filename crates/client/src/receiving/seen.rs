@@ -9,10 +9,10 @@ use futures_util::future::{BoxFuture, FutureExt as _, ready};
 
 use super::error::HandlerError;
 
-/// A store of processed events. Implement this trait with a table if the program has several processes, or must not
-/// process an envelope again after a restart.
+/// A store of the ids of processed events. Implement this trait with a database table if the program has several
+/// processes, or must not process an envelope again after a restart.
 pub trait SeenEvents: Send + Sync {
-    /// Returns whether the event was processed.
+    /// Returns true if the event with this id was processed.
     fn contains<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, HandlerError>>;
 
     /// Stores the id of a processed event.

@@ -1,5 +1,5 @@
-//! Extractors of the console's forms. The extractors reject forms of other sites, so that no handler can omit this
-//! check.
+//! Extractors of the console's forms. They reject forms that pages of other sites sent, so that no handler can omit
+//! this check.
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -27,8 +27,8 @@ pub(super) struct OpenForm {
     pub(super) form: Form,
 }
 
-/// A form in the session of an operator. The form contains the form token of the session. The operator can have any
-/// role.
+/// A form that an operator with a valid session sent, in any role. The form contained the session's form token, which
+/// protects against forms of other sites.
 pub(super) struct SessionForm {
     pub(super) user: ConsoleUser,
     form: Form,
@@ -62,12 +62,12 @@ impl ActForm {
         &self.reason
     }
 
-    /// Returns a redirect to `path`, the page to show after [`Self::perform`] succeeded.
+    /// Redirects to `path`. Called after [`Self::perform`] succeeded.
     pub(super) fn done(&self, path: &str) -> PageResponse {
         PageResponse::redirect(&self.user.state.site, path)
     }
 
-    /// Rejects the form because a field is invalid.
+    /// Returns an error page for a form with an invalid field. `text` explains the fault.
     pub(super) fn invalid(&self, text: &str) -> PageResponse {
         self.user.reject(StatusCode::UNPROCESSABLE_ENTITY, text)
     }
@@ -134,9 +134,11 @@ impl FromRequest for ActForm {
     }
 }
 
-/// Returns true if the form comes from a page of this console. Over HTTPS, compares with the configured URL. Over plain
-/// HTTP, compares with the `Host` that the browser used, because operators can reach the console through an SSH tunnel
-/// with any port.
+/// Returns true if the form comes from a page of this console. Over HTTPS, compares the form's origin with the
+/// configured URL.
+///
+/// Over plain HTTP, compares the origin with the header `Host`, because operators can reach the console through an SSH
+/// tunnel with any port.
 fn is_own_form(state: &ConsoleState, request: &HttpRequest) -> bool {
     if state.is_secure {
         return is_same_site(request.headers(), &state.site.base_url);

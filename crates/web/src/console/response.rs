@@ -14,7 +14,8 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) struct ConsoleFrame<'a> {
     pub(super) site: &'a SiteAddress,
-    /// The operator and the form token of the session. `None` if the browser has no session.
+    /// The signed-in operator, and the token that each form of the session must contain. `None` if the browser has no
+    /// session.
     pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
     /// The path of the navigation link to mark as current.
     pub(super) current: &'a str,
@@ -92,7 +93,7 @@ pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
     Rejection { text: text.to_owned(), status, retry_after_s: None }
 }
 
-/// Responds with 500 because the server has no state of the console.
+/// Responds with 500 because the server was built without the state of the console.
 pub(super) fn internal_error(site: &SiteAddress) -> PageResponse {
     let frame = ConsoleFrame { site, session: None, current: "" };
     let status = StatusCode::INTERNAL_SERVER_ERROR;

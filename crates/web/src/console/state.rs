@@ -15,7 +15,7 @@ pub struct ConsoleState {
 }
 
 impl ConsoleState {
-    /// Creates the state. The console and the API for operators have the same operators, and a common limit of
+    /// Creates the state. The console and the API for operators share the list of operators and the rate limit of
     /// sign-ins.
     pub fn new(admin: web::Data<AdminState>) -> Self {
         let site = SiteAddress::new(&admin.url);

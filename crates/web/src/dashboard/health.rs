@@ -20,11 +20,11 @@ pub(super) enum Health {
     Degraded,
     /// The webhook is disabled.
     Disabled,
-    /// All attempts since the last success failed.
+    /// At least one attempt failed, and no attempt succeeded since then.
     Failing,
     /// At least 95 % of the recent attempts succeeded.
     Healthy,
-    /// The webhook had no recent attempt.
+    /// No delivery was attempted recently.
     Idle,
 }
 

@@ -1,4 +1,5 @@
-//! The limits of live streams: their number per account and per node, and one poll at a time for each account.
+//! Limits the live streams of event logs: their number per account and per node, and one database poll at a time for
+//! each account.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -20,11 +21,11 @@ pub(crate) struct LiveStreams {
 #[derive(Default)]
 struct AccountStreams {
     open: VecDeque<watch::Sender<bool>>,
-    /// Lets one stream of the account read the database at a time.
+    /// Locked during a poll, so that only one stream of the account reads the database at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// An open live stream. Dropping the value frees its place.
+/// An open live stream. When dropped, the stream no longer counts against the limits.
 pub(super) struct LiveStream {
     streams: Arc<LiveStreams>,
     account: AccountId,
@@ -33,12 +34,12 @@ pub(super) struct LiveStream {
     stopping: watch::Receiver<bool>,
 }
 
-/// Why a stream must end.
+/// The reason why a stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamEnd {
-    /// A newer stream of the account has taken the place.
+    /// The account opened a newer stream and had reached its limit of streams.
     Replaced,
-    /// The node stops.
+    /// The server is shutting down.
     NodeStops,
 }
 
@@ -59,8 +60,10 @@ impl LiveStreams {
         self.stopping.send_replace(true);
     }
 
-    /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the server does not notice
-    /// at once that a browser has left. Returns `None` if the node has reached its limit or stops.
+    /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the browser of that stream
+    /// may have left unnoticed.
+    ///
+    /// Returns `None` if the node has reached its limit, or is shutting down.
     pub(super) fn open(self: &Arc<Self>, account: AccountId) -> Option<LiveStream> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let on_node: usize = accounts.values().map(|streams| streams.open.len()).sum();
@@ -88,7 +91,7 @@ impl LiveStreams {
 }
 
 impl LiveStream {
-    /// Runs a poll while no other stream of the account polls.
+    /// Runs `poll` when no other stream of the account polls. Waits until then.
     pub(super) async fn poll<T>(&self, poll: impl Future<Output = T>) -> T {
         let _turn = self.turn.lock().await;
         poll.await

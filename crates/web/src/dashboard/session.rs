@@ -37,14 +37,15 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// Returns true if a form must ask for the login secret, because the user has not given it within the last five
-    /// minutes.
+    /// Returns true if a form must ask for the login secret, because the user has not entered the secret within the
+    /// last five minutes.
     pub(super) async fn needs_secret(&self) -> Result<bool, PageResponse> {
         Ok(!self.ask(async |owner| owner.is_confirmed().await).await?)
     }
 
-    /// Confirms the user by the login secret in the form. The form needs no secret if the user gave it within the last
-    /// five minutes. Each secret in a form counts as a login of the client address, which limits guessing.
+    /// Checks the login secret in the form. Needs no secret if the user entered it within the last five minutes.
+    ///
+    /// Each secret in a form counts as a login of the client address, which limits guessing.
     pub(super) async fn confirm(
         &self,
         request: &HttpRequest,

@@ -21,7 +21,7 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
     format!("<time datetime=\"{at}\" title=\"{}\">{text}</time>", when(at))
 }
 
-/// Formats a span in its largest unit. `None` below one second.
+/// Formats a duration in its largest unit, such as hours. Returns `None` below one second.
 fn span(span: Duration) -> Option<String> {
     let seconds = span.as_secs();
     let (number, unit) = match seconds {

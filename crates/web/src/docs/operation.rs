@@ -10,7 +10,7 @@ use super::{
     snippets::{self, Snippet},
 };
 
-/// An operation of the document.
+/// An operation of the OpenAPI document.
 pub(super) struct Operation<'a> {
     path: &'a str,
     method: String,
@@ -57,13 +57,13 @@ pub(super) struct ErrorRow {
     pub(super) title: String,
 }
 
-/// Returns the operations with a tag, first those of the API, then the events.
+/// Returns the operations with this tag: first the operations of the API, then the events.
 pub(super) fn tagged<'a>(document: &'a Value, tag: &'a str) -> impl Iterator<Item = Operation<'a>> {
     let operations = operations(document, "paths").chain(operations(document, "webhooks"));
     operations.filter(move |operation| text(operation.object, "/tags/0") == tag)
 }
 
-/// Returns the operations in a member of the document. The member is `paths` or `webhooks`.
+/// Returns the operations in one member of the OpenAPI document: `paths` (endpoints) or `webhooks` (events).
 fn operations<'a>(document: &'a Value, member: &str) -> impl Iterator<Item = Operation<'a>> {
     let paths = document.get(member).and_then(Value::as_object);
     paths.into_iter().flatten().flat_map(|(path, item)| {

@@ -26,8 +26,8 @@ fn source(path: &str) -> Option<&'static str> {
     FILES.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// Returns the part of a program that calls an operation. The parts that this call needs, such as the setup, come
-/// first.
+/// Returns the part of a program that calls an operation, after the parts that this call needs, such as the setup.
+/// Returns `None` if the program does not call the operation.
 fn call(program: &str, operation: &str) -> Option<String> {
     let call = part(program, operation)?;
     let mut parts = vec![part(program, "setup")?];

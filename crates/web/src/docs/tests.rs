@@ -143,7 +143,8 @@ fn the_list_for_language_models_links_to_served_pages_only() {
     }
 }
 
-/// If this test fails, `SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs` writes the current page.
+/// Compares `docs/errors.md` with the error pages. To update the file, run `SEALPOST_WRITE_DOCS=1 cargo test -p
+/// sealpost-web docs`.
 #[test]
 fn the_error_page_of_the_repository_is_current() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");

@@ -22,7 +22,7 @@ impl Signed {
         Self::unsigned(ID, seconds_ago).signed(secrets)
     }
 
-    /// Replaces the body, and signs the request again.
+    /// Replaces the body, and signs the request again with these secrets.
     pub(crate) fn saying(self, body: &str, secrets: &[&str]) -> Self {
         Self { body: body.to_owned(), ..self }.signed(secrets)
     }

@@ -11,7 +11,7 @@ use crate::{
     dashboard::{response::PageResponse, text::when},
 };
 
-/// The query parameters that select a page of the list.
+/// The query parameters of the list of accounts.
 #[derive(Deserialize)]
 pub(crate) struct AccountSearch {
     #[serde(default)]

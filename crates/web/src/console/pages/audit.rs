@@ -10,10 +10,10 @@ use crate::{
     dashboard::{response::PageResponse, text::when},
 };
 
-/// The query parameters that select a page of the list.
+/// The query parameters of the page.
 #[derive(Deserialize)]
 pub(crate) struct AuditSearch {
-    /// Selects the newest entries with a lower number than this. `None` selects the newest entries of all.
+    /// Shows only entries with a lower number than this. `None` shows the newest entries.
     before: Option<u64>,
 }
 

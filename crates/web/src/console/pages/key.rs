@@ -1,4 +1,4 @@
-//! The page of a key: its data, usage, governance and webhooks, and the forms that change them.
+//! The page of an API key: its data, usage, governance and webhooks, and the forms that change them.
 
 pub(crate) mod evidence;
 pub(crate) mod governance;
@@ -54,7 +54,7 @@ fn key_of(user: &ConsoleUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| user.reject(StatusCode::NOT_FOUND, "There is no such key."))
 }
 
-/// Returns the path of the page of a key.
+/// Returns the path of the page of an API key.
 fn path_of(id: &ApiKeyId) -> String {
     format!("/console/keys/{id}")
 }

@@ -61,8 +61,8 @@ impl ActivityChart {
     }
 }
 
-/// Returns the height of a bar in units of the view box. A count above 0 is at least 1 unit high, so that it is
-/// visible.
+/// Returns the height of a bar in units of the view box of the SVG. A count above 0 is at least 1 unit high, so that
+/// the bar is visible.
 fn height_of(count: u64, top: u64) -> u64 {
     let height = u128::from(count) * u128::from(ActivityChart::HEIGHT) / u128::from(top.max(1));
     let height = u64::try_from(height).unwrap_or(ActivityChart::HEIGHT).min(ActivityChart::HEIGHT);

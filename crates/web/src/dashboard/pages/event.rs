@@ -1,4 +1,4 @@
-//! The page of one event: the request as it was sent, and the response to each attempt.
+//! The page of one event: the webhook request as it was sent, and the response to each attempt.
 
 use actix_web::web;
 use askama::Template;

@@ -31,7 +31,7 @@ struct EventsPage<'a> {
     log: &'a EventLogPage,
     query: &'a EventsQuery,
     notice: Notice,
-    /// The address of the live stream. `None` if this list has none.
+    /// The URL of the live stream with new entries. `None` if this list cannot be followed live.
     live: Option<String>,
 }
 
@@ -52,8 +52,9 @@ pub(crate) struct EventsQuery {
     cursor: String,
 }
 
-/// The result of a processed form, and the problem with a form or a search. The page shows both texts. Neither text is
-/// a query parameter, because otherwise a link could make the page show a false result.
+/// The result of a processed form, and the problem with a form or a search. The page shows both texts.
+///
+/// Neither text is a query parameter, because otherwise a link could make the page show a false result.
 #[derive(Default)]
 struct Notice {
     result: Option<String>,
@@ -90,7 +91,7 @@ impl EventsQuery {
         cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
     }
 
-    /// Returns the address of the live stream of this list.
+    /// Returns the URL of the live stream of this list. Returns `None` if the list cannot be followed live.
     fn live_stream(&self, user: &SignedInUser, id: &ApiKeyId) -> Option<String> {
         let ListEvents { webhook_id, state, .. } = self.list();
         let webhook = webhook_id.map(|id| id.to_string()).unwrap_or_default();

@@ -43,7 +43,7 @@ struct Follower {
     key: KeyStanding,
     query: EventsQuery,
     opened_at: Timestamp,
-    /// The entries of the previous poll. `None` before the first poll.
+    /// The ids of the entries that the previous poll returned. `None` before the first poll.
     seen: Option<HashSet<EntryId>>,
     is_over: bool,
 }

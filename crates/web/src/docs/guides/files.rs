@@ -20,12 +20,12 @@ impl SourceFile {
         })
     }
 
-    /// Returns the path of the folder.
+    /// Returns the path of the folder that contains the file.
     pub(super) fn folder(&self) -> &'static str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Returns the name of the file in its folder.
+    /// Returns the file name without the folder.
     pub(super) fn name(&self) -> &'static str {
         self.path.rsplit_once('/').map_or(self.path, |(_, name)| name)
     }

@@ -1,4 +1,5 @@
-//! The forms that record an assessment or an attestation of a key, and the form that revokes a badge.
+//! The forms that record an assessment (quality metrics) or an attestation (a passed compliance check) of an API key,
+//! and the form that revokes a badge.
 
 use actix_web::web;
 use sealpost_domain::{AssessmentMetrics, CheckName, Score, Timestamp};

@@ -1,4 +1,4 @@
-//! The form of council actions on a key or on its account.
+//! The form that records a council action (a governance decision) on an API key or on its account.
 
 use actix_web::web;
 use sealpost_domain::GovernanceSubject;

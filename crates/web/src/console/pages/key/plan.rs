@@ -1,4 +1,4 @@
-//! The form that sets the plan of a key.
+//! The form that sets the plan of an API key.
 
 use actix_web::web;
 use sealpost_service::Agreement;

@@ -1,4 +1,4 @@
-//! The form that changes the state of a key.
+//! The form that changes the state of an API key.
 
 use actix_web::web;
 

@@ -1,4 +1,4 @@
-//! The form that disables a webhook of a key.
+//! The form that disables a webhook of an API key.
 
 use actix_web::web;
 
