@@ -6,7 +6,7 @@ use sealpost_node::{
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
-/// A reachable database, with the facts that later checks need.
+/// A reachable database, with the information that later checks need.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) about: DatabaseInfo,

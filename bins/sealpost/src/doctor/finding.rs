@@ -38,8 +38,8 @@ impl Finding {
         Self { check, verdict: Verdict::Fail, detail: detail.into() }
     }
 
-    /// Creates a finding from the result of a check. A failure gets the text of the error that `sealpost serve` would
-    /// report.
+    /// Creates a finding from the result of a check. The detail of a failure is the error text that `sealpost serve`
+    /// would report.
     pub(super) fn of(check: &'static str, done: Result<String, Fault>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),
