@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     /// key; if omitted, a built-in list of names such as admin and support
     #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Service")]
     reserved_handles: Option<PathBuf>,
-    /// How long the revocation journal keeps acts: at least the age of the oldest backup that you would restore
+    /// How long the revocation journal keeps revocations: at least the age of the oldest backup that you would restore
     #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
           value_name = "SPAN", help_heading = "Service")]
     journal_retention: Span,

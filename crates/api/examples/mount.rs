@@ -1,4 +1,4 @@
-//! Mounts the API in an actix-web server of its own, beside a page of this server, and calls both.
+//! Starts an actix-web server that serves the API and one page of its own. Then calls the API and the page.
 //!
 //! `cargo run -p sealpost-api --example mount`
 #![expect(clippy::print_stdout, reason = "an example shows its result")]

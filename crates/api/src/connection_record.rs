@@ -7,9 +7,10 @@ use std::{
     task::Waker,
 };
 
-/// The state of one connection: whether it makes progress, is in a request, and is authenticated. A server that limits
-/// connections inserts a record into the data of each connection, in actix-web's `on_connect`. The middleware of this
-/// crate then updates the record.
+/// The state of one connection: whether it makes progress, has a request without a response, and is authenticated.
+///
+/// A server that limits connections inserts a record into the data of each connection, in actix-web's `on_connect`. The
+/// middleware of this crate then updates the record.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionRecord(Rc<Record>);
 

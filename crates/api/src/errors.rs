@@ -1,5 +1,5 @@
-//! The documentation of each error code: summary, causes, remedies, and advice about retries. The pages at
-//! `/docs/errors`, the OpenAPI examples and `docs/errors.md` are generated from it.
+//! The documentation of each error code: summary, causes, remedies, and advice about retries. This documentation is the
+//! source of the pages at `/docs/errors`, the OpenAPI examples and `docs/errors.md`.
 
 mod badge;
 mod credentials;
@@ -111,5 +111,5 @@ pub fn in_order() -> Vec<Code> {
     codes
 }
 
-/// The request id in all examples.
+/// The request id in all example error responses.
 pub const EXAMPLE_REQUEST: &str = "req_01m7ye92t7e4zbxb47adw6nrkn";

@@ -1,4 +1,4 @@
-//! Runs the example that mounts the API in another server.
+//! Tests that the example `mount` runs without an error. The example mounts the API in a server with routes of its own.
 
 #[path = "../examples/mount.rs"]
 mod mount;

@@ -42,7 +42,8 @@ impl Desk {
         Ok(Self { operator, database, settings, clock })
     }
 
-    /// Records the acts of this command in the revocation journal. `None` if the journal is off.
+    /// Opens the revocation journal and records the revocations of this command in it. Returns `None` if the journal is
+    /// turned off.
     pub(super) fn attach_journal(&self) -> Result<Option<Arc<Journal>>, Fault> {
         Ok(attach_for_command(&self.settings, &self.database, &self.clock)?)
     }

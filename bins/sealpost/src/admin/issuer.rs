@@ -38,7 +38,7 @@ fn list(listed: &Value) -> String {
     keys.map(line).collect()
 }
 
-/// Adds an issuer key. Its private part is stored encrypted under the key-encryption keys of the servers.
+/// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.
 fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
     let settings = key_settings(kek_file);

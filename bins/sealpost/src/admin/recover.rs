@@ -1,4 +1,4 @@
-//! `sealpost admin recover`: revokes again after a restore of the database.
+//! `sealpost admin recover`: repeats the revocations that a restore of the database has undone.
 
 use sealpost_node::recover_database;
 

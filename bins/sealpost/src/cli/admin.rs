@@ -130,7 +130,7 @@ pub(crate) struct Reason {
 
 #[derive(Subcommand)]
 pub(crate) enum IssuerCommand {
-    /// Show all keys, in the order in which they sign
+    /// Show all keys of the service, in the order in which they sign
     List,
     /// Add a key; servers publish it at once and sign with it after 10 s; older keys stay published
     Rotate {

@@ -8,10 +8,10 @@ pub(crate) struct AssessArgs {
     /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// Clarity, from 0 to 1
+    /// Score for clarity, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) clarity: Score,
-    /// Coherence, from 0 to 1
+    /// Score for coherence, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) coherence: Score,
     /// Confidence of the assessor, from 0 to 1
@@ -23,7 +23,7 @@ pub(crate) struct AssessArgs {
     /// Name of the assessor; if omitted, your user name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) assessor: Option<String>,
-    /// Reason or method
+    /// Reason for the assessment, or its method
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = reason)]
     pub(crate) reason: String,
 }
@@ -36,16 +36,17 @@ pub(crate) struct AttestArgs {
     /// Name of the check, as in the circuits file, which lists the compliance checks of each jurisdiction
     #[arg(long, value_name = "NAME", value_parser = CheckName::parse)]
     pub(crate) check: CheckName,
-    /// End of the validity, such as 2027-01-31T12:00:00Z or a day in UTC; if omitted, permanent
+    /// Time at which the attestation expires, such as 2027-01-31T12:00:00Z or a day in UTC; if omitted, the attestation
+    /// has no expiry time of its own
     #[arg(long, value_name = "T")]
     pub(crate) valid_until: Option<Timestamp>,
-    /// Record a failed check
+    /// Record that the key failed the check
     #[arg(long)]
     pub(crate) failed: bool,
     /// Name of the attester; if omitted, your user name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) attester: Option<String>,
-    /// Reason or method
+    /// Reason for the attestation, or the method of the check
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = reason)]
     pub(crate) reason: String,
 }

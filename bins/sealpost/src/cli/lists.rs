@@ -42,7 +42,8 @@ pub(crate) enum AccountCommand {
     },
     /// End the login secret, the recovery code and all sessions of an account, and print a new recovery code
     ///
-    /// The owner uses the code once for `POST /v1/auth/recover`, which also ends the API tokens. It is shown only here.
+    /// The owner uses the new code once for `POST /v1/auth/recover`, which also ends the API tokens. The code is shown
+    /// only here.
     ResetSecret {
         /// Account (acct_...)
         #[arg(value_name = "ACCT")]
@@ -68,7 +69,7 @@ pub(crate) enum TokenCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum SessionCommand {
-    /// End all sessions of an account, or of all accounts; login secrets stay valid
+    /// End the sessions of an account, or of all accounts; login secrets stay valid
     End {
         /// Account (acct_...)
         #[arg(value_name = "ACCT", required_unless_present = "all", conflicts_with = "all")]
@@ -109,8 +110,7 @@ pub(crate) struct OwnerArgs {
 }
 
 impl OwnerArgs {
-    /// Returns the account or the key that was given. The error does not occur in practice, because clap rejects
-    /// arguments that contain neither an account nor a key.
+    /// Returns the selected account or key. Fails if neither was given, but clap rejects such arguments before.
     pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),

@@ -4,7 +4,8 @@ use std::io::Write as _;
 
 use crate::fault::Fault;
 
-/// Prints `claim` as a passed check if `is_true`. Otherwise fails with `claim` as the error.
+/// Checks a result of the demo. If `is_true`, prints `claim` (a sentence about the result) as a passed check. Otherwise
+/// fails with `claim` as the error.
 pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
     if is_true {
         say(&format!("   ✓ {claim}"))

@@ -58,7 +58,7 @@ impl Receiver {
         secret.clone_into(&mut self.secret.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Waits for the next event. Fails if none arrives within `within`.
+    /// Waits for the next event. Fails if no event arrives within the time `within`.
     pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
         let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
         event.ok_or_else(|| Fault::new(format!(

@@ -103,7 +103,8 @@ pub(super) struct WebArgs {
         value_name = "N"
     )]
     dashboard_per_minute: u32,
-    /// Address for larger limits, which the dashboard shows when a limit is nearly used: an https or mailto URL
+    /// Link for users who want larger limits: an https or mailto URL, shown on the dashboard when a limit is nearly
+    /// used
     #[arg(
         long,
         env = "SEALPOST_SALES_CONTACT",
@@ -111,7 +112,7 @@ pub(super) struct WebArgs {
         value_parser = contact
     )]
     sales_contact: Option<String>,
-    /// Event logs that one account follows live on this node; a further one ends the oldest; 0 turns
+    /// Largest number of event logs that one account follows live on this node; a further log ends the oldest; 0 turns
     /// live logs off
     #[arg(
         long,
@@ -120,7 +121,7 @@ pub(super) struct WebArgs {
         value_name = "N"
     )]
     live_logs_per_account: usize,
-    /// Event logs that all accounts follow live on this node; 0 turns live logs off
+    /// Largest number of event logs that all accounts together follow live on this node; 0 turns live logs off
     #[arg(
         long,
         env = "SEALPOST_LIVE_LOGS",

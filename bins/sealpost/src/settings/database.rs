@@ -37,7 +37,7 @@ pub(crate) struct DatabaseArgs {
         value_parser = clap::value_parser!(u32).range(2..=1000)
     )]
     database_pool: u32,
-    /// Longest wait for a commit; then its result is unknown, and writes are refused until one succeeds
+    /// Longest wait for a commit; after this time its result is unknown, and writes are refused until a commit succeeds
     #[arg(
         long,
         env = "SEALPOST_COMMIT_TIMEOUT",

@@ -86,7 +86,7 @@ pub(super) struct HttpArgs {
         value_parser = head_bytes
     )]
     max_head_bytes: usize,
-    /// Time without a byte of a response after which a connection is closed; must exceed the time of slow requests
+    /// Time after which a connection is closed if no byte of a response was sent; must exceed the time of slow requests
     #[arg(
         long,
         env = "SEALPOST_CONNECTION_TIMEOUT",

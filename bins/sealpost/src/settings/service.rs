@@ -205,7 +205,7 @@ pub(super) struct ChannelArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     envelopes: u32,
-    /// Largest number of channels for sealing in memory, and of channels for opening
+    /// Largest number of channels in memory, separately for sealing and for opening
     #[arg(
         long,
         env = "SEALPOST_CHANNELS_CACHED",

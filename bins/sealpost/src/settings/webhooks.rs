@@ -13,7 +13,8 @@ use super::{api::network, numbers::positive, span::Span};
 #[command(next_help_heading = "Webhooks")]
 pub(super) struct WebhookArgs {
     /// Pauses before the retries of a failed delivery. After 429, 502, 504 or a timeout, the pause is at least 12 times
-    /// the first pause or 60 s, whichever is shorter. `Retry-After` of 429 and 503 is respected within limits
+    /// the first pause or 60 s, whichever is shorter. A pause that a 429 or 503 response requests with `Retry-After` is
+    /// respected up to a maximum
     #[arg(
         long = "webhook-retry-schedule",
         env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",

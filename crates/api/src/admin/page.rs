@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::request::{Fields, invalid};
 
-/// The page of a list that a request selects.
+/// The page of a list that a request selects: the position and the maximum length.
 pub(super) struct PageChoice<Id> {
     pub(super) limit: u32,
     /// The id of the last entry on the previous page. `None` selects the first page.
@@ -30,7 +30,7 @@ impl<Id: FromStr<Err: Display>> PageChoice<Id> {
 pub(super) struct Page<T> {
     /// The entries, newest first.
     pub(super) entries: Vec<T>,
-    /// The `cursor` of the next page. `None` on the last page.
+    /// The `cursor` for the request of the next page. `null` on the last page.
     pub(super) next_cursor: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct ViewRequest<B> {
     pub(super) body: B,
 }
 
-/// A request of an operator for an act (a change). The role of the operator allows acts.
+/// A request of an operator that changes data. Refused unless the operator has the role `operator`.
 pub(super) struct ActRequest<B> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
@@ -31,7 +31,7 @@ pub(super) struct ActRequest<B> {
     pub(super) body: B,
 }
 
-/// The reason for an act.
+/// The reason for a change, for the audit trail.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
 pub(super) struct Reason(#[schemars(length(min = 1, max = 1000))] pub(super) String);
@@ -69,7 +69,7 @@ impl<B> ViewRequest<B> {
 }
 
 impl<B> ActRequest<B> {
-    /// Performs an act. The audit trail records the operator, the client address and the reason.
+    /// Makes the change. The audit trail records the operator, the client address and the reason.
     pub(super) async fn perform<T: Send + 'static>(
         self,
         reason: impl FnOnce(&B) -> &Reason,

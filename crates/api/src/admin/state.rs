@@ -39,11 +39,11 @@ pub struct AdminState {
     pub api: web::Data<ApiState>,
     /// The URL of the operations address, without a trailing slash.
     pub url: String,
-    /// Verifies the credentials of operators, and has their sessions.
+    /// Verifies the credentials and the sessions of operators.
     pub access: OperatorAccess,
     sign_ins: Throttle,
-    /// The proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Empty if the URL is not https: then there is no
-    /// proxy before the operations address, and any program on the machine could send such a header.
+    /// The proxies that are trusted to report the client address. Empty if the URL is not https: no proxy is then
+    /// expected in front of the operations address, and any program on the machine could forge a client address.
     trusted_proxies: Vec<IpNet>,
     /// The OpenAPI document, rendered at the first request.
     pub(super) document: OnceLock<StaticContent>,
@@ -65,7 +65,8 @@ impl AdminState {
         Ok(Self { api, url, access, sign_ins, trusted_proxies, document: OnceLock::new() })
     }
 
-    /// Creates a session for the console. Counts as a sign-in of the client address.
+    /// Verifies a name and a password, and creates a console session. Counts against the sign-in limit of the client
+    /// address.
     pub async fn sign_in(
         &self,
         request: &HttpRequest,
@@ -88,8 +89,8 @@ impl AdminState {
         Ok(signed_in?)
     }
 
-    /// Verifies the bearer token of a request. Counts as a sign-in of the client address, unless the same credentials
-    /// were verified before.
+    /// Verifies the bearer token of a request. Counts against the sign-in limit of the client address, unless the same
+    /// credentials were verified before.
     pub(super) async fn authenticate(
         &self,
         request: &HttpRequest,

@@ -29,7 +29,7 @@ fn operation_ids_are_unique() {
     assert!(ids.iter().all(|id| id.is_some_and(|id| !id.is_empty())), "{ids:?}");
 }
 
-/// The ids must be readable, because client generators use them as names of functions.
+/// Checks the form of the operation ids. Client generators use the ids as names of functions.
 #[test]
 fn operation_ids_are_a_verb_and_a_noun() {
     for row in table() {
@@ -42,7 +42,7 @@ fn operation_ids_are_a_verb_and_a_noun() {
     }
 }
 
-/// A route outside the table would be missing from the OpenAPI document.
+/// Checks that routes are created only from the table. Any other route would be missing from the OpenAPI document.
 #[test]
 fn only_the_table_makes_routes() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -76,7 +76,7 @@ pub(super) fn drop_nulls(object: &mut Value) {
     }
 }
 
-/// Removes components that no operation refers to, if they are examples, headers or parameters.
+/// Removes examples, headers and parameters from the components if no operation refers to them.
 pub(crate) fn drop_unused_components(document: &mut Value) {
     let used = document.get("paths").map(ToString::to_string).unwrap_or_default();
     for kind in ["examples", "headers", "parameters"] {

@@ -38,7 +38,8 @@ fn every_action_on_webhooks_has_a_path_with_the_same_members() {
     }
 }
 
-/// Doc comments become descriptions in the document, whose readers do not know the Rust types.
+/// Checks that no description contains Rust links or paths. Doc comments become descriptions, and the readers of the
+/// document do not know the Rust types.
 #[test]
 fn no_description_links_to_rust_types() {
     let text = document().to_string();
@@ -60,7 +61,7 @@ fn no_schema_lists_constants_as_variants() {
     }
 }
 
-/// Requests and responses share one namespace of schemas, so a type of both must have the same schema in both.
+/// Checks that a type has the same schema in requests and in responses, because both share one map of component names.
 #[test]
 fn a_type_of_requests_and_responses_has_one_schema() {
     let mut schemas = Schemas::new();

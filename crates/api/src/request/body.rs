@@ -12,25 +12,25 @@ use sealpost_domain::Refusal;
 use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The token of a request, and the need of the endpoint for a token. `token` is `None` if the request has none.
+/// The token of a request (`None` if the request has none), and whether the endpoint requires a token.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Option<&'a str>,
     pub(super) need: SessionNeed,
 }
 
-/// The need of an endpoint for a session token.
+/// The rule of an endpoint for the session token: optional or required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionNeed {
     Optional,
     Required,
 }
 
-/// Reads the whole body. Also returns the memory share of a large body. The share is a part of the memory budget, and
-/// is released on drop. A request without a body gives an empty body, and its content type is not checked.
+/// Reads the whole body. For a large body, also returns its share of the memory budget, which is released on drop. If
+/// the request has no body, returns an empty body and does not check the content type.
 ///
-/// A body over 16 KiB is large. It is accepted only with a token of an account. The token is looked up before more than
-/// 16 KiB are kept in memory.
+/// A body over 16 KiB is large. A large body is accepted only with the token of an account. The token is looked up
+/// before more than 16 KiB are kept in memory.
 pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,

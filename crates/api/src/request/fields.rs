@@ -145,7 +145,8 @@ impl Fields {
         self.members.remove(field)
     }
 
-    /// Refuses the body if it has a member that was not read. Accepts `api_key_id`, which is allowed at every endpoint.
+    /// Refuses the body if it has a member that was not read. Ignores `api_key_id`, which the caller checks if
+    /// necessary.
     fn refuse_unknown(mut self) -> Result<(), Refusal> {
         self.known.push(API_KEY_ID);
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {

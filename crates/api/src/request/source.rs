@@ -12,8 +12,8 @@ pub fn request_source(app: &ApiState, request: &HttpRequest) -> RequestSource {
     source_behind(&app.trusted_proxies, request)
 }
 
-/// Returns the client address and the user agent of a request. Trusts a forwarded client address only if the request
-/// comes from one of these proxies.
+/// Returns the client address and the user agent of a request. Reads a forwarded client address only if the peer is in
+/// `trusted_proxies`.
 pub(crate) fn source_behind(trusted_proxies: &[IpNet], request: &HttpRequest) -> RequestSource {
     let headers = request.headers();
     let address =

@@ -138,7 +138,7 @@ impl Problem {
         }
     }
 
-    /// Returns true if the service is at fault. Such problems are logged as errors.
+    /// Returns true if the service, not the client, caused the problem. Such problems are logged as errors.
     pub(crate) fn is_fault(&self) -> bool {
         match self {
             Self::Lost => true,

@@ -79,7 +79,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minute<Key> {
-    /// Clears the counts if `now` is in a later minute than the counts. Keeps them if the clock was set back.
+    /// Clears the counts if `now` is in a later minute than the counted requests. Keeps the counts if the clock was set
+    /// back.
     fn advance_to(&mut self, now: Timestamp) {
         let millis = now.as_millis();
         let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));

@@ -9,7 +9,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A reachable database, with the facts that later checks need.
+/// A reachable database, with the information that later checks need.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) about: DatabaseInfo,

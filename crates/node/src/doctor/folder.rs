@@ -11,7 +11,7 @@ use sealpost_storage::DatabaseUrl;
 
 use crate::{doctor::finding::Finding, settings::DatabaseSettings};
 
-/// Checks the data folder of an embedded database. PostgreSQL has no data folder, so the result is then empty.
+/// Checks the data folder of an embedded database. Returns no findings for PostgreSQL, which has no data folder.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let folder = match file.parent() {

@@ -1,4 +1,4 @@
-//! Endpoints for accounts.
+//! Operator endpoints for accounts.
 
 pub(super) mod end_sessions;
 pub(super) mod list_accounts;

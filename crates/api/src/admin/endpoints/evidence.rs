@@ -1,4 +1,4 @@
-//! Endpoints for assessments, attestations and badges.
+//! Operator endpoints for badges and their evidence: assessments and attestations.
 
 pub(super) mod assess;
 pub(super) mod attest;

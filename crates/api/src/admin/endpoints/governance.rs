@@ -1,4 +1,4 @@
-//! Endpoints for council actions and partners.
+//! Operator endpoints for council actions and partners.
 
 pub(super) mod assign_partner;
 pub(super) mod council;
@@ -6,7 +6,7 @@ pub(super) mod partner;
 
 use serde_json::{Value, json};
 
-/// Returns an example of a decision in a response.
+/// Returns an example response that shows a council action or the state of a partner.
 fn example(subject: &str, kind: &str, status: &str) -> Value {
     json!({
         "subject": subject,

@@ -1,4 +1,4 @@
-//! Endpoints for API keys.
+//! Operator endpoints for API keys.
 
 pub(super) mod change_state;
 pub(super) mod list_keys;
@@ -8,7 +8,7 @@ pub(super) mod show_key;
 
 use serde_json::{Value, json};
 
-/// Returns an example of a key in a response.
+/// Returns an example of an API key in a response.
 fn example() -> Value {
     json!({
         "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
@@ -21,7 +21,7 @@ fn example() -> Value {
     })
 }
 
-/// Returns the example of a key, extended by further members.
+/// Returns the example from [`example`] with further JSON members.
 fn example_with(members: &Value) -> Value {
     let mut example = example();
     if let (Some(example), Some(members)) = (example.as_object_mut(), members.as_object()) {

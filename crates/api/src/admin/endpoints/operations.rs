@@ -1,4 +1,4 @@
-//! Endpoints for the service as a whole.
+//! Operator endpoints for the service as a whole: audit trail, statistics and OpenAPI document.
 
 pub(super) mod document;
 pub(super) mod list_audit;

@@ -1,3 +1,3 @@
-//! Endpoints for webhooks.
+//! Operator endpoints for webhooks.
 
 pub(super) mod disable_webhook;

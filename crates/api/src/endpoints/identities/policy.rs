@@ -15,7 +15,7 @@ use crate::{
     state::ApiState,
 };
 
-/// All members are optional. An omitted member changes nothing.
+/// The changes to the policy of the API key. All members are optional. An omitted member changes nothing.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes the body; `PolicyChange` has the values")]
 struct PolicyRequest {
@@ -23,7 +23,7 @@ struct PolicyRequest {
     accept: Option<AcceptPolicy>,
     /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     receipts: Option<ReceiptPolicy>,
-    /// Whether other keys can see the label.
+    /// If true, other keys can see the label of this key.
     listed: Option<bool>,
     /// API keys or handles to add to the allowlist.
     #[schemars(length(max = 100))]

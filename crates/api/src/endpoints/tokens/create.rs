@@ -26,7 +26,7 @@ struct CreateTokenRequest {
     /// The only API key that the token can act as.
     #[schemars(length(min = 1))]
     api_key_id: String,
-    /// A name for people.
+    /// A name of the token, for people.
     name: Label,
     /// The requests that the token allows.
     #[schemars(with = "Vec<TokenScope>", length(min = 1))]

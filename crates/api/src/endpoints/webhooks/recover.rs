@@ -20,11 +20,11 @@ pub(in crate::endpoints) struct RecoverDeliveries {
     /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
-    /// The start of the time range.
+    /// The start of the time range, inclusive. An event is in the range if its delivery failed in that time.
     since: Timestamp,
-    /// The end of the time range. If absent, the current time.
+    /// The end of the time range, inclusive. If absent, the current time.
     until: Option<Timestamp>,
-    /// If true, only counts the events.
+    /// If true, only counts the events and sends nothing.
     #[schemars(with = "Option<bool>")]
     dry_run: bool,
 }

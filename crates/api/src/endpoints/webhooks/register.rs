@@ -23,8 +23,8 @@ struct RegisterRequest {
     /// The kinds of events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
-    /// `skip`: no webhook receives the envelopes that wait for the first webhook. Otherwise the new webhook receives
-    /// these envelopes.
+    /// Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first
+    /// such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
     #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
     waiting: WaitingChoice,
 }

@@ -20,7 +20,7 @@ use crate::{
 /// The account whose sessions end.
 #[derive(JsonSchema)]
 struct EndSessionsRequest {
-    /// The account.
+    /// The id of the account.
     account_id: AccountId,
     /// The reason, for the audit trail.
     reason: Reason,

@@ -18,7 +18,7 @@ use crate::{
 /// The account to show.
 #[derive(JsonSchema)]
 struct ShowAccountRequest {
-    /// The account.
+    /// The id of the account.
     account_id: AccountId,
 }
 

@@ -17,20 +17,20 @@ use crate::{
     response::JsonResponse,
 };
 
-/// The metrics of a key.
+/// An assessment of an API key: four scores, and the reason.
 #[derive(JsonSchema)]
 struct AssessRequest {
-    /// The API key.
+    /// The assessed API key.
     api_key_id: ApiKeyId,
-    /// Clarity, from 0 to 1.
+    /// The score for clarity, from 0 to 1.
     clarity: Score,
-    /// Coherence, from 0 to 1.
+    /// The score for coherence, from 0 to 1.
     coherence: Score,
     /// Confidence of the assessor, from 0 to 1.
     confidence: Score,
     /// Drift, the distance from the declared behaviour, from 0 to 1.
     drift: Score,
-    /// The reason or the method.
+    /// The reason for the assessment, or its method.
     reason: Reason,
 }
 

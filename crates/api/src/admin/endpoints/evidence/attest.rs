@@ -17,19 +17,19 @@ use crate::{
     response::JsonResponse,
 };
 
-/// A key and the result of a check.
+/// An attestation: the result of a check of an API key.
 #[derive(JsonSchema)]
 struct AttestRequest {
-    /// The API key.
+    /// The checked API key.
     api_key_id: ApiKeyId,
     /// The name of the check, as in the file of compliance circuits.
     check: CheckName,
     /// True if the key failed the check.
     #[schemars(default)]
     failed: bool,
-    /// End of the validity. Unlimited if omitted.
+    /// The time at which the attestation expires. If omitted, the attestation has no expiry time of its own.
     valid_until: Option<Timestamp>,
-    /// The reason or the method.
+    /// The reason for the attestation, or the method of the check.
     reason: Reason,
 }
 

@@ -20,7 +20,7 @@ use crate::{
 /// The badge to revoke.
 #[derive(JsonSchema)]
 struct RevokeBadgeRequest {
-    /// The badge.
+    /// The id of the badge.
     badge_id: BadgeId,
     /// The reason, for the audit trail. It is not published.
     reason: Reason,

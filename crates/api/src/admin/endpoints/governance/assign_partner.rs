@@ -21,7 +21,7 @@ use crate::{
 /// An account and its partner.
 #[derive(JsonSchema)]
 struct AssignPartnerRequest {
-    /// The account.
+    /// The id of the account.
     account_id: AccountId,
     /// The name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive.
     #[schemars(with = "String")]

@@ -14,7 +14,7 @@ use crate::{
     request::{Fields, RequestBody, invalid},
 };
 
-/// The subject of a council action.
+/// The API key or account that a council action blocks, and the reason.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the fields describe the schema")]
 struct CouncilRequest {
@@ -24,7 +24,7 @@ struct CouncilRequest {
     reason: Reason,
 }
 
-/// The subject and the reason of a council action.
+/// The parsed request: the API key or account that the council action blocks, and the reason.
 struct CouncilAct {
     subject: GovernanceSubject,
     reason: Reason,

@@ -14,7 +14,7 @@ use crate::{
     request::{Fields, RequestBody, invalid},
 };
 
-/// A partner.
+/// The name of a partner, and the reason for the change.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the fields describe the schema")]
 struct PartnerRequest {

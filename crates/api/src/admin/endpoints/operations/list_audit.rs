@@ -18,8 +18,8 @@ use crate::{
 /// The entries to show.
 #[derive(JsonSchema)]
 struct ListAuditRequest {
-    /// Shows the entries after the entry with this number, lowest number first. 0 starts at the first entry. If omitted, shows
-    /// the newest entries.
+    /// Shows the entries with a higher number than this, lowest numbers first. 0 starts at the first entry. If omitted,
+    /// shows the newest entries.
     after: Option<u32>,
     /// The maximum number of entries, 100 by default.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]

@@ -1,5 +1,5 @@
-//! `POST /admin/v1/stats`: counts the rows of the service, and lists failing webhooks, housekeeping
-//! tasks and nodes.
+//! `POST /admin/v1/stats`: counts accounts, keys, webhooks, envelopes and deliveries. Lists failing webhooks,
+//! housekeeping tasks and nodes.
 
 use actix_web::web;
 use sealpost_service::StatsShown;

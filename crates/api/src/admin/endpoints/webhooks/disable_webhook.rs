@@ -20,7 +20,7 @@ use crate::{
 /// The webhook to disable.
 #[derive(JsonSchema)]
 struct DisableWebhookRequest {
-    /// The webhook.
+    /// The id of the webhook.
     webhook_id: WebhookId,
     /// The reason, for the audit trail.
     reason: Reason,
