@@ -994,7 +994,7 @@ export interface components {
             login_secret: string;
             /** @description The only API key that the token can act as. */
             api_key_id: string;
-            /** @description A name for people. */
+            /** @description A name of the token, for people. */
             name: components["schemas"]["Label"];
             /** @description The requests that the token allows. */
             scopes: components["schemas"]["TokenScope"][];
@@ -1579,13 +1579,13 @@ export interface components {
         };
         /** @description Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the envelope. */
         OwnEventId: string;
-        /** @description All members are optional. An omitted member changes nothing. */
+        /** @description The changes to the policy of the API key. All members are optional. An omitted member changes nothing. */
         PolicyRequest: {
             /** @description The senders whose messages the key accepts. */
             accept?: components["schemas"]["AcceptPolicy"] | null;
             /** @description The part of a receipt (the state of a received envelope) that the key shows to the sender. */
             receipts?: components["schemas"]["ReceiptPolicy"] | null;
-            /** @description Whether other keys can see the label. */
+            /** @description If true, other keys can see the label of this key. */
             listed?: boolean | null;
             /** @description API keys or handles to add to the allowlist. */
             allow?: string[] | null;
@@ -1693,11 +1693,11 @@ export interface components {
         RecoverDeliveries: {
             /** @description The id of the webhook. */
             webhook_id: string;
-            /** @description The start of the time range. */
+            /** @description The start of the time range, inclusive. An event is in the range if its delivery failed in that time. */
             since: components["schemas"]["Timestamp"];
-            /** @description The end of the time range. If absent, the current time. */
+            /** @description The end of the time range, inclusive. If absent, the current time. */
             until?: components["schemas"]["Timestamp"] | null;
-            /** @description If true, only counts the events. */
+            /** @description If true, only counts the events and sends nothing. */
             dry_run?: boolean | null;
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
@@ -1711,11 +1711,11 @@ export interface components {
             action: "recover";
             /** @description The id of the webhook. */
             webhook_id: string;
-            /** @description The start of the time range. */
+            /** @description The start of the time range, inclusive. An event is in the range if its delivery failed in that time. */
             since: components["schemas"]["Timestamp"];
-            /** @description The end of the time range. If absent, the current time. */
+            /** @description The end of the time range, inclusive. If absent, the current time. */
             until?: components["schemas"]["Timestamp"] | null;
-            /** @description If true, only counts the events. */
+            /** @description If true, only counts the events and sends nothing. */
             dry_run?: boolean | null;
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
@@ -1781,7 +1781,7 @@ export interface components {
             /** @description The kinds of events to send. */
             events: components["schemas"]["EventKind"][];
             /**
-             * @description `skip`: no webhook receives the envelopes that wait for the first webhook. Otherwise the new webhook receives these envelopes.
+             * @description Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
              * @enum {string}
              */
             waiting?: "skip";

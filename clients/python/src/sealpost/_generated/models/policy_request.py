@@ -14,13 +14,13 @@ T = TypeVar("T", bound="PolicyRequest")
 
 @_attrs_define
 class PolicyRequest:
-    """All members are optional. An omitted member changes nothing.
+    """The changes to the policy of the API key. All members are optional. An omitted member changes nothing.
 
     Attributes:
         accept (AcceptPolicy | None | Unset): The senders whose messages the key accepts.
         receipts (None | ReceiptPolicy | Unset): The part of a receipt (the state of a received envelope) that the key
             shows to the sender.
-        listed (bool | None | Unset): Whether other keys can see the label.
+        listed (bool | None | Unset): If true, other keys can see the label of this key.
         allow (list[str] | None | Unset): API keys or handles to add to the allowlist.
         unallow (list[str] | None | Unset): API keys or handles to remove from the allowlist.
         block (list[str] | None | Unset): API keys or handles to add to the blocklist.

@@ -24,8 +24,8 @@ class RecoverDeliveriesAction:
         action (Literal['recover']):
         webhook_id (str): The id of the webhook.
         since (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
-        until (datetime.datetime | None | Unset): The end of the time range. If absent, the current time.
-        dry_run (bool | None | Unset): If true, only counts the events.
+        until (datetime.datetime | None | Unset): The end of the time range, inclusive. If absent, the current time.
+        dry_run (bool | None | Unset): If true, only counts the events and sends nothing.
         api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
     """
 

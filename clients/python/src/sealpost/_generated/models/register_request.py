@@ -19,8 +19,9 @@ class RegisterRequest:
     Attributes:
         url (str): The https URL that receives the events. It must lead to a public address.
         events (list[EventKind]): The kinds of events to send.
-        waiting (RegisterRequestWaiting | Unset): `skip`: no webhook receives the envelopes that wait for the first
-            webhook. Otherwise the new webhook receives these envelopes.
+        waiting (RegisterRequestWaiting | Unset): Applies to envelopes that arrived before the key had a webhook for
+            `envelope.received`. If absent, the first such webhook receives these envelopes. With `skip`, no webhook
+            receives these envelopes.
         api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
     """
 

@@ -136,7 +136,8 @@ def sync_detailed(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (PolicyRequest | Unset): All members are optional. An omitted member changes nothing.
+        body (PolicyRequest | Unset): The changes to the policy of the API key. All members are
+            optional. An omitted member changes nothing.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,7 +180,8 @@ def sync(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (PolicyRequest | Unset): All members are optional. An omitted member changes nothing.
+        body (PolicyRequest | Unset): The changes to the policy of the API key. All members are
+            optional. An omitted member changes nothing.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,7 +219,8 @@ async def asyncio_detailed(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (PolicyRequest | Unset): All members are optional. An omitted member changes nothing.
+        body (PolicyRequest | Unset): The changes to the policy of the API key. All members are
+            optional. An omitted member changes nothing.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -258,7 +261,8 @@ async def asyncio(
     Args:
         x_did_api_key (str | Unset):
         x_request_id (str | Unset):
-        body (PolicyRequest | Unset): All members are optional. An omitted member changes nothing.
+        body (PolicyRequest | Unset): The changes to the policy of the API key. All members are
+            optional. An omitted member changes nothing.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
