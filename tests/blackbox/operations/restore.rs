@@ -196,6 +196,30 @@ fn a_file_that_is_no_backup_replaces_nothing() {
 }
 
 #[test]
+fn a_backup_without_an_identity_gets_the_given_journal() {
+    let database = &Database::embedded();
+    let scene = Scene::after_acts(database);
+    let journal = Path::new(&database.data()).join(&journals(database)[0]);
+    // The state of a backup from before the migration that added the identity of the database.
+    let old = scene.restored();
+    let down = include_str!("../../../migrations/sqlite/0035_revocation_journals/down.sql");
+    let forget = "DELETE FROM __diesel_schema_migrations WHERE version = '0035'";
+    old.by_hand(&format!("{down};{forget}"));
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("old.db");
+    fs::copy(old.file(), &backup).unwrap();
+
+    let mut command = binary(&["restore", "--data-dir", &database.data(), "--journal"]);
+    command.args([&journal, &backup]);
+    let ended = run(command);
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    assert!(ended.stdout.contains("revoked 2 keys"), "{}", ended.stdout);
+    let server = database.serve();
+    scene.check_revoked(database, server.client());
+    server.stop();
+}
+
+#[test]
 fn a_command_that_changes_nothing_creates_no_data_folder() {
     let database = Database::postgres();
     database.serve().stop();
@@ -216,9 +240,9 @@ struct Scene<'a> {
     /// He replaced the secrets of his account.
     bob: Identity,
     bob_secret: String,
-    /// An operator closed her account.
+    /// An operator closed her account, and erased her data.
     carol: Identity,
-    /// He has a deactivated key, a revoked API token, and a valid API token.
+    /// He has a deactivated key, a revoked badge, a revoked API token, and a valid API token.
     dave: Identity,
     dave_sibling: Identity,
 }
@@ -231,12 +255,18 @@ impl<'a> Scene<'a> {
         let dave_sibling = client.sibling(&dave);
         let token = client.new_token(&dave, &["read"]);
         client.new_token(&dave, &["send"]);
+        let scores = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
+        database.operate(&[&["assess", &dave.key], &scores[..]].concat());
+        let badge = client.act(&dave, "/v1/badges/issue", &json!({})).ok();
         let copy = Copy::of(database);
         database.operate(&["key", "revoke", &alice.key]);
         let body = json!({"login_secret": bob.login_secret});
         let secrets = client.act(&bob, "/v1/auth/rotate-secret", &body).ok();
         let bob_secret = text(&secrets, "login_secret");
         database.operate(&["account", "close", &carol.account]);
+        database.operate(&["account", "erase", &carol.account]);
+        let badge = text(&badge, "badge_id");
+        database.operate(&["badge", "revoke", &badge, "--reason", "withdrawn"]);
         database.operate(&["key", "deactivate", &dave.key]);
         database.operate(&["key", "reactivate", &dave.key]);
         database.operate(&["key", "deactivate", &dave_sibling.key]);
@@ -268,6 +298,9 @@ impl<'a> Scene<'a> {
         };
         assert_eq!(status(&self.alice), "revoked");
         assert_eq!(status(&self.carol), "revoked");
+        let carol = restored.operate(&["account", "show", &self.carol.account]);
+        assert_eq!(carol["keys"][0]["label"], "erased");
+        assert_eq!(restored.count("badges WHERE revoked_at IS NULL"), 0);
         assert_eq!(status(&self.dave_sibling), "deactivated");
         assert_eq!(status(&self.dave), "active");
     }
