@@ -48,7 +48,8 @@ fn admin_recover_revokes_again_and_ends_api_tokens(database: &Database) {
     for (field, expected) in [
         ("keys_revoked", 2),
         ("keys_deactivated", 1),
-        ("accounts_closed", 1),
+        ("accounts_erased", 1),
+        ("badges_revoked", 1),
         ("secrets_replaced", 1),
         ("api_tokens_revoked", 1),
         ("api_tokens_ended", 1),
