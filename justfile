@@ -63,7 +63,7 @@ bench *ARGS:
 
 # Measures a bystander beside hostile tenants and clients: docs/operating.md.
 adversary *ARGS:
-    cargo bench --profile release -p sealpost --bench throughput -- adversary {{ ARGS }}
+    cargo bench --profile dist -p sealpost --bench throughput -- adversary {{ ARGS }}
 
 # Records a flame graph of a node under load. Needs perf and inferno.
 flame *ARGS:
