@@ -84,7 +84,7 @@ pub(crate) enum Command {
         dir: Option<PathBuf>,
     },
     /// Migrate the database to this version
-    Migrate(DatabaseArgs),
+    Migrate(MigrateArgs),
     /// Replace the embedded database by a backup, and revoke again what was revoked since
     ///
     /// No server may run. Applies the revocation journal of the data folder, and ends all sessions and API tokens. The
@@ -98,6 +98,16 @@ pub(crate) enum Command {
     ///
     /// Exit status 0: the event is valid; 1: the event is invalid; 2: the check is not possible.
     Verify(Box<VerifyArgs>),
+}
+
+/// The database to migrate.
+#[derive(Args)]
+pub(crate) struct MigrateArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// Also make the changes that servers of the previous version cannot read; no such server may run
+    #[arg(long)]
+    pub(crate) finish: bool,
 }
 
 /// The database to copy, and the new file for the copy.

@@ -28,7 +28,7 @@ use crate::{
     },
     disk_space, migrations,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
-    send::facts_cache::FactsCache,
+    send::{facts_cache::FactsCache, stored_hash, stored_hash::StoredHash},
     settings::Settings,
 };
 
@@ -58,6 +58,7 @@ pub struct Database {
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
+    stored_hash: Arc<StoredHash>,
     pub(crate) journal: SharedJournal,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
@@ -128,6 +129,7 @@ impl Database {
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
             facts_cache,
+            stored_hash: Arc::default(),
             journal: SharedJournal::default(),
             durable_commits: Arc::new(durable_commits),
             write_timeout: settings.connection_timeout,
@@ -150,6 +152,14 @@ impl Database {
     ) -> Result<Vec<String>, StoreError> {
         let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
         Self::transact_in(begin, |conn| migrations::apply(conn, progress))
+    }
+
+    /// Makes the changes that servers of the previous version cannot read, after all missing migrations. Call it when
+    /// all servers run this version. Returns `false` if there was nothing to change.
+    pub fn finish_migrations(&self) -> Result<bool, StoreError> {
+        self.check()?;
+        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
+        Self::transact_in(begin, stored_hash::make_optional)
     }
 
     /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
@@ -247,7 +257,7 @@ impl Database {
         let cache = Arc::clone(&self.facts_cache);
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
-        Ok(begun.with_journal(&self.journal))
+        Ok(begun.with_stored_hash(&self.stored_hash).with_journal(&self.journal))
     }
 }
 

@@ -176,7 +176,7 @@ diesel::table! {
         sender -> Text,
         recipient -> Text,
         suite -> SmallInt,
-        hash -> Binary,
+        hash -> Nullable<Binary>,
         signature -> Binary,
         sealed -> Binary,
         payload_size_bytes -> BigInt,

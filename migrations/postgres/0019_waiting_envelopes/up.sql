@@ -7,7 +7,7 @@ CREATE TABLE waiting_envelopes (
 CREATE INDEX ix_waiting_envelopes__recipient__envelope_id
     ON waiting_envelopes (recipient, envelope_id);
 
--- Keys whose waiting envelopes are to be delivered or bounced.
+-- Keys with waiting envelopes to deliver or to bounce.
 --
 -- A batch that read the key before the change may still store a waiting envelope. The horizon is the next transaction id
 -- after the change. A row is deleted only after all transactions below its horizon have ended.

@@ -7,7 +7,7 @@ CREATE TABLE waiting_envelopes (
 CREATE INDEX ix_waiting_envelopes__recipient__envelope_id
     ON waiting_envelopes (recipient, envelope_id);
 
--- Keys whose waiting envelopes are to be delivered or bounced. The column horizon is for PostgreSQL only.
+-- Keys with waiting envelopes to deliver or to bounce. The column horizon is for PostgreSQL only.
 CREATE TABLE waiting_transfers (
     api_key_id TEXT NOT NULL PRIMARY KEY,
     horizon INTEGER

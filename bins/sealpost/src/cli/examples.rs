@@ -50,7 +50,11 @@ const EXAMPLES: [(&str, &str); 55] = [
         "sealpost restore sealpost-2026-01-31.db\n\
          sealpost restore sealpost-2026-01-31.db --journal /mnt/copy/revocations-5f0c2a71.log",
     ),
-    ("migrate", "sealpost migrate --database-url postgres://sealpost@db/sealpost"),
+    (
+        "migrate",
+        "sealpost migrate --database-url postgres://sealpost@db/sealpost\n\
+         sealpost migrate --database-url postgres://sealpost@db/sealpost --finish",
+    ),
     (
         "completions",
         "sealpost completions bash\nsealpost completions zsh\nsealpost completions fish",

@@ -4,19 +4,23 @@ use std::io::Write as _;
 
 use sealpost_node::{database_error, open_database, settings::DatabaseSettings};
 
-use crate::{fault::Fault, settings::DatabaseArgs, terminal::Progress};
+use crate::{cli::MigrateArgs, fault::Fault, terminal::Progress};
 
 /// Applies all pending migrations and prints their names.
-pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
-    let settings = DatabaseSettings::from(args);
+pub(crate) fn run(args: &MigrateArgs) -> Result<(), Fault> {
+    let settings = DatabaseSettings::from(&args.database);
     let database = open_database(&settings, &settings.database_url())?;
     let progress = Progress::start();
     let show = |name: &str| progress.show(&format!("applying {name}"));
     let applied = database.migrate_with_progress(&show).map_err(database_error)?;
+    let is_changed = args.finish && database.finish_migrations().map_err(database_error)?;
     drop(progress);
-    let report = match &applied[..] {
+    let mut report = match &applied[..] {
         [] => "the database is up to date\n".to_owned(),
         names => format!("applied {}\n", names.join(", ")),
     };
+    if is_changed {
+        report += "servers of the previous version cannot read new envelopes from now on\n";
+    }
     std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
 }

@@ -49,7 +49,8 @@ pub(crate) fn of_account(
     live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
 }
 
-/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions whose stored last use is not earlier.
+/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions with an equal or later
+/// last use.
 pub(crate) fn set_last_use(
     conn: &mut AnyConnection,
     sessions: &[TokenHash],

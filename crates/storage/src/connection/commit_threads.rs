@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// A pool of idle threads. A thread whose work exceeds the timeout ends after the work, instead of returning to the
+/// A pool of idle threads. A thread with work that exceeds the timeout ends after the work, instead of returning to the
 /// pool.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);

@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// Creates a pool of at most `size` connections, whose metrics have the label `name`. Opens one connection first, so
+/// Creates a pool of at most `size` connections. Their metrics have the label `name`. Opens one connection first, so
 /// that errors are returned at once.
 pub(crate) fn open(
     name: &'static str,

@@ -19,7 +19,7 @@ use crate::{
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
     },
-    send::facts_cache::FactsCache,
+    send::{facts_cache::FactsCache, stored_hash::StoredHash},
 };
 
 /// A transaction on a pooled connection. Implements the ports of the domain that write. Dropping a transaction rolls it
@@ -32,6 +32,7 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
+    pub(crate) stored_hash: Arc<StoredHash>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
     /// revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
@@ -72,10 +73,17 @@ impl Transaction {
             failed,
             handles_seen,
             facts_cache,
+            stored_hash: Arc::default(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
             _write_guard: write_guard,
         })
+    }
+
+    /// Shares what is known of the stored hashes with other transactions.
+    pub(crate) fn with_stored_hash(mut self, stored_hash: &Arc<StoredHash>) -> Self {
+        self.stored_hash = Arc::clone(stored_hash);
+        self
     }
 
     /// Records revocations and similar changes of this transaction in the revocation journal.

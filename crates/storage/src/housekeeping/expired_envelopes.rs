@@ -115,7 +115,7 @@ pub(crate) fn first_portion(
     })
 }
 
-/// Deletes up to `limit` envelopes in a range of ids. Only deletes envelopes of senders whose usage row is locked.
+/// Deletes up to `limit` envelopes in a range of ids. Only deletes envelopes of senders with a locked usage row.
 /// Skips an envelope in two cases:
 ///
 /// - A recipient is opening the envelope.

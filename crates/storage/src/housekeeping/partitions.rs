@@ -189,7 +189,7 @@ pub(crate) enum Closing {
 /// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns true if
 /// the partitions were dropped.
 ///
-/// After the drop, adds an empty partition for the same range of times. A node whose clock is far behind may still
+/// After the drop, adds an empty partition for the same range of times. A node with a clock far behind may still
 /// insert rows there.
 pub(crate) fn drop_up_to(
     conn: &mut PgConnection,

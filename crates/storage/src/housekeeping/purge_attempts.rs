@@ -1,4 +1,4 @@
-//! Deletes logged attempts whose retention has ended. On PostgreSQL, drops whole partitions.
+//! Deletes logged attempts after the end of their retention. On PostgreSQL, drops whole partitions.
 
 use diesel::{
     prelude::*,

@@ -1,4 +1,4 @@
-//! Deletes envelopes whose retention has ended, together with their deliveries.
+//! Deletes envelopes after the end of their retention, together with their deliveries.
 
 use diesel::{
     PgConnection,

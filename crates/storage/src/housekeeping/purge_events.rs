@@ -1,4 +1,4 @@
-//! Deletes events whose retention has ended, and rows of `envelope_outcomes` whose envelope no longer exists.
+//! Deletes events after the end of their retention, and rows of `envelope_outcomes` without an envelope.
 
 use diesel::prelude::*;
 use sealpost_domain::{EnvelopeId, OwnEventId, Timestamp};

@@ -6,7 +6,7 @@
 //!   event.
 //! - The bytes of the envelope are subtracted from the stored bytes of its sender.
 //!
-//! The first step closes the partitions. An envelope that is stored later, by a node whose clock is far behind, may be
+//! The first step closes the partitions. An envelope that is stored later, by a node with a clock far behind, may be
 //! below the portions that are already released. A trigger records each such envelope in `late_envelopes`. Portions
 //! leave out its bytes, and a last step subtracts them.
 

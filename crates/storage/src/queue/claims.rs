@@ -29,7 +29,7 @@ use crate::{
 
 /// Leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries whose webhook or event no longer exists. Gives deliveries to disabled webhooks a later due time
+/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled webhooks a later due time
 /// (parks them), because otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,

@@ -117,6 +117,9 @@ pub(crate) fn read(
     })
 }
 
+/// An envelope with its sealed bytes, and the current handle of its sender.
+type SealedRow = (MetaRow, Vec<u8>, Option<String>);
+
 /// Returns an event of a key; `None` if the key has no such event, or if it is no longer stored.
 pub(crate) fn find(
     conn: &mut AnyConnection,
@@ -134,12 +137,12 @@ pub(crate) fn find(
         .find(&id)
         .filter(e::recipient.eq(key))
         .left_join(h::table.on(h::api_key_id.eq(e::sender)));
-    let row = envelope.select((MetaRow::SELECTION, h::handle.nullable()));
-    let Some((meta, handle)) = row.first::<(MetaRow, Option<String>)>(conn).optional()? else {
+    let row = envelope.select((MetaRow::SELECTION, e::sealed, h::handle.nullable()));
+    let Some((meta, sealed, handle)) = row.first::<SealedRow>(conn).optional()? else {
         return Ok(None);
     };
     let handle = handle.as_deref().map(columns::handle).transpose()?;
-    Ok(Some(Event::received(meta.read()?, handle)))
+    Ok(Some(Event::received(meta.read_with(&sealed)?, handle)))
 }
 
 /// Returns whether the event is stored, belongs to this key, and is of a kind that the webhook subscribes to.

@@ -70,7 +70,7 @@ struct UpdatedQueue {
     /// The leases that were still valid when the outcomes were recorded. Other outcomes are ignored.
     leased: HashSet<DeliveryLease>,
     /// Ids of events that were delivered to one webhook and still have deliveries to other webhooks. The outcome
-    /// `announced` is recorded for these events, so that they cannot bounce.
+    /// `announced` is recorded for these events. An event bounces (counts as undeliverable) only without this outcome.
     announced: Vec<String>,
 }
 

@@ -37,14 +37,14 @@ on_either! {
     fn delete(keys: &[DeliveryKey]) -> ();
     /// Postpones (parks) deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
-    /// Deletes succeeded deliveries whose lease is unchanged, and returns the deleted deliveries.
+    /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
-    /// Records the failed attempts of deliveries whose lease is unchanged. Ends the leases of these deliveries, and
+    /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
     /// returns the ended leases.
     fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
     /// Appends attempts to the attempt log, in the given order.
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
-    /// Updates the health of webhooks, whose rows must be locked.
+    /// Updates the health of webhooks. Their rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
     /// Ends those of the given leases that are still stored, and sets the due time of their deliveries.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();

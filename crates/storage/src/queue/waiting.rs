@@ -1,4 +1,4 @@
-//! Stores and counts waiting envelopes: envelopes whose recipient has no webhook for received envelopes. Batches of
+//! Stores and counts waiting envelopes: envelopes to recipients without a webhook for received envelopes. Batches of
 //! sends also store such envelopes.
 
 use std::{

@@ -173,7 +173,7 @@ fn oldest(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>
     Ok(oldest.load(conn)?)
 }
 
-/// Deletes the rows of waiting envelopes, and returns the ids of the envelopes whose rows still existed.
+/// Deletes the rows of waiting envelopes, and returns the ids of the envelopes with rows that still existed.
 fn delete(conn: &mut AnyConnection, mut ids: Vec<String>) -> Result<Vec<String>, Fault> {
     let rows = e::table.filter(any_of(e::envelope_id, &ids));
     match conn {

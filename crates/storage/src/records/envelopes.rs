@@ -42,7 +42,7 @@ impl EnvelopeRepo for Transaction {
             };
             let signature = columns::bytes(signature, "signature")?;
             Ok(Some(AddressedEnvelope {
-                envelope: Envelope { meta: meta.read()?, sealed, signature },
+                envelope: Envelope { meta: meta.read_with(&sealed)?, sealed, signature },
                 opened_at: columns::instant(opened_at),
                 sender_handle: handle.as_deref().map(columns::handle).transpose()?,
             }))

@@ -185,7 +185,7 @@ pub(crate) fn unhealthy(
     unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// Returns up to `limit` enabled webhooks whose deliveries fail (`failing_since` is set), the longest failing ones
+/// Returns up to `limit` enabled webhooks with failing deliveries (`failing_since` is set), the longest failing ones
 /// first.
 pub(crate) fn failing(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Webhook>, Fault> {
     let failing = webhooks::table

@@ -1,10 +1,11 @@
 //! Rows of the table `envelopes`. A new column must be declared here and in `schema`.
 
 use sealpost_domain::{Envelope, EnvelopeHash, EnvelopeMeta, Suite, Timestamp};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     connection::fault::Fault,
-    query::row_types::{selected_row, stored_row},
+    query::row_types::{SelectedRow as _, selected_row, stored_row},
     rows::columns,
     schema::envelopes,
 };
@@ -16,7 +17,7 @@ stored_row! {
         sender: String,
         recipient: String,
         suite: i16,
-        hash: &'a [u8],
+        hash: Option<&'a [u8]>,
         signature: &'a [u8],
         sealed: &'a [u8],
         payload_size_bytes: i64,
@@ -25,14 +26,15 @@ stored_row! {
 }
 
 impl<'a> EnvelopeRow<'a> {
-    pub(crate) fn of(envelope: &'a Envelope) -> Result<Self, Fault> {
+    /// Converts an envelope. Omits the hash if `omits_hash` is true.
+    pub(crate) fn of(envelope: &'a Envelope, omits_hash: bool) -> Result<Self, Fault> {
         let meta = &envelope.meta;
         Ok(Self {
             id: meta.id.to_string(),
             sender: meta.sender.to_string(),
             recipient: meta.recipient.to_string(),
             suite: meta.suite.byte().into(),
-            hash: &meta.hash.0,
+            hash: (!omits_hash).then_some(&meta.hash.0),
             signature: &envelope.signature,
             sealed: &envelope.sealed,
             payload_size_bytes: columns::number(meta.payload_size_bytes, "envelope size")?,
@@ -48,21 +50,36 @@ selected_row! {
         sender: String,
         recipient: String,
         suite: i16,
-        hash: Vec<u8>,
+        hash: Option<Vec<u8>>,
         payload_size_bytes: i64,
         created_at: i64,
     }
 }
 
 impl MetaRow {
+    /// Returns the columns like [`list`](SelectedRow::list), for PostgreSQL. PostgreSQL computes a hash that is not
+    /// stored.
+    pub(crate) fn list_with_hash(alias: &str) -> String {
+        let computed = format!("coalesce({alias}.hash, sha256({alias}.sealed))");
+        Self::list(alias).replacen(&format!("{alias}.hash"), &computed, 1)
+    }
+
+    /// Converts a row, and computes a hash that is not stored from the sealed bytes.
+    pub(crate) fn read_with(mut self, sealed: &[u8]) -> Result<EnvelopeMeta, Fault> {
+        self.hash.get_or_insert_with(|| Sha256::digest(sealed).to_vec());
+        self.read()
+    }
+
+    /// Converts a row with a hash.
     pub(crate) fn read(self) -> Result<EnvelopeMeta, Fault> {
+        let hash = self.hash.ok_or(Fault::Corrupt("envelope hash"))?;
         let suite = u8::try_from(self.suite).ok().and_then(Suite::from_byte);
         Ok(EnvelopeMeta {
             id: columns::id(&self.id, "envelope")?,
             sender: columns::id(&self.sender, "envelope")?,
             recipient: columns::id(&self.recipient, "envelope")?,
             suite: suite.ok_or(Fault::Corrupt("suite"))?,
-            hash: EnvelopeHash(columns::bytes(self.hash, "envelope hash")?),
+            hash: EnvelopeHash(columns::bytes(hash, "envelope hash")?),
             payload_size_bytes: columns::number(self.payload_size_bytes, "envelope size")?,
             timestamp: Timestamp::from_millis(self.created_at),
         })

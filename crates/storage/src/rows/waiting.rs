@@ -1,4 +1,4 @@
-//! Rows of waiting envelopes: envelopes whose recipient has no webhook for received envelopes.
+//! Rows of waiting envelopes: envelopes to recipients without a webhook for received envelopes.
 
 use sealpost_domain::ports::WaitingEnvelope;
 

@@ -40,7 +40,7 @@ impl FactsCache {
         Self { entries: Mutex::default(), recent: RecentFacts::new(max), max }
     }
 
-    /// Returns the cached keys and webhooks whose version is current.
+    /// Returns the cached keys and webhooks with the current version.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],

@@ -51,7 +51,9 @@ impl SendLedger for Transaction {
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
+        let stored_hash = Arc::clone(&self.stored_hash);
         self.run(|conn| {
+            let omits_hash = stored_hash.is_omitted(conn)?;
             let channels = changes.channels.iter().map(|channel| ChannelRow::of(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
             if !channels.is_empty() {
@@ -60,7 +62,7 @@ impl SendLedger for Transaction {
             let leased = changes.leased.iter().map(DeliveryRow::leased);
             let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
             let parked = changes.parked.iter().map(|parked| Ok(DeliveryRow::parked(parked)));
-            let envelopes = changes.envelopes.iter().map(|envelope| EnvelopeRow::of(envelope));
+            let envelopes = changes.envelopes.iter().map(|it| EnvelopeRow::of(it, omits_hash));
             let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
             let rows = BatchRows {
                 envelopes: envelopes.collect::<Result<_, _>>()?,

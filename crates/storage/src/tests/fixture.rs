@@ -15,12 +15,13 @@ use diesel::{
     dsl::sql, sql_types::BigInt,
 };
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
-    EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken,
-    LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session, Target, Timestamp,
-    TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope,
+    EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus,
+    Label, LeaseToken, LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session,
+    Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     Database, DatabaseUrl, Settings,
@@ -294,7 +295,7 @@ pub(in crate::tests) fn token() -> TokenHash {
     TokenHash(hash)
 }
 
-/// Inserts a session whose client address and user agent are unknown.
+/// Inserts a session without client address and user agent.
 pub(in crate::tests) fn open_session(tx: &mut dyn Tx, session: &Session) -> Result<(), StoreError> {
     tx.insert_session(session, at(0), &RequestSource::default())
 }
@@ -324,11 +325,18 @@ pub(in crate::tests) fn key(account_id: &AccountId) -> ApiKey {
 }
 
 pub(in crate::tests) fn envelope(sender: &ApiKeyId, recipient: &ApiKeyId) -> Envelope {
-    Envelope {
-        meta: EnvelopeMeta::example(fresh(EnvelopeId::new), *sender, *recipient),
-        sealed: vec![1, 2, 0, 255],
-        signature: [9; 64],
-    }
+    envelope_of(sender, recipient, vec![1, 2, 0, 255])
+}
+
+/// Returns an envelope with these sealed bytes and their hash.
+pub(in crate::tests) fn envelope_of(
+    sender: &ApiKeyId,
+    recipient: &ApiKeyId,
+    sealed: Vec<u8>,
+) -> Envelope {
+    let meta = EnvelopeMeta::example(fresh(EnvelopeId::new), *sender, *recipient);
+    let hash = EnvelopeHash(Sha256::digest(&sealed).into());
+    Envelope { meta: EnvelopeMeta { hash, ..meta }, sealed, signature: [9; 64] }
 }
 
 pub(in crate::tests) fn webhook(key: &ApiKeyId) -> Webhook {

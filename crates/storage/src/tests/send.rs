@@ -7,4 +7,5 @@ mod idempotency;
 mod locks;
 mod policies;
 mod stored_bytes;
+mod stored_hash;
 mod thresholds;

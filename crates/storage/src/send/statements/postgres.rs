@@ -114,7 +114,7 @@ pub(super) fn find_idempotent_sends(
              JOIN idempotency_keys AS k
                  ON k.api_key_id = n.api_key_id AND k.idempotency_key = n.idempotency_key
              JOIN envelopes AS e ON e.id = k.envelope_id",
-            MetaRow::list("e")
+            MetaRow::list_with_hash("e")
         )
     });
     Ok(Statement::<_, Row>::query(&TEXT)

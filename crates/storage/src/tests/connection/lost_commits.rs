@@ -1,4 +1,4 @@
-//! Tests of commits whose response is lost: the transaction is in doubt, and the store does not retry it.
+//! Tests of commits with a lost response: the transaction is in doubt, and the store does not retry it.
 
 use sealpost_domain::{
     AttemptFailure, LeaseToken, Outcome,

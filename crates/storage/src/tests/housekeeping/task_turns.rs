@@ -103,6 +103,6 @@ fn a_node_ahead_of_the_server_uses_the_time_of_the_server(db: &Fixture) {
     let ahead = 4_102_444_800_000; // 2100
     let server_is_asked = matches!(db.raw(), AnyConnection::Postgres(_));
     assert_eq!(time_of(db, ahead, 100) < ahead, server_is_asked);
-    // A node whose clock is behind the server does not get the turn either.
+    // A node with a clock behind the server does not get the turn either.
     assert_eq!(take(db, "purge", 2, 0, 10), !server_is_asked);
 }

@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Outbox, StoreError, WriteSet},
 };
 
-use crate::tests::fixture::{Fixture, at, claim_of, delivery, envelope};
+use crate::tests::fixture::{Fixture, at, claim_of, delivery, envelope, envelope_of};
 
 on_both!(
     only_its_recipient_reads_an_envelope,
@@ -21,9 +21,8 @@ on_both!(
 
 fn only_its_recipient_reads_an_envelope(db: &Fixture) {
     let (sender, recipient) = (db.activate(), db.activate());
-    let mut classic = envelope(&sender.id, &recipient.id);
+    let mut classic = envelope_of(&sender.id, &recipient.id, vec![0xA5; 300_000]);
     classic.meta.suite = Suite::Classic;
-    classic.sealed = vec![0xA5; 300_000];
     db.apply(&WriteSet { envelopes: vec![Arc::new(classic.clone())], ..WriteSet::default() });
     let find =
         |key| db.store().write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();

@@ -138,7 +138,7 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
          LEFT JOIN api_keys AS k ON k.id = w.api_key_id
          LEFT JOIN envelopes AS e ON e.id = l.envelope_id",
         TargetRow::list("w"),
-        MetaRow::list("e")
+        MetaRow::list_with_hash("e")
     )
 });
 
