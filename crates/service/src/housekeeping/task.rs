@@ -73,23 +73,43 @@ fn purge(
     loop {
         let now = core.clock.now();
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
-        let began = Cell::new(Instant::now());
-        let done = core.store.write(Durability::Relaxed, |tx| {
-            // Measures the time from here, so that the wait for other writers does not count.
-            began.set(Instant::now());
-            let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
-            let times = Times { now: time, clock: now, before: time.minus(task.keep) };
-            let purged = (task.purge)(tx, times, limit)?;
-            Ok(Some((time, purged)))
-        })?;
-        let Some((time, purged)) = done else { return Ok(None) };
+        let Some(Batch { time, purged, took }) = run_batch(core, task, &turn, limit)? else {
+            return Ok(None);
+        };
         let is_over = purged < u64::from(limit) || first_began.elapsed() > TASK_MAX;
         if is_over || stop.wait(PAUSE) {
             return Ok(Some(time));
         }
         pace = Duration::ZERO;
-        limit = next_limit(limit, began.get().elapsed(), batch_long);
+        limit = next_limit(limit, took, batch_long);
     }
+}
+
+/// A finished batch.
+struct Batch {
+    /// The stored time of the task.
+    time: Timestamp,
+    /// The number of rows.
+    purged: u64,
+    /// The duration of the transaction, without the wait for other writers.
+    took: Duration,
+}
+
+/// Runs one batch of a task in a transaction. Returns `None` if another node is running the task.
+fn run_batch(
+    core: &Core,
+    task: &HousekeepingTask,
+    turn: &HousekeepingTurn<'_>,
+    limit: u32,
+) -> Result<Option<Batch>, StoreError> {
+    let began = Cell::new(Instant::now());
+    let done = core.store.write(Durability::Relaxed, |tx| {
+        began.set(Instant::now());
+        let Some(time) = tx.take_housekeeping_turn(turn)? else { return Ok(None) };
+        let times = Times { now: time, clock: turn.now, before: time.minus(task.keep) };
+        Ok(Some((time, (task.purge)(tx, times, limit)?)))
+    })?;
+    Ok(done.map(|(time, purged)| Batch { time, purged, took: began.get().elapsed() }))
 }
 
 /// Returns the size of the next batch. `took` is the duration of the previous batch. The next batch is:
@@ -110,7 +130,7 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
 
 /// After a batch that took longer than this, the next batch is smaller. Applies to SQLite, because all other writers
 /// wait for a batch.
-const BATCH_LONG_ALONE: Duration = Duration::from_millis(25);
+const BATCH_LONG_ALONE: Duration = Duration::from_millis(20);
 /// After a batch that took longer than this, the next batch is smaller. Applies to PostgreSQL, because other writers
 /// proceed during a batch. On a busy server, even a small batch can take long, because the batch waits for the
 /// processor. A lower threshold would only make housekeeping slower.
@@ -138,10 +158,10 @@ mod tests {
     #[test]
     fn a_batch_grows_while_it_is_quick_and_shrinks_when_it_is_slow() {
         for (limit, took_ms, next) in [
-            (500, 9, 1000),
-            (500, 10, 500),
-            (500, 25, 500),
-            (500, 26, 250),
+            (500, 7, 1000),
+            (500, 8, 500),
+            (500, 20, 500),
+            (500, 21, 250),
             (15_000, 1, 20_000),
             (500, 90, 250),
             (250, 90, 200),
