@@ -109,25 +109,39 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) {
     drop(Database::open(&url, settings.storage).map(|old| old.empty_log()));
 }
 
-/// Puts the file `ready` in the place of the database. First moves the write-ahead log of the old database away, which has
-/// content only if the database is damaged, because SQLite would apply the log to the new file.
+/// Puts the file `ready` in the place of the database. A crash leaves either database complete.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = data_folder::parent(database);
     give_to_owner_of(&folder, ready)?;
-    let aside = data_folder::with_suffix(database, &format!(".replaced-{}", now.as_seconds()));
-    let is_replaced = database.exists();
-    if is_replaced {
-        fs::hard_link(database, &aside)?;
-        for suffix in ["-wal", "-shm"] {
-            let log = data_folder::with_suffix(database, suffix);
-            if log.exists() {
-                fs::rename(log, data_folder::with_suffix(&aside, suffix))?;
-            }
-        }
+    let aside = give_second_name(database, now)?;
+    if let Some(aside) = &aside {
+        move_log(database, aside)?;
     }
     fs::rename(ready, database)?;
     File::open(folder)?.sync_all()?;
-    Ok(is_replaced.then_some(aside))
+    Ok(aside)
+}
+
+/// Gives the old database a second name, under which it stays. Returns `None` if no old database exists.
+fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
+    if !database.exists() {
+        return Ok(None);
+    }
+    let aside = data_folder::with_suffix(database, &format!(".replaced-{}", now.as_seconds()));
+    fs::hard_link(database, &aside)?;
+    Ok(Some(aside))
+}
+
+/// Moves the write-ahead log of the old database away, because SQLite would apply it to the new file. The log has content
+/// only if the database is damaged.
+fn move_log(database: &Path, aside: &Path) -> io::Result<()> {
+    for suffix in ["-wal", "-shm"] {
+        let log = data_folder::with_suffix(database, suffix);
+        if log.exists() {
+            fs::rename(log, data_folder::with_suffix(aside, suffix))?;
+        }
+    }
+    Ok(())
 }
 
 /// If root runs the command, gives the file to the owner of the data folder, so that the server can write to it.
@@ -149,3 +163,74 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
 /// Name of a temporary folder inside the data folder. The restored file is on the same disk as the database, so it can
 /// replace the database by a rename.
 const WORK_FOLDER: &str = "restoring";
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::{Account, AccountId, AccountSecrets, TokenHash, ports::Durability};
+
+    use super::*;
+
+    /// Each step is a point at which a crash may end the replacement. The test opens copies, because opening changes
+    /// files.
+    #[test]
+    fn a_crash_after_each_step_leaves_a_complete_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (account(1), account(2));
+        let database = crashed_database(&folder.path().join("old"), &old);
+        assert!(fs::metadata(data_folder::with_suffix(&database, "-wal")).unwrap().len() > 0);
+        let ready = crashed_database(&folder.path().join("new"), &new);
+        empty_log(&DatabaseSettings::default(), &ready);
+
+        empty_log(&DatabaseSettings::default(), &database);
+        assert_eq!(found(&database, [&old, &new]), [true, false]);
+        let aside = give_second_name(&database, Timestamp::from_millis(5000)).unwrap().unwrap();
+        assert_eq!(found(&database, [&old, &new]), [true, false]);
+        move_log(&database, &aside).unwrap();
+        assert_eq!(found(&database, [&old, &new]), [true, false]);
+        fs::rename(&ready, &database).unwrap();
+        assert_eq!(found(&database, [&old, &new]), [false, true]);
+        assert_eq!(found(&aside, [&old, &new]), [true, false]);
+    }
+
+    fn account(byte: u8) -> Account {
+        let secrets = AccountSecrets {
+            login_secret: TokenHash([byte; 32]),
+            recovery_code: TokenHash([byte; 32]),
+        };
+        let created_at = Timestamp::from_millis(1);
+        Account { id: AccountId::new(created_at, [byte; 10]), secrets, created_at }
+    }
+
+    /// Returns a database with this account as a crash leaves it: the account is only in the write-ahead log.
+    fn crashed_database(folder: &Path, account: &Account) -> PathBuf {
+        let live = folder.join("live.db");
+        fs::create_dir(folder).unwrap();
+        let running = open(&live);
+        running.migrate().unwrap();
+        let store: &dyn Store = &running;
+        store.write(Durability::Durable, |tx| tx.insert_account(account)).unwrap();
+        copy_with_log(&live, &folder.join("sealpost.db"))
+    }
+
+    /// Returns which of the accounts the database has.
+    fn found<const N: usize>(database: &Path, accounts: [&Account; N]) -> [bool; N] {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = open(&copy_with_log(database, &folder.path().join("copy.db")));
+        let mut lookup = copy.lookup().unwrap();
+        accounts.map(|account| lookup.find_login_secret(&account.id).unwrap().is_some())
+    }
+
+    fn copy_with_log(from: &Path, to: &Path) -> PathBuf {
+        fs::copy(from, to).unwrap();
+        let log = data_folder::with_suffix(from, "-wal");
+        if log.exists() {
+            fs::copy(log, data_folder::with_suffix(to, "-wal")).unwrap();
+        }
+        to.to_owned()
+    }
+
+    fn open(path: &Path) -> Database {
+        let settings = DatabaseSettings::default().storage;
+        Database::open(&DatabaseUrl::Sqlite(path.to_owned()), settings).unwrap()
+    }
+}
