@@ -24,7 +24,7 @@ impl Fault {
         Self { message: message.into(), status: Self::FAILED }
     }
 
-    /// Creates a failure whose message ends with `source` and its causes.
+    /// Creates a failure with a message that ends with `source` and its causes.
     pub(crate) fn caused(
         message: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -32,7 +32,7 @@ impl Fault {
         Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
     }
 
-    /// Creates a failure from an error whose text already contains advice. Appends the causes.
+    /// Creates a failure from an error with advice in its text. Appends the causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
         Self::new(chain(error))
     }

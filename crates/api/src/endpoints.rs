@@ -72,7 +72,7 @@ pub(crate) fn table() -> Vec<Row> {
     ]
 }
 
-/// Renders the OpenAPI document of a service whose public URL is `base_url`.
+/// Renders the OpenAPI document of a service with the public URL `base_url`.
 pub fn openapi(base_url: &str) -> Value {
     let operation =
         |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);

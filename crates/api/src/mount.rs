@@ -44,7 +44,7 @@ pub(crate) fn resource(Row { method, path, endpoint }: Row) -> Resource {
     web::resource(path).route(route).default_service(web::to(refuse))
 }
 
-/// Refuses a request whose method is not `allowed`, the only method of the path.
+/// Refuses a request with another method than `allowed`, the only method of the path.
 pub fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
     Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
 }

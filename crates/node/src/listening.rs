@@ -44,7 +44,7 @@ pub(crate) struct Bounds {
     pub(crate) workers: usize,
     /// The largest number of connections per worker thread.
     pub(crate) connections_max: usize,
-    /// The set of connections whose clients have not authenticated. The set limits their number.
+    /// The set of connections of clients that have not authenticated. The set limits their number.
     pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) handshake_within: Duration,
     /// The maximum size of a request head in bytes.

@@ -88,7 +88,7 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     }
 }
 
-/// Updates the metrics whose values are read at each scrape. All other metrics are updated when an event happens.
+/// Updates the metrics with values that are read at each scrape. All other metrics are updated when an event happens.
 fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));

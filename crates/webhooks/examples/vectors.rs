@@ -193,7 +193,7 @@ impl Signer {
     }
 }
 
-/// Returns the text of a webhook secret, whose 32 bytes count up from `first`.
+/// Returns the text of a webhook secret with 32 bytes that count up from `first`.
 fn secret_text(first: u8) -> String {
     let bytes: Vec<u8> = (first..first.saturating_add(32)).collect();
     format!("whsec_{}", STANDARD.encode(bytes))

@@ -203,7 +203,7 @@ impl ReceiverThread {
         }
     }
 
-    /// Sends the responses whose delay has ended.
+    /// Sends the responses after their delay.
     fn respond_late(&mut self) {
         let (now, delay) = (Instant::now(), self.shared.delay());
         while let Some((_, token)) =

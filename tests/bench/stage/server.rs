@@ -32,7 +32,7 @@ impl Server {
         Self::start(command)
     }
 
-    /// Starts any server whose first line on standard output ends with its address.
+    /// Starts any server that prints a first line with its address at the end.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let out = child.stdout.take().expect("standard output is piped");

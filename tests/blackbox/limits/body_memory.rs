@@ -144,7 +144,7 @@ impl Framing {
     }
 }
 
-/// Starts a server whose memory budget holds two bodies of maximum size.
+/// Starts a server with a memory budget for two bodies of maximum size.
 fn serve(more: &[&str]) -> Server {
     let sizes = [format!("--max-body-bytes={BODY_MAX}"), format!("--body-memory={}", 2 * BODY_MAX)];
     let [body, memory] = sizes.each_ref().map(String::as_str);

@@ -42,7 +42,7 @@ fn a_suspended_partner_blocks_all_its_accounts(database: &Database) {
     let scene = Scene::new(database);
     let assigned = database.operate(&["partner", "assign", &scene.bob.account, "Acme_Corp"]);
     assert_eq!(assigned, json!({"account_id": scene.bob.account, "partner": "Acme_Corp"}));
-    // A partner whose name differs in case is another partner.
+    // A partner with a name in another case is another partner.
     database.operate(&["partner", "assign", &scene.alice.account, "acme_corp"]);
     scene.check_free(&scene.bob);
     database.operate(&["partner", "suspend", "Acme_Corp", "--reason", REASON]);

@@ -1,4 +1,4 @@
-//! Tests of a server whose database is unreachable, locked, or on a full disk.
+//! Tests of a server with a database that is unreachable, locked, or on a full disk.
 
 use std::{
     fs,

@@ -28,7 +28,7 @@ enum Chosen {
     Fixed(Plan),
 }
 
-/// Returns the plan that the arguments request. Rejects limits for a plan whose limits are fixed.
+/// Returns the plan that the arguments request. Rejects limits for a plan with fixed limits.
 fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,

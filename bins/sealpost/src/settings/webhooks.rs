@@ -103,7 +103,7 @@ pub(super) struct WebhookArgs {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     breaker_failures: u32,
-    /// Longest pause between probes of a webhook whose circuit breaker is open. The first pause is 5 s, and each pause
+    /// Longest pause between probes of a webhook with an open circuit breaker. The first pause is 5 s, and each pause
     /// doubles the one before. If the retry schedule starts with less than 5 s, the first and the longest pause shrink
     /// in proportion
     #[arg(

@@ -69,7 +69,7 @@ pub(super) fn parameters(operation: &Operation) -> Value {
     operation.path_parameter.clone().into_iter().chain(headers.map(reference)).collect()
 }
 
-/// Removes the members of an object whose value is null.
+/// Removes the members of an object with the value null.
 pub(super) fn drop_nulls(object: &mut Value) {
     if let Some(members) = object.as_object_mut() {
         members.retain(|_, member| !member.is_null());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::receipt::ReceiptPolicy;
 use crate::ApiKeyId;
 
-/// The senders whose messages a recipient accepts.
+/// The senders from which a recipient accepts messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptPolicy {

@@ -104,7 +104,7 @@ pub trait HousekeepingRepo {
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes up to `limit` contacts whose last message was sent before `before`.
+    /// Deletes up to `limit` contacts with a last message from before `before`.
     fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes records of `Idempotency-Key` headers stored before `before`.

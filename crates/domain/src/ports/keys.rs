@@ -15,7 +15,7 @@ pub trait KeyRepo {
     /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
-    /// Returns whether the handle belonged to an account whose data was erased. No other account may take such a
+    /// Returns whether the handle belonged to an erased account. No other account may take such a
     /// handle.
     fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError>;
 

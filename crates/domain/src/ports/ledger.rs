@@ -144,7 +144,7 @@ pub struct WriteSet {
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled webhooks. They become due when the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
-    /// Envelopes whose recipients have no webhook for received envelopes. Such an envelope waits until its recipient
+    /// Envelopes to recipients without a webhook for received envelopes. Such an envelope waits until its recipient
     /// registers one.
     pub waiting: Vec<WaitingEnvelope>,
     /// New usage counters of each caller. Must include all senders of `envelopes`.
@@ -158,7 +158,8 @@ pub struct WriteSet {
     /// If the same threshold is already recorded for the same day or month, it is skipped. Otherwise it is recorded,
     /// and an event for the key's webhooks is stored.
     pub thresholds: Vec<ReachedThreshold>,
-    /// Contacts to store: pairs of a sender whose policy records contacts, and a recipient. Each pair occurs once.
+    /// Contacts to store: pairs of a sender with a policy that records contacts, and a recipient. No pair occurs
+    /// twice.
     pub contacts: Vec<Contact>,
 }
 

@@ -21,7 +21,8 @@ pub trait RewrapRepo {
         limit: u32,
     ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError>;
 
-    /// Replaces the encrypted root of a key if it still equals `old`. Otherwise returns `false`.
+    /// Replaces the encrypted root (secret of the identity) of an API key if it still equals `old`. Otherwise returns
+    /// `false`.
     fn replace_root(
         &mut self,
         id: &ApiKeyId,

@@ -130,8 +130,8 @@ pub(crate) fn append(path: &Path, new: &Header, entries: &[Entry]) -> Result<(),
     Ok(())
 }
 
-/// Removes entries from before `keep_from`, but keeps the highest mark. Renames the previous file to a name with the
-/// extension `.1`. Does nothing if no entry can be removed.
+/// Removes entries from before `keep_from`, but keeps the highest mark (the number of the newest transaction with an
+/// entry). Renames the previous file to a name with the extension `.1`. Does nothing if no entry can be removed.
 pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFault> {
     let Some(content) = read(path)? else { return Ok(()) };
     if content.entries.iter().all(|entry| entry.at >= keep_from) {

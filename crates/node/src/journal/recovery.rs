@@ -156,8 +156,8 @@ struct OwnJournal {
 }
 
 impl OwnJournal {
-    /// Reads the database's own journal. Returns `None` if the journal is off. Refuses a file that cannot be read or
-    /// belongs to another database.
+    /// Reads the revocation journal that this node writes for the database. Returns `None` if the settings turn the
+    /// journal off. Refuses a file that cannot be read or belongs to another database.
     fn read(settings: &DatabaseSettings, database: &Database) -> Result<Option<Self>, NodeError> {
         let database_id = database.identity().map_err(database_error)?;
         let Some(path) = path_of(settings, &database_id) else { return Ok(None) };

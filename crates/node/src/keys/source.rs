@@ -110,7 +110,7 @@ pub(crate) fn parse_file(file: &Path, text: &str) -> Result<Keyring, NodeError> 
     })
 }
 
-/// Rejects a database whose key file is missing, because a new key could not decrypt the database.
+/// Rejects a database without its key file, because a new key could not decrypt the database.
 fn refuse_orphan(file: &Path, database: &Path) -> Result<(), NodeError> {
     if database.exists() {
         return Err(NodeError::Keys(Failure::new(format!(

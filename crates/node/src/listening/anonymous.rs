@@ -18,7 +18,7 @@ use futures_util::task::AtomicWaker;
 use ipnet::IpNet;
 use metrics::{Counter, counter};
 
-/// The anonymous connections of one server (those whose clients have not authenticated), with their limits in total and
+/// The anonymous connections of one server (of clients that have not authenticated), with their limits in total and
 /// per client address.
 #[derive(Debug)]
 pub(crate) struct AnonymousConnections {

@@ -35,7 +35,7 @@ pub(super) struct ClientStream<S> {
     refusal: Option<HeadRefusal>,
 }
 
-/// The steps that end a connection whose request head is too large.
+/// The steps that end a connection with a request head that is too large.
 enum HeadRefusal {
     /// Writing the response. The value is the rest of the response.
     Responding(&'static [u8]),

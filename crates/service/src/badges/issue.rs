@@ -172,7 +172,7 @@ struct Draft {
     subject: String,
 }
 
-/// A request for a badge whose fields were checked, with the data to decide it.
+/// A request for a badge with checked fields, with the data to decide it.
 struct Request<'a> {
     key: &'a ApiKeyId,
     issue: &'a Issue,

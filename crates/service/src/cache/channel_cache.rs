@@ -22,7 +22,7 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// The channels whose secrets this node has in memory.
+/// The channels with secrets in the memory of this node.
 pub(crate) struct ChannelCache {
     open: SecretVault<KeyPair, OpenChannel>,
     accepted: SecretVault<ChannelRow, ChannelReceiver>,

@@ -23,7 +23,7 @@ pub(crate) enum CacheEvent<'a> {
     /// A transaction found that cached data is out of date: the key of the recipient, or the owner of the handle
     /// (readable name) that the sender used.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
-    /// The clock has reached this time. Channel secrets whose lifetime has ended must be wiped.
+    /// The clock has reached this time. Channel secrets after their lifetime must be wiped.
     SecretsExpired(Timestamp),
     /// A session or an API token ended on this node, or was found to have ended elsewhere.
     SessionEnded(&'a TokenHash),

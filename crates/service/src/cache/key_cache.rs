@@ -107,7 +107,7 @@ impl KeyCache {
         self.handles.insert(handle, owner);
     }
 
-    /// Returns the keys whose identity secret (root) or channel secrets are in memory.
+    /// Returns the keys with an identity secret (root) or channel secrets in memory.
     pub(super) fn keys_with_secrets(&self) -> Vec<ApiKeyId> {
         let mut keys = self.channels.parties();
         keys.extend(self.keys.keys_where(|_, key| key.has_root()));

@@ -45,7 +45,7 @@ impl Credentials {
     }
 }
 
-/// Returns the hash of a bearer token. Refuses a token whose prefix or checksum is wrong.
+/// Returns the hash of a bearer token. Refuses a token with a wrong prefix or checksum.
 pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     let token = token.filter(|token| !token.is_empty()).ok_or(NO_TOKEN)?;
     let session = || SessionToken::hash_of(token).map(BearerHash::Session);

@@ -91,8 +91,8 @@ const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Maximum number of correspondents that get an event about a change of a key. Correspondents are the keys that sent
 /// envelopes to the key or received envelopes from it.
 const INFORMED_MAX: u32 = 10_000;
-/// Number of envelopes that a search for correspondents may read for each row that a batch may delete. Reading an
-/// envelope is cheaper than deleting a row.
+/// The maximum number of envelopes that one search for correspondents reads, as a multiple of the maximum number of rows
+/// that one batch deletes. Reading an envelope is cheaper than deleting a row.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -1,5 +1,5 @@
-//! Transfers waiting envelopes (envelopes whose recipient had no webhook) to a webhook of their recipient, in portions
-//! of limited size. The waiting envelopes of a revoked key bounce: their senders get an event.
+//! Transfers waiting envelopes (envelopes to a recipient without a webhook) to a webhook of their recipient, in
+//! portions of limited size. The waiting envelopes of a revoked key bounce: their senders get an event.
 //!
 //! Each portion is one transaction, and a requested transfer is a row in the database. After a crash, any node
 //! continues with the next portion.

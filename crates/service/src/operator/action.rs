@@ -198,6 +198,6 @@ pub(super) enum Concerned {
     Account(AccountId),
     /// The account of a key.
     Key(ApiKeyId),
-    /// No account, or all accounts. No activity log gets an entry.
+    /// No single account: the action changes only the service, or concerns all accounts. No activity log gets an entry.
     Service,
 }

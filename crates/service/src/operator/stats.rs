@@ -38,7 +38,7 @@ pub struct StatsShown {
     pub delivered_7d: u64,
     /// Size of the whole database in bytes.
     pub database_bytes: u64,
-    /// Enabled webhooks whose deliveries fail, the longest failing ones first; at most 20.
+    /// Enabled webhooks with failing deliveries, the longest failing ones first; at most 20.
     pub failing_webhooks: Vec<WebhookView>,
     /// Housekeeping tasks, which delete expired rows and update counts.
     pub housekeeping: Vec<TaskShown>,

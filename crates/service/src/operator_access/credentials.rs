@@ -14,7 +14,7 @@ pub struct OperatorCredentials {
     pub(super) password: Zeroizing<String>,
 }
 
-/// An operator whose credentials or session were verified.
+/// An operator with verified credentials or a verified session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedInOperator {
     /// The name in the password file.

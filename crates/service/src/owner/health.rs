@@ -76,7 +76,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Lists the account's webhooks that are disabled, or whose newest attempts failed. At most 50.
+    /// Lists the account's webhooks that are disabled, or failed at their newest attempts. At most 50.
     pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
         self.read(|_core, lookup, account, _now| {
             let webhooks = lookup.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;

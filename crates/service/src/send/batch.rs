@@ -119,7 +119,7 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    /// For each caller whose usage the batch changes, the usage before the batch.
+    /// For each caller with a change of usage in the batch, the usage before the batch.
     touched: BTreeMap<ApiKeyId, Usage>,
     /// The contacts to record, as pairs of sender and recipient. A send records a contact only if the policy of the
     /// sender needs contacts.

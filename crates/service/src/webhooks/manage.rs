@@ -39,7 +39,7 @@ pub enum Manage {
     },
     /// Lists all webhooks.
     List,
-    /// Sends all events again whose delivery failed in a time range.
+    /// Sends all events again that were not delivered in a time range.
     Recover(Recover),
     /// Sends one event now, even if the event was delivered before.
     Redeliver {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{html::SiteAddress, state::WebState};
 
-/// A user whose session was valid at the start of the request. Each call of the service checks the session again.
+/// A user with a valid session at the start of the request. Each call of the service checks the session again.
 pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,

@@ -46,7 +46,7 @@ pub(super) struct DeliveryWorker {
     in_flight: HashMap<Id, RunningAttempt>,
 }
 
-/// A delivery whose request is in flight.
+/// A delivery with a request in flight.
 struct RunningAttempt {
     delivery: LeasedDelivery,
     /// Counts the attempt against the limits of requests in flight.

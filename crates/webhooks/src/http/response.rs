@@ -83,7 +83,7 @@ fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
 /// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that could
 /// change the state of a terminal.
 fn excerpt_text(bytes: &[u8]) -> String {
-    // Omits a character at the end of the excerpt whose last bytes are missing.
+    // Omits an incomplete character at the end of the excerpt.
     let complete = match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()),
         _ => Some(bytes),

@@ -227,8 +227,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Removes queued deliveries whose leases end before `needed`, to return them to the database. These deliveries are
-    /// due again at `due_at`. Also removes targets that have been idle for a long time.
+    /// Removes queued deliveries with leases that end before `needed`, to return them to the database. These deliveries
+    /// are due again at `due_at`. Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

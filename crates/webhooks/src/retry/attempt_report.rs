@@ -23,7 +23,7 @@ impl AttemptReport {
         Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
     }
 
-    /// Whether the target responded, with any status. A response whose headers are too large counts too.
+    /// Whether the target responded, with any status. A response with headers that are too large counts too.
     pub(crate) fn has_response(&self) -> bool {
         self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
     }

@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) queries: usize,
     /// Number of further calls that fail, to simulate an outage of the database.
     pub(crate) failures_left: usize,
-    /// A delivery whose outcome cannot be recorded, as if a row in the database were corrupt.
+    /// A delivery with an outcome that cannot be recorded, as if a row in the database were corrupt.
     pub(crate) corrupt: Option<DeliveryId>,
 }
 

@@ -1,4 +1,4 @@
-//! A free account whose receiver takes 14 s for each response.
+//! A free account with a receiver that takes 14 s for each response.
 
 use std::{sync::Arc, thread, time::Duration};
 

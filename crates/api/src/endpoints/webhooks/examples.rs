@@ -18,7 +18,7 @@ pub(super) fn webhook() -> Value {
     })
 }
 
-/// Returns an example body for actions whose only member is `webhook_id`.
+/// Returns an example body for actions with `webhook_id` as the only member.
 pub(super) fn webhook_id() -> Value {
     json!({ "webhook_id": WEBHOOK })
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/recover`: sends all events again whose delivery to a webhook failed in a time range.
+//! `POST /v1/webhooks/recover`: sends all events again that were not delivered to a webhook in a time range.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};

@@ -67,8 +67,8 @@ pub trait OwnerLookup {
         uncounted_max: u32,
     ) -> Result<Vec<DailyCount>, StoreError>;
 
-    /// Lists up to `limit` webhooks of the account that are disabled, or whose newest attempts failed. Begins with the
-    /// webhook that has failed for the longest time. Webhooks that the owner or an operator disabled come last.
+    /// Lists up to `limit` webhooks of the account that are disabled, or failed at their newest attempts. Begins with
+    /// the webhook that has failed for the longest time. Webhooks that the owner or an operator disabled come last.
     fn unhealthy_webhooks(
         &mut self,
         account: &AccountId,

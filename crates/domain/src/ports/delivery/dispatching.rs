@@ -13,7 +13,7 @@ use crate::{
 /// their outcomes.
 pub trait Outbox: Send + Sync {
     /// Leases up to `claim.limit` deliveries that are due at `claim.now`. A delivery can be leased again if its earlier
-    /// lease has expired. Deletes due deliveries whose webhook or event no longer exists.
+    /// lease has expired. Deletes due deliveries without a stored webhook or event.
     ///
     /// If the event of a deleted delivery is an unopened envelope, the envelope may bounce (its sender gets an event).
     /// The envelope bounces in two cases:

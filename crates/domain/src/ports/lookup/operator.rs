@@ -56,7 +56,7 @@ pub trait OperatorLookup {
     /// Lists up to `limit` badges of a key, latest expiry first.
     fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError>;
 
-    /// Lists up to `limit` enabled webhooks whose deliveries fail. Begins with the webhook that has failed for the
+    /// Lists up to `limit` enabled webhooks with failing deliveries. Begins with the webhook that has failed for the
     /// longest time.
     fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError>;
 }

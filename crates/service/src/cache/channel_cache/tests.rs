@@ -43,7 +43,7 @@ impl Pairing<Box<ChannelCache>> {
 }
 
 impl<C: Deref<Target = ChannelCache>> Pairing<C> {
-    /// Creates a sender and a recipient whose channels are in `channels`.
+    /// Creates a sender and a recipient with their channels in `channels`.
     fn on(channels: C) -> Self {
         let identity = || Identity::new(Root::generate().unwrap()).unwrap();
         let sender = identity();

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::account::recovery::NewSecrets;
 use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 
-/// The recovery code of an account whose secrets an operator has reset.
+/// The recovery code of an account after an operator has reset its secrets.
 #[derive(Serialize)]
 pub struct SecretReset {
     /// Id of the account.

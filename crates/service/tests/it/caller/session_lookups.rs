@@ -210,7 +210,7 @@ fn nobody() -> Credentials {
     Credentials { token: Some(token), key: Err(Refusal::InvalidJson) }
 }
 
-/// A node whose database look-ups wait until the test lets them run or fail.
+/// A node with database look-ups that wait until the test lets them run or fail.
 struct Rig {
     node: Client,
     gate: Arc<Gate>,

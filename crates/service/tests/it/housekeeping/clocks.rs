@@ -78,7 +78,7 @@ async fn a_clock_that_was_ahead_locks_no_caller_out() {
     }
 }
 
-/// A node whose housekeeping runs every millisecond, with a counter of its transactions.
+/// A node with housekeeping in every millisecond, and a counter of its transactions.
 struct Kept {
     sealpost: Client,
     transactions: Arc<AtomicUsize>,

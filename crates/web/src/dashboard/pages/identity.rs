@@ -143,7 +143,7 @@ fn number_unhealthy(webhooks: &[WebhookCard<'_>]) -> usize {
     webhooks.iter().filter(|card| card.health.is_unhealthy()).count()
 }
 
-/// Returns the text of an option in the policy form: the senders whose messages the key accepts.
+/// Returns the text of an option in the policy form: the accepted senders.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn accepted(accept: &AcceptPolicy) -> &'static str {
     match accept {

@@ -15,7 +15,7 @@ use super::{Guide, links};
 pub(super) struct RenderedGuide {
     pub(super) html: String,
     pub(super) headings: Vec<Heading>,
-    /// The links whose target is not a page of the service. A test checks that no guide has such a link.
+    /// The links with a target that is not a page of the service. A test checks that no guide has such a link.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests read it"))]
     pub(super) dead_links: Vec<String>,
 }

@@ -80,7 +80,7 @@ pub(super) fn fault(body: Body) -> Option<(Refusal, Refused)> {
     }
 }
 
-/// Sorts an array whose order the API contract does not define.
+/// Sorts an array without an order in the API contract.
 pub(super) fn sorted(mut array: Value) -> Value {
     if let Some(array) = array.as_array_mut() {
         array.sort_by_key(Value::to_string);
