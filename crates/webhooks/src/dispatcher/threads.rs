@@ -75,8 +75,9 @@ impl ThreadStarter {
         let outcome_writer = self.spawn("webhook-outcome", move || writer.run())?;
         let clock = Arc::clone(&self.dependencies.clock);
         let sweeper = Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock, shared());
-        let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
         let (test_sender, tests) = self.start_test_sender()?;
+        // Starts last, because it claims nothing while another thread is not running.
+        let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
         Ok((Threads { workers, outcome_writer, sweeper, test_sender }, inboxes, tests))
     }
 
