@@ -793,7 +793,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the recipient's allowlist. `anyone`: Accepts every key, except keys on the recipient's blocklist. `contacts`: Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
+         * @description The senders from which a recipient accepts messages. `allowlist`: Accepts the keys on the recipient's allowlist. `anyone`: Accepts every key, except keys on the recipient's blocklist. `contacts`: Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
          * @enum {string}
          */
         AcceptPolicy: "allowlist" | "anyone" | "contacts" | "nobody";
@@ -1606,9 +1606,9 @@ export interface components {
             receipts: components["schemas"]["ReceiptPolicy"];
             /** @description Whether other keys can see the label (display name) of the key. */
             listed: boolean;
-            /** @description The allowlist: keys whose messages are accepted if `accept` is `allowlist` or `contacts`. */
+            /** @description The allowlist: keys that are accepted if `accept` is `allowlist` or `contacts`. */
             allowed: components["schemas"]["ApiKeyId"][];
-            /** @description The blocklist: keys whose messages are always refused. */
+            /** @description The blocklist: keys that are always refused. */
             blocked: components["schemas"]["ApiKeyId"][];
         };
         /** @description Confirms that the server is alive. */

@@ -27,9 +27,9 @@ pub struct PolicyView {
     pub receipts: ReceiptPolicy,
     /// Whether other keys can see the label (display name) of the key.
     pub listed: bool,
-    /// The allowlist: keys that may send messages if `accept` is `allowlist` or `contacts`.
+    /// The allowlist: keys that are accepted if `accept` is `allowlist` or `contacts`.
     pub allowed: Vec<ApiKeyId>,
-    /// The blocklist: keys that may never send messages.
+    /// The blocklist: keys that are always refused.
     pub blocked: Vec<ApiKeyId>,
 }
 

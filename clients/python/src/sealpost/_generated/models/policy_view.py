@@ -17,7 +17,7 @@ class PolicyView:
     """The policy of a key as a recipient.
 
     Attributes:
-        accept (AcceptPolicy): The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the
+        accept (AcceptPolicy): The senders from which a recipient accepts messages. `allowlist`: Accepts the keys on the
             recipient's allowlist. `anyone`: Accepts every key, except keys on the recipient's blocklist. `contacts`:
             Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
             recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
@@ -26,8 +26,8 @@ class PolicyView:
             envelope was delivered, waits or bounced, but not whether it was opened. `opened`: The sender sees the whole
             state, including whether the envelope was opened.
         listed (bool): Whether other keys can see the label (display name) of the key.
-        allowed (list[str]): The allowlist: keys whose messages are accepted if `accept` is `allowlist` or `contacts`.
-        blocked (list[str]): The blocklist: keys whose messages are always refused.
+        allowed (list[str]): The allowlist: keys that are accepted if `accept` is `allowlist` or `contacts`.
+        blocked (list[str]): The blocklist: keys that are always refused.
     """
 
     accept: AcceptPolicy
