@@ -30,7 +30,9 @@ pub use delivery::{
 pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
 pub use error::{BoxedError, StoreError};
 pub use governance::{AuditRepo, GovernanceRepo};
-pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
+pub use housekeeping::{
+    CountLookup, CountedTable, HousekeepingRepo, HousekeepingTurn, UncountedRows,
+};
 pub use journal::{JournaledAct, RevocationJournal};
 pub use keys::{KeyRepo, RevocationSummary};
 pub use ledger::{

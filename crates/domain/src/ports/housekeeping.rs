@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::error::StoreError;
-use crate::{LeaseToken, Timestamp};
+use super::{account::DailyCount, error::StoreError};
+use crate::{ApiKeyId, LeaseToken, Timestamp};
 
 /// A node's request for a turn at a housekeeping task: the exclusive right to run the task for a limited time.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,44 @@ pub struct HousekeepingTurn<'a> {
     /// Maximum change of the task's stored time in this turn. The database stores a time for each task, to protect rows
     /// from a wrong clock: see [`HousekeepingRepo::take_housekeeping_turn`].
     pub pace: Duration,
+}
+
+/// A table with rows that housekeeping adds to the daily counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountedTable {
+    /// An envelope counts for its sender and for its recipient.
+    Envelopes,
+    /// A successful attempt counts as a delivered event of the key that owns the webhook.
+    Attempts,
+}
+
+/// The next rows of a table that are not in the daily counts yet, summed by API key and day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UncountedRows {
+    /// The table of the rows.
+    pub table: CountedTable,
+    /// Id of the last counted row. The rows follow it. `None` if no row of the table was counted yet.
+    pub after: Option<String>,
+    /// Id of the last of the rows.
+    pub last: String,
+    /// Number of the rows.
+    pub number: u64,
+    /// The sums. Each pair of API key and day occurs once.
+    pub sums: Vec<(ApiKeyId, DailyCount)>,
+}
+
+/// Reads the rows that housekeeping adds to the daily counts.
+pub trait CountLookup {
+    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. `None` if no row is
+    /// left. [`HousekeepingRepo::count`] adds the sums to the daily counts.
+    ///
+    /// Call it outside a transaction, because all other writers of an embedded database wait for a transaction.
+    fn uncounted(
+        &mut self,
+        table: CountedTable,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Option<UncountedRows>, StoreError>;
 }
 
 /// Deletes expired rows, and adds new rows to the daily counts. A call processes at most `limit` rows. Each `purge_`
@@ -93,13 +131,9 @@ pub trait HousekeepingRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Adds up to `limit` uncounted envelopes sent before `before` to the daily counts of senders and recipients.
-    /// Returns the number of counted envelopes.
-    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Adds up to `limit` uncounted attempts that ended before `before` to the daily counts. A successful attempt
-    /// counts as a delivered event of the key that owns the webhook. Returns the number of counted attempts.
-    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Adds the rows that [`CountLookup::uncounted`] has read to the daily counts. Returns the number of counted rows,
+    /// or 0 if rows of the table were counted since these rows were read.
+    fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError>;
 
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -7,6 +7,7 @@ use super::{
     delivery::{WaitingLookup, WebhookLookup},
     envelopes::ReceiptLookup,
     error::StoreError,
+    housekeeping::CountLookup,
     policies::PolicyLookup,
 };
 use crate::{
@@ -20,7 +21,7 @@ pub use operator::{
 
 /// Reads sessions, API keys, handles and issuer keys. The service caches most of these rows.
 pub trait Lookup:
-    BadgeLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
+    BadgeLookup + CountLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
 {
     /// Finds the session of a token, even if the session has expired. `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sealpost_domain::{
     Timestamp,
-    ports::{StoreError, Tx},
+    ports::{CountedTable, StoreError, Tx},
 };
 
-use super::task::{HousekeepingTask, Purge};
+use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
@@ -25,12 +25,8 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_idempotency_keys(it.before, limit)
         }),
-        task("envelopes_counted", COUNTED_AFTER, |tx, it, limit| {
-            tx.count_envelopes(it.before, limit)
-        }),
-        task("attempts_counted", COUNTED_AFTER, |tx, it, limit| {
-            tx.count_attempts(it.before, limit)
-        }),
+        count("envelopes_counted", CountedTable::Envelopes),
+        count("attempts_counted", CountedTable::Attempts),
         task("daily_counts", DAILY_COUNTS_KEPT, |tx, it, limit| {
             tx.purge_daily_counts(it.before, limit)
         }),
@@ -61,8 +57,12 @@ fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, 
     Ok(limit.into())
 }
 
-fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
-    HousekeepingTask { name, keep, purge }
+fn task(name: &'static str, keep: Duration, change: Change) -> HousekeepingTask {
+    HousekeepingTask { name, keep, work: Work::Change(change) }
+}
+
+fn count(name: &'static str, table: CountedTable) -> HousekeepingTask {
+    HousekeepingTask { name, keep: COUNTED_AFTER, work: Work::Count(table) }
 }
 
 /// Returns the interval between runs of housekeeping. A short retention time needs a short interval, so that rows are

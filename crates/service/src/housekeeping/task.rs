@@ -7,7 +7,7 @@ use std::{
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{Durability, HousekeepingTurn, StoreError, Tx},
+    ports::{CountedTable, Durability, HousekeepingTurn, StoreError, Tx},
 };
 
 use super::stop_signal::StopSignal;
@@ -17,11 +17,20 @@ use crate::sealpost::core::Core;
 pub(super) struct HousekeepingTask {
     pub(super) name: &'static str,
     pub(super) keep: Duration,
-    pub(super) purge: Purge,
+    pub(super) work: Work,
 }
 
-/// Deletes or counts rows, and returns their number. The last parameter is the maximum number of rows.
-pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
+/// The work of one batch.
+pub(super) enum Work {
+    /// Deletes or changes rows in one transaction.
+    Change(Change),
+    /// Adds rows of this table to the daily counts. Reads the rows before the transaction, because on SQLite all other
+    /// writers wait for a transaction.
+    Count(CountedTable),
+}
+
+/// Deletes or changes rows, and returns their number. The last parameter is the maximum number of rows.
+pub(super) type Change = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 
 /// The times by which a task selects rows.
 #[derive(Clone, Copy)]
@@ -73,10 +82,10 @@ fn purge(
     loop {
         let now = core.clock.now();
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
-        let Some(Batch { time, purged, took }) = run_batch(core, task, &turn, limit)? else {
+        let Some(Batch { time, rows, took }) = run_batch(core, task, &turn, limit)? else {
             return Ok(None);
         };
-        let is_over = purged < u64::from(limit) || first_began.elapsed() > TASK_MAX;
+        let is_over = rows < u64::from(limit) || first_began.elapsed() > TASK_MAX;
         if is_over || stop.wait(PAUSE) {
             return Ok(Some(time));
         }
@@ -89,27 +98,55 @@ fn purge(
 struct Batch {
     /// The stored time of the task.
     time: Timestamp,
-    /// The number of rows.
-    purged: u64,
-    /// The duration of the transaction, without the wait for other writers.
+    /// The number of changed or counted rows.
+    rows: u64,
+    /// The duration of the transaction that changed them.
     took: Duration,
 }
 
-/// Runs one batch of a task in a transaction. Returns `None` if another node is running the task.
+/// Runs one batch of a task. Returns `None` if another node is running the task.
 fn run_batch(
     core: &Core,
     task: &HousekeepingTask,
     turn: &HousekeepingTurn<'_>,
     limit: u32,
 ) -> Result<Option<Batch>, StoreError> {
-    let began = Cell::new(Instant::now());
-    let done = core.store.write(Durability::Relaxed, |tx| {
-        began.set(Instant::now());
+    let Timed { value: begun, mut took } = timed_write(core, |tx| {
         let Some(time) = tx.take_housekeeping_turn(turn)? else { return Ok(None) };
         let times = Times { now: time, clock: turn.now, before: time.minus(task.keep) };
-        Ok(Some((time, (task.purge)(tx, times, limit)?)))
+        let changed = match task.work {
+            Work::Change(change) => change(tx, times, limit)?,
+            Work::Count(_) => 0,
+        };
+        Ok(Some((times, changed)))
     })?;
-    Ok(done.map(|(time, purged)| Batch { time, purged, took: began.get().elapsed() }))
+    let Some((times, mut rows)) = begun else { return Ok(None) };
+    if let Work::Count(table) = task.work
+        && let Some(uncounted) = core.store.lookup()?.uncounted(table, times.before, limit)?
+    {
+        let counted = timed_write(core, |tx| tx.count(&uncounted))?;
+        (rows, took) = (counted.value, counted.took);
+    }
+    Ok(Some(Batch { time: times.now, rows, took }))
+}
+
+/// The result of a transaction.
+struct Timed<T> {
+    value: T,
+    /// The duration of the transaction, without the wait for other writers.
+    took: Duration,
+}
+
+fn timed_write<T>(
+    core: &Core,
+    mut work: impl FnMut(&mut dyn Tx) -> Result<T, StoreError>,
+) -> Result<Timed<T>, StoreError> {
+    let began = Cell::new(Instant::now());
+    let value = core.store.write(Durability::Relaxed, |tx| {
+        began.set(Instant::now());
+        work(tx)
+    })?;
+    Ok(Timed { value, took: began.get().elapsed() })
 }
 
 /// Returns the size of the next batch. `took` is the duration of the previous batch. The next batch is:

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::{
     ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
-    ports::{DailyCount, Durability, Store},
+    ports::{CountedTable, DailyCount, Durability, Store},
 };
 use sealpost_service::{
     Credentials, Error, Manage, Managed, Recover, Register, Send, WaitingChoice, WebhookList,
@@ -194,7 +194,9 @@ async fn the_page_of_a_key_shows_thirty_days() {
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
     let store: &dyn Store = &*world.database;
     let now = sealpost_domain::Clock::now(&*world.clock).plus(Duration::from_secs(1));
-    let counted = store.write(Durability::Relaxed, |tx| tx.count_envelopes(now, 9)).unwrap();
+    let uncounted =
+        store.lookup().unwrap().uncounted(CountedTable::Envelopes, now, 9).unwrap().unwrap();
+    let counted = store.write(Durability::Relaxed, |tx| tx.count(&uncounted)).unwrap();
     assert_eq!(counted, 2);
     let sum = |days: &[DailyCount]| {
         days.iter().fold((0, 0), |sum, day| (sum.0 + day.sent, sum.1 + day.received))

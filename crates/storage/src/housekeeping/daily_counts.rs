@@ -1,17 +1,22 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
 //! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. One SQL
-//! statement counts a limited number of rows (a portion), so that the node reads no rows.
+//! statement sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums.
+//! On SQLite, all other writers wait for a transaction, so it must not read the rows.
 
 use diesel::{
     prelude::*,
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, ports::DailyCount};
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, Timestamp,
+    ports::{CountedTable, DailyCount, UncountedRows},
+};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
+    query::statement::Statement,
     rows::columns,
     schema::{daily_count_progress as p, daily_counts as c},
 };
@@ -19,61 +24,123 @@ use crate::{
 /// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
 type KeyDay = (String, i64);
 
-/// Adds up to `limit` envelopes sent before `before` to the daily counts, and returns how many were counted. Continues
-/// after the last counted envelope.
-pub(crate) fn count_envelopes(
-    conn: &mut AnyConnection,
-    before: Timestamp,
-    limit: u32,
-) -> Result<u64, Fault> {
-    let from = last_counted(conn, ENVELOPES)?.unwrap_or_default();
-    let bound = EnvelopeId::new(before, [0; 10]).to_string();
-    let portion = sql_query(ENVELOPE_PORTION)
-        .bind::<Text, _>(&from)
-        .bind::<Text, _>(bound)
-        .bind::<BigInt, _>(i64::from(limit))
-        .get_result::<Portion>(conn)?;
-    let Some(last) = portion.last else { return Ok(0) };
-    mark(conn, ENVELOPES, &last)?;
-    sql_query(COUNT_ENVELOPES).bind::<Text, _>(from).bind::<Text, _>(last).execute(conn)?;
-    columns::number(portion.size, "number of envelopes")
-}
-
-/// Adds up to `limit` attempts that ended before `before` to the daily counts, and returns how many were counted.
-/// Attempts for deleted webhooks are skipped: no API key gets them.
+/// Reads the next uncounted rows of a table: up to `limit` rows that were written before `before`, after the last
+/// counted row. `None` if no row is left.
 ///
-/// Counts attempts in the order of their numbers, and stores the number of the last one. Stops at the first attempt
-/// that is too recent: attempts below the stored number are never read again, so a skipped attempt would never be
-/// counted.
-pub(crate) fn count_attempts(
+/// Counts attempts in the order of their numbers, and stops at the first attempt that is too recent: attempts below the
+/// last counted number are never read again, so a skipped attempt would never be counted. Attempts for deleted webhooks
+/// are in no sum: no API key gets them.
+pub(crate) fn uncounted(
     conn: &mut AnyConnection,
+    table: CountedTable,
     before: Timestamp,
     limit: u32,
-) -> Result<u64, Fault> {
-    let from = last_counted(conn, ATTEMPTS)?.map(|number| columns::id(&number, "count"));
-    let from: i64 = from.transpose()?.unwrap_or(-1);
-    let portion = sql_query(ATTEMPT_PORTION)
-        .bind::<BigInt, _>(from)
-        .bind::<BigInt, _>(i64::from(limit))
-        .bind::<BigInt, _>(before.as_millis())
-        .get_result::<Portion>(conn)?;
-    let Some(last) = portion.last else { return Ok(0) };
-    mark(conn, ATTEMPTS, &last)?;
-    let last: i64 = columns::id(&last, "count")?;
-    sql_query(COUNT_ATTEMPTS).bind::<BigInt, _>(from).bind::<BigInt, _>(last).execute(conn)?;
-    columns::number(portion.size, "number of attempts")
+) -> Result<Option<UncountedRows>, Fault> {
+    let after = p::table.find(name(table)).select(p::last_counted);
+    let after: Option<String> = after.first(conn).optional()?;
+    let limit = i64::from(limit);
+    // The statements are not kept prepared, so that PostgreSQL plans them for these values.
+    let sums = match table {
+        CountedTable::Envelopes => sql_query(UNCOUNTED_ENVELOPES)
+            .bind::<Text, _>(after.as_deref().unwrap_or_default())
+            .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
+            .bind::<BigInt, _>(limit)
+            .load::<Sum>(conn)?,
+        CountedTable::Attempts => {
+            let number = after.as_deref().map(|number| columns::id::<i64>(number, "count"));
+            sql_query(UNCOUNTED_ATTEMPTS)
+                .bind::<BigInt, _>(number.transpose()?.unwrap_or(-1))
+                .bind::<BigInt, _>(limit)
+                .bind::<BigInt, _>(before.as_millis())
+                .load::<Sum>(conn)?
+        }
+    };
+    let Some(Sum { last: Some(last), number, .. }) = sums.first() else { return Ok(None) };
+    let (last, number) = (last.clone(), columns::number(*number, "number of rows")?);
+    let sums = sums.into_iter().filter_map(Sum::read);
+    let sums = sums.collect::<Result<_, _>>()?;
+    Ok(Some(UncountedRows { table, after, last, number, sums }))
 }
 
-/// The end and the size of the next portion: the rows that one statement counts.
+/// The sums of one API key and day, and the end and the size of the portion of rows that they belong to. If no sum
+/// belongs to the portion, one row has no key.
 #[derive(QueryableByName)]
-struct Portion {
+struct Sum {
     /// The id of the last envelope or the number of the last attempt, as text. `None` if no row is left to count.
     #[diesel(sql_type = Nullable<Text>)]
     last: Option<String>,
     #[diesel(sql_type = BigInt)]
-    size: i64,
+    number: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    api_key_id: Option<String>,
+    #[diesel(embed)]
+    count: DayRow,
 }
 
+impl Sum {
+    fn read(self) -> Option<Result<(ApiKeyId, DailyCount), Fault>> {
+        let key = columns::id(&self.api_key_id?, "API key");
+        Some(key.and_then(|key| Ok((key, self.count.read()?))))
+    }
+}
+
+/// Adds rows to the daily counts, and returns their number. Returns 0 if another transaction counted rows since these
+/// were read, because the same rows could be among them.
+pub(crate) fn count(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<u64, Fault> {
+    if !advance(conn, rows)? {
+        return Ok(0);
+    }
+    match conn {
+        AnyConnection::Postgres(conn) => {
+            let counts = || rows.sums.iter().map(|(_, count)| count);
+            let numbers = |of: fn(&DailyCount) -> u64| {
+                let number = |count| columns::number::<i64, _>(of(count), "daily count");
+                counts().map(number).collect::<Result<Vec<_>, _>>()
+            };
+            Statement::command(ADD_POSTGRES)
+                .bind_array::<Text, _>(rows.sums.iter().map(|(key, _)| key.to_string()))
+                .bind_array::<BigInt, _>(counts().map(|count| count.day.as_millis()))
+                .bind_array::<BigInt, _>(numbers(|count| count.sent)?.into_iter())
+                .bind_array::<BigInt, _>(numbers(|count| count.received)?.into_iter())
+                .bind_array::<BigInt, _>(numbers(|count| count.delivered)?.into_iter())
+                .execute(conn)?;
+        }
+        AnyConnection::Sqlite(conn) => {
+            for (key, count) in &rows.sums {
+                let number = |number| columns::number::<i64, _>(number, "daily count");
+                Statement::command(ADD_SQLITE)
+                    .bind::<Text, _>(key.to_string())
+                    .bind::<BigInt, _>(count.day.as_millis())
+                    .bind::<BigInt, _>(number(count.sent)?)
+                    .bind::<BigInt, _>(number(count.received)?)
+                    .bind::<BigInt, _>(number(count.delivered)?)
+                    .execute(conn)?;
+            }
+        }
+    }
+    Ok(rows.number)
+}
+
+/// Stores the id of the last counted row. Returns `false` if another transaction stored one since the rows were read.
+fn advance(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<bool, Fault> {
+    let (source, last) = (p::source.eq(name(rows.table)), p::last_counted.eq(&rows.last));
+    let changed = if let Some(after) = &rows.after {
+        let unchanged = p::table.filter(source).filter(p::last_counted.eq(after));
+        diesel::update(unchanged).set(last).execute(conn)?
+    } else {
+        let first = diesel::insert_into(p::table).values((source, last));
+        on_backend!(conn, c => first.on_conflict_do_nothing().execute(c))?
+    };
+    Ok(changed == 1)
+}
+
+/// The name of a table in the rows that store the progress of counting.
+fn name(table: CountedTable) -> &'static str {
+    match table {
+        CountedTable::Envelopes => "envelopes",
+        CountedTable::Attempts => "attempts",
+    }
+}
 /// Returns the daily counts of an API key from `since` on, oldest first.
 ///
 /// Includes recent rows that housekeeping has not counted yet, but only some of them:
@@ -166,67 +233,67 @@ pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> 
     columns::number(days.len(), "number of days")
 }
 
-fn last_counted(conn: &mut AnyConnection, source: &str) -> Result<Option<String>, Fault> {
-    Ok(p::table.find(source).select(p::last_counted).first(conn).optional()?)
-}
-
-fn mark(conn: &mut AnyConnection, source: &str, last: &str) -> Result<(), Fault> {
-    let mark =
-        diesel::insert_into(p::table).values((p::source.eq(source), p::last_counted.eq(last)));
-    on_backend!(conn, c => {
-        mark.on_conflict(p::source).do_update().set(p::last_counted.eq(last)).execute(c)
-    })?;
-    Ok(())
-}
-
-const ENVELOPE_PORTION: &str = "
-    SELECT max(id) AS last, count(*) AS size FROM (
-        SELECT id FROM envelopes WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3
-    ) AS portion";
-
-const COUNT_ENVELOPES: &str = "
-    INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
-    SELECT api_key_id, day, CAST(sum(sent) AS BIGINT), CAST(sum(received) AS BIGINT), 0 FROM (
-        SELECT sender AS api_key_id, created_at - created_at % 86400000 AS day,
-            1 AS sent, 0 AS received
-        FROM envelopes WHERE id > $1 AND id <= $2
-        UNION ALL
-        SELECT recipient, created_at - created_at % 86400000, 0, 1
-        FROM envelopes WHERE id > $1 AND id <= $2
-    ) AS counted
-    GROUP BY api_key_id, day ORDER BY api_key_id, day
-    ON CONFLICT (api_key_id, day) DO UPDATE
-    SET sent = c.sent + excluded.sent, received = c.received + excluded.received";
-
-/// Selects the next attempts to count, and stops before the first attempt that is too recent. An attempt with a time
-/// more than an hour after `$3` does not stop the count: its time comes from a wrong clock, and counting would
-/// otherwise wait until that time.
-const ATTEMPT_PORTION: &str = "
-    WITH portion AS (
-        SELECT number, at FROM attempts WHERE number > $1 ORDER BY number LIMIT $2
+/// Selects the next envelopes to count, and sums them. One statement does both, so that each envelope is read once.
+const UNCOUNTED_ENVELOPES: &str = "
+    WITH portion AS MATERIALIZED (
+        SELECT id, sender, recipient, created_at - created_at % 86400000 AS day
+        FROM envelopes WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3
+    ), counted AS (
+        SELECT api_key_id, day, sum(sent) AS sent, sum(received) AS received FROM (
+            SELECT sender AS api_key_id, day, 1 AS sent, 0 AS received FROM portion
+            UNION ALL
+            SELECT recipient, day, 0, 1 FROM portion
+        ) AS counted_keys
+        GROUP BY api_key_id, day
     )
-    SELECT CAST(max(number) AS TEXT) AS last, count(*) AS size FROM portion
-    WHERE number < coalesce(
-        (SELECT min(number) FROM portion WHERE at >= $3 AND at < $3 + 3600000),
-        9223372036854775807
-    )";
+    SELECT p.last, p.number, c.api_key_id, coalesce(c.day, 0) AS day,
+        CAST(coalesce(c.sent, 0) AS BIGINT) AS sent,
+        CAST(coalesce(c.received, 0) AS BIGINT) AS received, CAST(0 AS BIGINT) AS delivered
+    FROM (SELECT max(id) AS last, count(*) AS number FROM portion) AS p
+    LEFT JOIN counted AS c ON TRUE";
 
-/// Adds successful attempts to the daily counts of the API keys that own the webhooks. Counts the successes with `CASE`
-/// instead of a condition on the outcome. With such a condition, PostgreSQL would read the whole index of successes for
-/// each portion.
-const COUNT_ATTEMPTS: &str = "
+/// Selects the next attempts to count, and sums the successful ones for the API keys that own the webhooks. Stops before
+/// the first attempt that is too recent. An attempt with a time more than an hour after `$3` does not stop the count:
+/// its time comes from a wrong clock, and counting would otherwise wait until that time.
+const UNCOUNTED_ATTEMPTS: &str = "
+    WITH next_rows AS MATERIALIZED (
+        SELECT number, webhook_id, outcome, at FROM attempts
+        WHERE number > $1 ORDER BY number LIMIT $2
+    ), portion AS MATERIALIZED (
+        SELECT number, webhook_id, outcome, at - at % 86400000 AS day FROM next_rows
+        WHERE number < coalesce(
+            (SELECT min(number) FROM next_rows WHERE at >= $3 AND at < $3 + 3600000),
+            9223372036854775807)
+    ), counted AS (
+        SELECT w.api_key_id, s.day, sum(s.successes) AS delivered FROM (
+            SELECT webhook_id, day, count(*) AS successes FROM portion
+            WHERE outcome = 'succeeded' GROUP BY webhook_id, day
+        ) AS s
+        JOIN webhooks AS w ON w.id = s.webhook_id
+        GROUP BY w.api_key_id, s.day
+    )
+    SELECT CAST(p.last AS TEXT) AS last, p.number, c.api_key_id, coalesce(c.day, 0) AS day,
+        CAST(0 AS BIGINT) AS sent, CAST(0 AS BIGINT) AS received,
+        CAST(coalesce(c.delivered, 0) AS BIGINT) AS delivered
+    FROM (SELECT max(number) AS last, count(*) AS number FROM portion) AS p
+    LEFT JOIN counted AS c ON TRUE";
+
+/// Locks the rows in the order of keys and days, so that two transactions cannot deadlock.
+const ADD_POSTGRES: &str = "
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
-    SELECT w.api_key_id, s.day, 0, 0, CAST(sum(s.successes) AS BIGINT) FROM (
-        SELECT webhook_id, at - at % 86400000 AS day,
-            sum(CASE outcome WHEN 'succeeded' THEN 1 ELSE 0 END) AS successes
-        FROM attempts WHERE number > $1 AND number <= $2
-        GROUP BY webhook_id, at - at % 86400000
-    ) AS s
-    JOIN webhooks AS w ON w.id = s.webhook_id
-    WHERE s.successes > 0
-    GROUP BY w.api_key_id, s.day ORDER BY w.api_key_id, s.day
-    ON CONFLICT (api_key_id, day) DO UPDATE SET delivered = c.delivered + excluded.delivered";
+    SELECT n.api_key_id, n.day, n.sent, n.received, n.delivered
+    FROM (
+        SELECT unnest(?) AS api_key_id, unnest(?) AS day, unnest(?) AS sent,
+            unnest(?) AS received, unnest(?) AS delivered
+    ) AS n
+    ORDER BY n.api_key_id, n.day
+    ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
+        received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
 
-const ATTEMPTS: &str = "attempts";
-const ENVELOPES: &str = "envelopes";
+const ADD_SQLITE: &str = "
+    INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
+        received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
+
 const DAY_MS: i64 = 86_400_000;

@@ -81,9 +81,11 @@ fn purge_rows(
 /// on the size of the table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their
 /// first use.
 const DELETE: &str = "
-    DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number IN (
-        SELECT number FROM attempts WHERE at >= $1 AND at < $2 AND number < $3
-        ORDER BY number LIMIT $4
+    DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number <= (
+        SELECT max(number) FROM (
+            SELECT number FROM attempts WHERE at >= $1 AND at < $2 AND number < $3
+            ORDER BY number LIMIT $4
+        ) AS portion
     )";
 
 const IS_COUNTED: &str = "

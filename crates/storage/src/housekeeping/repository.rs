@@ -9,12 +9,14 @@ use diesel::{
 };
 use sealpost_domain::{
     ChannelId, Timestamp,
-    ports::{HousekeepingRepo, HousekeepingTurn, StoreError},
+    ports::{
+        CountLookup, CountedTable, HousekeepingRepo, HousekeepingTurn, StoreError, UncountedRows,
+    },
 };
 
 use crate::{
     account::activity,
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
     housekeeping::{
         daily_counts, deleted_webhooks,
         partitions::{self, ATTEMPTS, ENVELOPES},
@@ -25,6 +27,24 @@ use crate::{
     rows::columns,
     schema::envelopes as e,
 };
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl CountLookup for $runner {
+            fn uncounted(
+                &mut self,
+                table: CountedTable,
+                before: Timestamp,
+                limit: u32,
+            ) -> Result<Option<UncountedRows>, StoreError> {
+                self.run(|conn| daily_counts::uncounted(conn, table, before, limit))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
 
 impl HousekeepingRepo for Transaction {
     fn take_housekeeping_turn(
@@ -98,12 +118,8 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| daily_counts::count_envelopes(conn, before, limit))
-    }
-
-    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| daily_counts::count_attempts(conn, before, limit))
+    fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
+        self.run(|conn| daily_counts::count(conn, rows))
     }
 
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -19,7 +19,10 @@ use sealpost_domain::{
     EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus,
     Label, LeaseToken, LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session,
     Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
+    ports::{
+        Claim, CountedTable, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx,
+        WriteSet,
+    },
 };
 use sha2::{Digest as _, Sha256};
 
@@ -126,6 +129,19 @@ impl Deref for Fixture {
 }
 
 impl Fixture {
+    /// Adds the next rows to the daily counts, and returns their number.
+    pub(in crate::tests) fn count_rows(
+        &self,
+        table: CountedTable,
+        before: Timestamp,
+        limit: u32,
+    ) -> u64 {
+        let Some(rows) = self.lookup().unwrap().uncounted(table, before, limit).unwrap() else {
+            return 0;
+        };
+        self.store().write(Durability::Relaxed, |tx| tx.count(&rows)).unwrap()
+    }
+
     pub(in crate::tests) fn store(&self) -> &dyn Store {
         &self.database
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     ApiKeyId, Envelope, EnvelopeId, Timestamp, Webhook,
-    ports::{DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
+    ports::{CountedTable, DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
 };
 
 use crate::tests::fixture::{Fixture, at, envelope};
@@ -14,6 +14,8 @@ on_both!(
     succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook,
     a_recent_envelope_is_counted_later,
     counting_respects_its_limit,
+    rows_that_were_read_twice_are_counted_once,
+    failed_attempts_do_not_stop_the_count,
     daily_counts_are_deleted_oldest_first,
     uncounted_rows_are_included_up_to_a_limit,
 );
@@ -29,7 +31,7 @@ fn sent(db: &Fixture, keys: [&ApiKeyId; 2], millis: i64) {
 }
 
 fn count(db: &Fixture, before: Timestamp, limit: u32) -> u64 {
-    db.store().write(Relaxed, |tx| tx.count_envelopes(before, limit)).unwrap()
+    db.count_rows(CountedTable::Envelopes, before, limit)
 }
 
 fn days(db: &Fixture, key: &ApiKeyId, since: i64) -> Vec<(i64, u64, u64)> {
@@ -70,7 +72,7 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
     attempt(&to, "succeeded", 5 * DAY + 1);
     attempt(&to, "succeeded", 4);
     db.store().write(Durable, |tx| tx.delete_webhook(&key, &deleted.id, at(9))).unwrap();
-    let count = |before| db.store().write(Relaxed, |tx| tx.count_attempts(at(before), 99)).unwrap();
+    let count = |before| db.count_rows(CountedTable::Attempts, at(before), 99);
     assert_eq!(
         (count(5 * DAY), count(5 * DAY)),
         (4, 0),
@@ -111,6 +113,35 @@ fn counting_respects_its_limit(db: &Fixture) {
     assert_eq!(days(db, key, 0), [(0, 5, 5)]);
 }
 
+fn rows_that_were_read_twice_are_counted_once(db: &Fixture) {
+    let key = &db.activate().id;
+    let uncounted = || db.lookup().unwrap().uncounted(CountedTable::Envelopes, at(9), 99).unwrap();
+    for millis in [1, 2] {
+        sent(db, [key, key], millis);
+        let rows = uncounted().unwrap();
+        let count = || db.store().write(Relaxed, |tx| tx.count(&rows)).unwrap();
+        assert_eq!([count(), count()], [1, 0]);
+    }
+    assert_eq!(uncounted(), None);
+    assert_eq!(days(db, key, 0), [(0, 2, 2)]);
+}
+
+fn failed_attempts_do_not_stop_the_count(db: &Fixture) {
+    let key = db.activate().id;
+    let webhook = db.register(&key).id;
+    for (millis, outcome) in [(1, "failed"), (2, "failed"), (3, "succeeded")] {
+        db.execute(&format!(
+            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+            VALUES ({millis}, 1, 1, '{outcome}', '{webhook}', 'env_1')"
+        ))
+        .unwrap();
+    }
+    let count = || db.count_rows(CountedTable::Attempts, at(9), 2);
+    assert_eq!([count(), count(), count()], [2, 1, 0]);
+    let counted = db.owner_lookup().unwrap().daily_counts(&key, at(0), 0).unwrap();
+    assert_eq!(counted.iter().map(|day| day.delivered).collect::<Vec<_>>(), [1]);
+}
+
 fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
     let key = &db.activate().id;
     for day in [3, 1, 2] {
@@ -142,7 +173,7 @@ fn uncounted_rows_are_included_up_to_a_limit(db: &Fixture) {
     sent(db, [a, b], 1);
     succeeded(&to, 2);
     assert_eq!(count(db, at(DAY), 99), 1);
-    assert_eq!(db.store().write(Relaxed, |tx| tx.count_attempts(at(DAY), 99)).unwrap(), 1);
+    assert_eq!(db.count_rows(CountedTable::Attempts, at(DAY), 99), 1);
     sent(db, [a, b], 3);
     sent(db, [b, a], DAY + 1);
     sent(db, [a, a], DAY + 2);
