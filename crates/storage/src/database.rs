@@ -162,6 +162,11 @@ impl Database {
         Self::transact_in(begin, stored_hash::make_optional)
     }
 
+    /// Returns true if [`finish_migrations`](Self::finish_migrations) would change the database.
+    pub fn has_unfinished_migrations(&self) -> Result<bool, StoreError> {
+        self.read(stored_hash::can_be_made_optional)
+    }
+
     /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
     /// its unknown migrations are additive.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {

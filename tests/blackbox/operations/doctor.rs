@@ -135,6 +135,23 @@ fn a_schema_of_another_version_is_found(database: &Database) {
 }
 
 #[test]
+fn an_unfinished_migration_is_found_until_it_is_finished() {
+    let database = Database::postgres();
+    database.serve().stop();
+    let finish = || run(binary(&["migrate", "--finish", "--database-url", database.url()]));
+    let ended = finish();
+    assert_eq!((ended.status, &*ended.stdout), (Some(0), "the database is up to date\n"));
+    finds(doctor(&database, &[]), "schema", "ok", "matches this version");
+    database.by_hand("ALTER TABLE envelopes ALTER COLUMN hash SET NOT NULL");
+    finds(doctor(&database, &[]), "schema", "ok", "`sealpost migrate --finish`");
+    let ended = finish();
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("servers of the previous version"), "{ended:?}");
+    let found = findings(doctor(&database, &[]));
+    assert!(!found.iter().any(|(_, _, detail)| detail.contains("--finish")), "{found:#?}");
+}
+
+#[test]
 fn an_empty_data_folder_passes_all_checks_and_stays_empty() {
     let database = Database::embedded();
     for check in ["folder", "database", "keys"] {

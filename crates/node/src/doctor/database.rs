@@ -100,7 +100,11 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
     };
     let count = pending.len();
     findings.push(if pending.is_empty() {
-        Finding::ok("schema", "the schema matches this version")
+        let is_unfinished = database.has_unfinished_migrations().unwrap_or(false);
+        Finding::ok(
+            "schema",
+            if is_unfinished { UNFINISHED } else { "the schema matches this version" },
+        )
     } else if will_migrate {
         Finding::ok("schema", format!("{count} migrations are pending: the start applies them"))
     } else {
@@ -115,3 +119,6 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
 }
 
 const TESTED_FROM: i64 = 150_000;
+
+const UNFINISHED: &str = "the schema matches this version: when all servers run this version, run `sealpost migrate \
+    --finish`, so that new envelopes take less space";

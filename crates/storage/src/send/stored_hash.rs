@@ -7,7 +7,9 @@
 
 use std::{sync::OnceLock, time::Duration};
 
-use diesel::{connection::SimpleConnection as _, dsl::sql, prelude::*, sql_types::Bool};
+use diesel::{
+    connection::SimpleConnection as _, dsl::sql, prelude::*, result::Error, sql_types::Bool,
+};
 
 use crate::connection::{AnyConnection, fault::Fault};
 
@@ -38,11 +40,26 @@ pub(crate) fn make_optional(conn: &mut AnyConnection) -> Result<bool, Fault> {
                  ALTER TABLE envelopes ALTER COLUMN hash DROP NOT NULL;
                  DELETE FROM additive_migrations WHERE version = '0036'",
                 LOCK_TIMEOUT.as_millis()
-            ))?;
+            ))
+            .map_err(explain_lock)?;
             Ok(true)
         }
         AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => Ok(false),
     }
+}
+
+fn explain_lock(error: Error) -> Fault {
+    match &error {
+        Error::DatabaseError(_, info) if info.message().contains("lock timeout") => {
+            Fault::Refused(TABLE_IN_USE.into())
+        }
+        _ => error.into(),
+    }
+}
+
+/// Returns true if [`make_optional`] would change the database.
+pub(crate) fn can_be_made_optional(conn: &mut AnyConnection) -> Result<bool, Fault> {
+    Ok(matches!(conn, AnyConnection::Postgres(_)) && !is_optional(conn)?)
 }
 
 fn is_optional(conn: &mut AnyConnection) -> Result<bool, Fault> {
@@ -51,6 +68,9 @@ fn is_optional(conn: &mut AnyConnection) -> Result<bool, Fault> {
         AnyConnection::Postgres(pg) => Ok(diesel::select(sql::<Bool>(IS_OPTIONAL)).get_result(pg)?),
     }
 }
+
+const TABLE_IN_USE: &str = "another transaction, such as a dump, uses the table envelopes: repeat the command when it \
+    has ended";
 
 /// Maximum wait for the lock on the table. Sends wait as long.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);

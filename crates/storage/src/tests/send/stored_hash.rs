@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
     Envelope, Event, EventId, Fingerprint, IdempotencyKey, LeaseToken, Timestamp, Webhook,
-    ports::{Durability::Durable, FactsQuery, NewIdempotencyRecord, Outbox as _, Store, WriteSet},
+    ports::{
+        Durability::Durable, FactsQuery, NewIdempotencyRecord, Outbox as _, Store, StoreError,
+        WriteSet,
+    },
 };
 
 use crate::{
@@ -33,7 +37,9 @@ fn a_database_in_use_stores_hashes_until_it_is_finished(db: &Fixture) {
     assert_eq!(db.count("envelopes WHERE hash IS NULL"), 0);
 
     assert_eq!(db.count(ADDITIVE), 1);
+    assert_eq!(db.has_unfinished_migrations().unwrap(), is_postgres(db));
     assert_eq!(db.finish_migrations().unwrap(), is_postgres(db));
+    assert!(!db.has_unfinished_migrations().unwrap());
     assert_eq!(db.count(ADDITIVE), 1 - omitted_on_postgres(db));
     assert!(!db.finish_migrations().unwrap());
     // This process still stores hashes. The next one omits them.
@@ -45,6 +51,19 @@ fn a_database_in_use_stores_hashes_until_it_is_finished(db: &Fixture) {
     for sent in [&before, &beside, &after] {
         assert_reads(db, &to, sent);
     }
+}
+
+#[test]
+fn a_table_in_use_is_not_changed() {
+    let db = postgres();
+    db.execute("ALTER TABLE envelopes ALTER COLUMN hash SET NOT NULL").unwrap();
+    let mut dump = db.raw();
+    dump.batch_execute("BEGIN; LOCK TABLE envelopes IN ACCESS SHARE MODE").unwrap();
+    let error = db.finish_migrations().unwrap_err();
+    let StoreError::Refused(cause) = &error else { panic!("{error:?}") };
+    assert!(cause.to_string().contains("repeat the command"), "{cause}");
+    dump.batch_execute("ROLLBACK").unwrap();
+    assert!(db.finish_migrations().unwrap());
 }
 
 #[test]
