@@ -8,8 +8,9 @@ use std::{
 };
 
 use metrics::{counter, histogram};
-use sealpost_domain::ports::{
-    Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
+use sealpost_domain::{
+    Timestamp,
+    ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
 };
 
 use crate::{
@@ -26,7 +27,9 @@ use crate::{
         transaction::Transaction,
         url::DatabaseUrl,
     },
-    disk_space, migrations,
+    disk_space,
+    housekeeping::read_ahead,
+    migrations,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::{facts_cache::FactsCache, stored_hash, stored_hash::StoredHash},
     settings::Settings,
@@ -303,6 +306,13 @@ impl Store for Database {
             return Ok(());
         }
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+    }
+
+    fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
+        if self.has_single_writer() {
+            read_ahead::read_ahead(&self.readers, before, limit)?;
+        }
+        Ok(())
     }
 
     fn has_single_writer(&self) -> bool {

@@ -8,6 +8,7 @@ pub(crate) mod partitions;
 pub(crate) mod purge_attempts;
 pub(crate) mod purge_envelopes;
 pub(crate) mod purge_events;
+pub(crate) mod read_ahead;
 pub(crate) mod release_envelopes;
 pub(crate) mod repository;
 pub(crate) mod task_turn;

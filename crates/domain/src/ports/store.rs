@@ -15,6 +15,7 @@ use super::{
     policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
 };
+use crate::Timestamp;
 
 /// Decides whether a commit waits until the data is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,13 @@ pub trait Store: Send + Sync {
     /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the
     /// disk and the unused space inside the database. Always false for a database server.
     fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError>;
+
+    /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
+    /// [`HousekeepingRepo::purge_envelopes`] deletes them. Does nothing on a database server, where other writes do not
+    /// wait for that transaction.
+    fn read_ahead(&self, _before: Timestamp, _limit: u32) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Returns true if all other writes wait for a running write transaction, as in SQLite.
     fn has_single_writer(&self) -> bool {

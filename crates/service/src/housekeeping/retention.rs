@@ -30,7 +30,12 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
         task("daily_counts", DAILY_COUNTS_KEPT, |tx, it, limit| {
             tx.purge_daily_counts(it.before, limit)
         }),
-        task("envelopes", retention, |tx, it, limit| tx.purge_envelopes(it.before, it.now, limit)),
+        HousekeepingTask {
+            reads_ahead: true,
+            ..task("envelopes", retention, |tx, it, limit| {
+                tx.purge_envelopes(it.before, it.now, limit)
+            })
+        },
         task("contacts", retention, |tx, it, limit| tx.purge_contacts(it.before, limit)),
         task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
         task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
@@ -58,11 +63,11 @@ fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, 
 }
 
 fn task(name: &'static str, keep: Duration, change: Change) -> HousekeepingTask {
-    HousekeepingTask { name, keep, work: Work::Change(change) }
+    HousekeepingTask { name, keep, work: Work::Change(change), reads_ahead: false }
 }
 
 fn count(name: &'static str, table: CountedTable) -> HousekeepingTask {
-    HousekeepingTask { name, keep: COUNTED_AFTER, work: Work::Count(table) }
+    HousekeepingTask { name, keep: COUNTED_AFTER, work: Work::Count(table), reads_ahead: false }
 }
 
 /// Returns the interval between runs of housekeeping. A short retention time needs a short interval, so that rows are

@@ -18,6 +18,8 @@ pub(super) struct HousekeepingTask {
     pub(super) name: &'static str,
     pub(super) keep: Duration,
     pub(super) work: Work,
+    /// Whether the envelopes of a batch are read before their transaction.
+    pub(super) reads_ahead: bool,
 }
 
 /// The work of one batch.
@@ -82,22 +84,24 @@ fn purge(
     loop {
         let now = core.clock.now();
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
-        let Some(Batch { time, rows, took }) = run_batch(core, task, &turn, limit)? else {
+        let Some(Batch { times, rows, took }) = run_batch(core, task, &turn, limit)? else {
             return Ok(None);
         };
         let is_over = rows < u64::from(limit) || first_began.elapsed() > TASK_MAX;
         if is_over || stop.wait(PAUSE) {
-            return Ok(Some(time));
+            return Ok(Some(times.now));
         }
         pace = Duration::ZERO;
         limit = next_limit(limit, took, batch_long);
+        if task.reads_ahead {
+            core.store.read_ahead(times.before, limit)?;
+        }
     }
 }
 
 /// A finished batch.
 struct Batch {
-    /// The stored time of the task.
-    time: Timestamp,
+    times: Times,
     /// The number of changed or counted rows.
     rows: u64,
     /// The duration of the transaction that changed them.
@@ -127,7 +131,7 @@ fn run_batch(
         let counted = timed_write(core, |tx| tx.count(&uncounted))?;
         (rows, took) = (counted.value, counted.took);
     }
-    Ok(Some(Batch { time: times.now, rows, took }))
+    Ok(Some(Batch { times, rows, took }))
 }
 
 /// The result of a transaction.
@@ -167,7 +171,7 @@ fn next_limit(limit: u32, took: Duration, batch_long: Duration) -> u32 {
 
 /// After a batch that took longer than this, the next batch is smaller. Applies to SQLite, because all other writers
 /// wait for a batch.
-const BATCH_LONG_ALONE: Duration = Duration::from_millis(20);
+const BATCH_LONG_ALONE: Duration = Duration::from_millis(16);
 /// After a batch that took longer than this, the next batch is smaller. Applies to PostgreSQL, because other writers
 /// proceed during a batch. On a busy server, even a small batch can take long, because the batch waits for the
 /// processor. A lower threshold would only make housekeeping slower.
@@ -195,10 +199,10 @@ mod tests {
     #[test]
     fn a_batch_grows_while_it_is_quick_and_shrinks_when_it_is_slow() {
         for (limit, took_ms, next) in [
-            (500, 7, 1000),
-            (500, 8, 500),
-            (500, 20, 500),
-            (500, 21, 250),
+            (500, 6, 1000),
+            (500, 7, 500),
+            (500, 16, 500),
+            (500, 17, 250),
             (15_000, 1, 20_000),
             (500, 90, 250),
             (250, 90, 200),

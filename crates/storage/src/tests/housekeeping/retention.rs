@@ -16,6 +16,7 @@ on_both!(
     old_envelopes_are_deleted_by_id_with_their_deliveries,
     deletion_of_envelopes_respects_its_limit,
     few_envelopes_bounce_in_one_transaction,
+    reading_ahead_changes_nothing,
     an_attempt_is_kept_as_long_as_older_envelopes,
     old_idempotency_keys_are_deleted,
     only_old_attempts_are_deleted,
@@ -39,6 +40,20 @@ fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
     assert_eq!((db.count("sessions WHERE expires_at < 2"), db.count("sessions")), (0, 3));
     assert_eq!((purge(2), purge(2)), (1, 0));
     assert_eq!(db.count("sessions WHERE expires_at >= 3"), 2);
+}
+
+fn reading_ahead_changes_nothing(db: &Fixture) {
+    let key = db.activate().id;
+    let envelopes = (1..=9).map(|millis| {
+        let mut envelope = envelope(&key, &key);
+        envelope.meta.id = EnvelopeId::new(at(millis), [0; 10]);
+        Arc::new(envelope)
+    });
+    db.apply(&WriteSet { envelopes: envelopes.collect(), ..WriteSet::default() });
+    for (before, limit) in [(0, 99), (9, 0), (9, 1), (9, 3), (9, 99)] {
+        db.store().read_ahead(at(before), limit).unwrap();
+    }
+    assert_eq!(db.count("envelopes"), 9);
 }
 
 fn old_envelopes_are_deleted_by_id_with_their_deliveries(db: &Fixture) {
