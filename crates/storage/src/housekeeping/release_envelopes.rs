@@ -134,12 +134,14 @@ pub(crate) fn drop_released(conn: &mut AnyConnection, upper: Timestamp) -> Resul
 /// another delivery of an envelope while the partition of this envelope is dropped.
 fn delete_orphans(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     Ok(Statement::command(
-        "DELETE FROM deliveries WHERE (envelope_id, webhook_id) IN (
-             SELECT d.envelope_id, d.webhook_id FROM deliveries AS d
+        "DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
+             SELECT d.ctid FROM deliveries AS d
              WHERE d.envelope_id < ?
-                 AND NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = d.envelope_id)
+                 AND NOT EXISTS (
+                     SELECT FROM envelopes AS e WHERE e.id = ANY (ARRAY[d.envelope_id])
+                 )
              ORDER BY d.envelope_id LIMIT ? FOR UPDATE SKIP LOCKED
-         )",
+         ))",
     )
     .bind::<Text, _>(below)
     .bind::<BigInt, _>(limit)

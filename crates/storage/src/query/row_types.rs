@@ -61,7 +61,10 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
     let (table, values) = (R::TABLE, each(columns, |column| format!("{column} = n.{column}")));
     let arrays = each(R::COLUMNS, |column| format!("{ARRAY} AS {column}"));
-    format!("UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n WHERE {table}.{key} = n.{key}")
+    format!(
+        "UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n
+         WHERE {table}.{key} = ANY (ARRAY[n.{key}])"
+    )
 }
 
 /// Like [`update_all`], with one more array. Its values are added to the column `counter`.

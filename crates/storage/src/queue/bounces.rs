@@ -9,10 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use diesel::{
-    dsl::{exists, not},
-    prelude::*,
-};
+use diesel::prelude::*;
 use sealpost_domain::{BounceReason, EnvelopeId, KeyStatus, Timestamp, UnopenedEnvelope};
 
 use crate::{
@@ -110,11 +107,11 @@ fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
 ) -> Result<Vec<UnopenedEnvelope>, Fault> {
-    let outcome = o::table.filter(o::envelope_id.eq(e::id));
+    let decided = o::table.filter(any_of(o::envelope_id, ids)).select(o::envelope_id);
     let unopened = e::table
         .filter(any_of(e::id, ids))
         .filter(e::opened_at.is_null())
-        .filter(not(exists(outcome)))
+        .filter(e::id.ne_all(decided))
         .order(e::id)
         .select((e::id, e::sender, e::recipient));
     let unopened = on_backend!(conn, c => unopened.load::<(String, String, String)>(c))?;

@@ -86,7 +86,7 @@ pub(crate) fn lock(
 const SUBTRACT_POSTGRES: &str = "
     UPDATE usage AS u SET stored_bytes = greatest(0, u.stored_bytes - n.bytes)
     FROM (SELECT unnest(?) AS api_key_id, unnest(?) AS bytes) AS n
-    WHERE u.api_key_id = n.api_key_id";
+    WHERE u.api_key_id = ANY (ARRAY[n.api_key_id])";
 
 const SUBTRACT_SQLITE: &str =
     "UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";

@@ -3,6 +3,7 @@
 mod commit_deadline;
 mod journaled_acts;
 mod lost_commits;
+mod plans;
 mod postgres_only;
 mod server_info;
 mod sqlite_only;

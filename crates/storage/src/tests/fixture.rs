@@ -52,12 +52,15 @@ pub(in crate::tests) fn empty_sqlite() -> Fixture {
 }
 
 /// Creates a migrated PostgreSQL database as a copy of a template, because a copy is faster than a migration.
+///
+/// The template is analyzed, so that PostgreSQL plans all statements for empty tables.
 pub(in crate::tests) fn postgres() -> Fixture {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     let template = TEMPLATE.get_or_init(|| {
         let fixture = empty_postgres();
         let mut migrated = fixture.raw();
         crate::migrations::apply(&mut migrated, &|_| {}).unwrap();
+        migrated.batch_execute("VACUUM (ANALYZE)").unwrap();
         let Fixture { database, text, .. } = fixture;
         drop((database, migrated));
         text

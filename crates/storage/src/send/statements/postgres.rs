@@ -112,8 +112,9 @@ pub(super) fn find_idempotent_sends(
             "SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, {}
              FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
              JOIN idempotency_keys AS k
-                 ON k.api_key_id = n.api_key_id AND k.idempotency_key = n.idempotency_key
-             JOIN envelopes AS e ON e.id = k.envelope_id",
+                 ON k.api_key_id = ANY (ARRAY[n.api_key_id])
+                 AND k.idempotency_key = n.idempotency_key
+             JOIN envelopes AS e ON e.id = ANY (ARRAY[k.envelope_id])",
             MetaRow::list_with_hash("e")
         )
     });
@@ -142,9 +143,12 @@ pub(super) fn delete_stale_idempotency_keys(
     Statement::command(
         "DELETE FROM idempotency_keys AS k
          USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, expired_before)
-         WHERE k.api_key_id = n.api_key_id AND k.idempotency_key = n.idempotency_key
+         WHERE k.api_key_id = ANY (ARRAY[n.api_key_id])
+             AND k.idempotency_key = n.idempotency_key
              AND (k.created_at < n.expired_before
-                 OR NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = k.envelope_id))",
+                 OR NOT EXISTS (
+                     SELECT FROM envelopes AS e WHERE e.id = ANY (ARRAY[k.envelope_id])
+                 ))",
     )
     .bind_array::<Text, _>(rows.iter().map(|row| &row.api_key_id))
     .bind_array::<Text, _>(rows.iter().map(|row| row.idempotency_key))
@@ -170,7 +174,7 @@ pub(super) fn find_contacts(
 ) -> Result<Vec<(String, String)>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
         "SELECT c.api_key_id, c.contact FROM unnest(?, ?) AS n (api_key_id, contact)
-         JOIN contacts AS c ON c.api_key_id = n.api_key_id AND c.contact = n.contact
+         JOIN contacts AS c ON c.api_key_id = ANY (ARRAY[n.api_key_id]) AND c.contact = n.contact
          WHERE c.sent_at >= ?",
     )
     .bind_array::<Text, _>(pairs.iter().map(|(key, _)| key))

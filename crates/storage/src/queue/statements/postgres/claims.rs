@@ -54,7 +54,8 @@ fn oldest_due_except(
              ORDER BY due_at LIMIT ?
          )
          SELECT d.webhook_id, d.envelope_id FROM oldest AS o
-         JOIN deliveries AS d ON d.webhook_id = o.webhook_id AND d.envelope_id = o.envelope_id
+         JOIN deliveries AS d
+             ON d.envelope_id = ANY (ARRAY[o.envelope_id]) AND d.webhook_id = o.webhook_id
          WHERE o.webhook_id <> ALL (?) AND d.due_at <= ?
          ORDER BY d.due_at FOR UPDATE OF d SKIP LOCKED",
     )
@@ -128,15 +129,15 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
         "WITH leased AS (
              UPDATE deliveries AS d SET lease = ?, due_at = ?
              FROM unnest(?, ?) AS n (webhook_id, envelope_id)
-             WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
+             WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              RETURNING d.envelope_id, d.webhook_id, d.attempts
          )
          SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {},
              (SELECT h.handle FROM handles AS h WHERE h.api_key_id = e.sender LIMIT 1)
          FROM leased AS l
-         LEFT JOIN webhooks AS w ON w.id = l.webhook_id
-         LEFT JOIN api_keys AS k ON k.id = w.api_key_id
-         LEFT JOIN envelopes AS e ON e.id = l.envelope_id",
+         LEFT JOIN webhooks AS w ON w.id = ANY (ARRAY[l.webhook_id])
+         LEFT JOIN api_keys AS k ON k.id = ANY (ARRAY[w.api_key_id])
+         LEFT JOIN envelopes AS e ON e.id = ANY (ARRAY[l.envelope_id])",
         TargetRow::list("w"),
         MetaRow::list_with_hash("e")
     )
@@ -158,7 +159,7 @@ pub(in crate::queue::statements) fn delete(
 ) -> Result<(), Fault> {
     Statement::command(
         "DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id",
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
     )
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
     .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
@@ -174,7 +175,7 @@ pub(in crate::queue::statements) fn park(
     Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?) AS n (webhook_id, envelope_id)
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id",
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
     )
     .bind::<BigInt, _>(due_at.as_millis())
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
@@ -191,7 +192,8 @@ pub(in crate::queue::statements) fn release(
     Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease",
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+             AND d.lease = n.lease",
     )
     .bind::<BigInt, _>(due_at.as_millis())
     .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.webhook_id))
@@ -208,8 +210,8 @@ pub(in crate::queue::statements) fn expedite(
     Statement::command(
         "UPDATE deliveries AS d SET due_at = n.due_at
          FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
-             AND d.due_at = n.was_due_at AND d.lease IS NULL",
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+             AND d.due_at IS NOT DISTINCT FROM n.was_due_at AND d.lease IS NULL",
     )
     .bind_array::<Text, _>(changes.iter().map(|change| &change.key.webhook_id))
     .bind_array::<Text, _>(changes.iter().map(|change| &change.key.event_id))

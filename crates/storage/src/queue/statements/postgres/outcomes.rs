@@ -31,7 +31,8 @@ pub(in crate::queue::statements) fn remove_succeeded(
         "DELETE FROM deliveries AS d USING (
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+             AND d.lease = n.lease
          RETURNING d.webhook_id, d.envelope_id, n.lease, EXISTS (
              SELECT FROM deliveries AS o
              WHERE o.envelope_id = d.envelope_id AND o.webhook_id <> d.webhook_id
@@ -57,7 +58,8 @@ pub(in crate::queue::statements) fn record_failed(
              last_failure = n.failure, failed_at = n.at
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
-         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+             AND d.lease = n.lease
          RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
