@@ -1,13 +1,7 @@
 //! The send path while retention deletes as many rows as sends store, with a retention of minutes instead of days.
-//!
-//! Before each interval a [`Reference`] is measured, because the speed of the machine changes during a run of half an
-//! hour. Rates are compared as multiples of the reference's rate.
-
-mod reference;
 
 use std::time::{Duration, Instant};
 
-use self::reference::Reference;
 use super::Outcome;
 use crate::{
     bench::Bench,
@@ -32,9 +26,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         total: retention + bench.span(1800),
         interval: (retention / 5).min(Duration::from_mins(1)),
     };
-    let span = (lengths.interval / 15).max(Duration::from_secs(1));
-    let reference = Reference::start(bench, engine, Population::MANY, (64, span));
-    let intervals = measure(&stage, 64, &lengths, &reference);
+    let intervals = measure(&stage, 64, &lengths);
     let findings = findings(&intervals, &lengths);
     Outcome { runs: intervals.into_iter().map(|it| it.run).collect(), findings, has_floors: false }
 }
@@ -44,8 +36,7 @@ pub(crate) fn moment(bench: &Bench, engine: &Engine, population: Population) -> 
     let retention = Duration::from_millis(500);
     let stage = Stage::set(bench, engine, population, Nodes::Retaining(retention));
     let lengths = Lengths { retention, total: 3 * retention, interval: retention };
-    let reference = Reference::start(bench, engine, population, (4, retention));
-    measure(&stage, 4, &lengths, &reference).into_iter().map(|it| it.run).collect()
+    measure(&stage, 4, &lengths).into_iter().map(|it| it.run).collect()
 }
 
 struct Lengths {
@@ -61,8 +52,6 @@ struct Interval {
     until: Duration,
     /// Acknowledged envelopes since the start of the load.
     sent: f64,
-    /// Sends a second of the reference, right before the interval.
-    reference_rate: f64,
     delivered_ratio: f64,
     /// Stored envelopes and attempts over what retention allows. The larger of both.
     rows_ratio: f64,
@@ -71,18 +60,12 @@ struct Interval {
     wal_bytes: Option<f64>,
 }
 
-fn measure(
-    stage: &Stage,
-    connections: usize,
-    lengths: &Lengths,
-    reference: &Reference,
-) -> Vec<Interval> {
+fn measure(stage: &Stage, connections: usize, lengths: &Lengths) -> Vec<Interval> {
     let started = Instant::now();
     let mut intervals = Vec::<Interval>::new();
     let mut sends = stage.sends(connections, lengths.interval);
     println!("{HEAD}");
     while started.elapsed() < lengths.total {
-        let reference_rate = reference.rate(stage);
         let wal = stage.place.wal_position();
         let delivered = stage.receiver.count();
         let run = interval(stage, sends.clone());
@@ -95,7 +78,6 @@ fn measure(
         let mut interval = Interval {
             until,
             sent,
-            reference_rate,
             delivered_ratio: delivered / run.acknowledged,
             rows_ratio: 0.0,
             disk_mib: number(stage.place.bytes() >> 10) / 1024.0,
@@ -138,23 +120,18 @@ fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
     let warm = intervals.get(1..).unwrap_or_default();
     let first = warm.partition_point(|it| it.until <= lengths.retention);
     let (before, deleting) = warm.split_at(first);
-    let mean = |of: fn(&Interval) -> f64, among: &[Interval]| {
-        let count = number(u64::try_from(among.len()).unwrap_or(u64::MAX));
-        among.iter().map(of).sum::<f64>() / count
+    let rate = |of: &[Interval]| {
+        let count = number(u64::try_from(of.len()).unwrap_or(u64::MAX));
+        of.iter().map(|it| it.run.answered_per_s).sum::<f64>() / count
     };
-    let change = |of: fn(&Interval) -> f64| mean(of, deleting) / mean(of, before);
-    let (rate, reference) = (change(|it| it.run.answered_per_s), change(|it| it.reference_rate));
     let most =
         |of: fn(&Interval) -> f64, among: &[Interval]| among.iter().map(of).fold(0.0, f64::max);
     let least = warm.iter().map(|it| it.delivered_ratio).fold(f64::INFINITY, f64::min);
     let is_sqlite = intervals.iter().all(|it| it.wal_bytes.is_none());
     let mut findings = vec![
         Finding::at_least(
-            format!(
-                "rate while deleting over the rate before ({rate:.3}), over the same ratio of the \
-                 reference ({reference:.3})"
-            ),
-            rate / reference,
+            "rate while deleting over the rate before",
+            rate(deleting) / rate(before),
             if is_sqlite { 0.85 } else { 0.95 },
         ),
         Finding::at_most(
@@ -184,10 +161,9 @@ fn findings(intervals: &[Interval], lengths: &Lengths) -> Vec<Finding> {
 impl Interval {
     fn print(&self) {
         println!(
-            "{:<14}{:>8.0}{:>8.0}{:>9.1}{:>10.3}{:>8.2}{:>10.0}{:>10}",
+            "{:<14}{:>8.0}{:>9.1}{:>10.3}{:>8.2}{:>10.0}{:>10}",
             self.run.name,
             self.run.answered_per_s,
-            self.reference_rate,
             self.run.answer_ms.p99,
             self.delivered_ratio,
             self.rows_ratio,
@@ -197,4 +173,4 @@ impl Interval {
     }
 }
 
-const HEAD: &str = "interval         req/s   ref/s  p99, ms  del/send    rows disk, MiB  WAL, B";
+const HEAD: &str = "interval         req/s  p99, ms  del/send    rows disk, MiB  WAL, B";

@@ -8,8 +8,6 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::{measure::cpu, stage::database::Place};
 
 pub(crate) struct Server {
@@ -46,19 +44,6 @@ impl Server {
 
     pub(crate) fn cpu(&self) -> Duration {
         cpu::of(self.child.id())
-    }
-
-    /// Stops the process until [`resume`](Self::resume).
-    pub(crate) fn suspend(&self) {
-        self.signal(Signal::STOP);
-    }
-
-    pub(crate) fn resume(&self) {
-        self.signal(Signal::CONT);
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("the server runs");
     }
 
     /// Returns the resident memory in KiB: the current value and the peak.
