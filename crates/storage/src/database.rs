@@ -16,6 +16,7 @@ use sealpost_domain::{
 use crate::{
     connection::{
         AnyConnection,
+        checkpointer::{Checkpointer, StartFault},
         connect::{ConnectFault, Target},
         durable_commits::DurableCommits,
         encryption,
@@ -56,6 +57,8 @@ pub struct Database {
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     write_lock: Option<Arc<FairMutex>>,
+    /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
+    checkpointer: Option<Arc<Checkpointer>>,
     /// The webhook at which the next claim of deliveries continues its search. Clones share the position, so that no
     /// webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
@@ -105,13 +108,19 @@ impl Database {
                 let path = path::absolute(path).map_err(refused)?;
                 let target = Target::SqliteWriter(path.clone());
                 let commits = DurableCommits::of(target.clone(), settings);
-                let writers = open("writers", target, 1).map_err(unusable)?;
+                let writers = open("writers", target.clone(), 1).map_err(unusable)?;
                 let readers =
                     open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
                         .map_err(unusable)?;
+                let write_lock = Arc::<FairMutex>::default();
+                let checkpointer = Checkpointer::start(&target, &settings, Arc::clone(&write_lock));
                 Ok(Self {
                     file: Some(path),
-                    ..Self::of((writers, readers), commits, Some(Arc::default()), cache, settings)
+                    checkpointer: Some(Arc::new(checkpointer.map_err(|fault| match fault {
+                        StartFault::Connect(fault) => unusable(fault),
+                        StartFault::Thread(error) => unavailable(error),
+                    })?)),
+                    ..Self::of((writers, readers), commits, Some(write_lock), cache, settings)
                 })
             }
         }
@@ -129,6 +138,7 @@ impl Database {
             readers,
             committer: None,
             write_lock,
+            checkpointer: None,
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
             facts_cache,
@@ -265,6 +275,7 @@ impl Database {
         let cache = Arc::clone(&self.facts_cache);
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
+        let begun = begun.with_checkpointer(self.checkpointer.as_ref());
         Ok(begun.with_stored_hash(&self.stored_hash).with_journal(&self.journal))
     }
 }

@@ -11,6 +11,7 @@ use sealpost_domain::{
 use crate::{
     connection::{
         AnyConnection,
+        checkpointer::Checkpointer,
         durable_commits::DurableCommits,
         fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
@@ -39,6 +40,8 @@ pub(crate) struct Transaction {
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
+    /// The thread that runs checkpoints of SQLite. Woken after the commit.
+    checkpointer: Option<Arc<Checkpointer>>,
     /// The exclusive right to write on SQLite. Must be the last field, because fields are dropped in order: the
     /// connection must be back in the pool before the next writer starts.
     _write_guard: Option<Guard>,
@@ -76,6 +79,7 @@ impl Transaction {
             stored_hash: Arc::default(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
+            checkpointer: None,
             _write_guard: write_guard,
         })
     }
@@ -83,6 +87,12 @@ impl Transaction {
     /// Shares what is known of the stored hashes with other transactions.
     pub(crate) fn with_stored_hash(mut self, stored_hash: &Arc<StoredHash>) -> Self {
         self.stored_hash = Arc::clone(stored_hash);
+        self
+    }
+
+    /// Wakes the thread for checkpoints after the commit.
+    pub(crate) fn with_checkpointer(mut self, checkpointer: Option<&Arc<Checkpointer>>) -> Self {
+        self.checkpointer = checkpointer.cloned();
         self
     }
 
@@ -147,6 +157,9 @@ impl Transaction {
         let done = self
             .connection
             .run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?));
+        if let Some(checkpointer) = &self.checkpointer {
+            checkpointer.wake();
+        }
         done.map_err(Fault::of_commit)
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of connections and transactions, with cases for one database only.
 
+mod checkpoints;
 mod commit_deadline;
 mod journaled_acts;
 mod lost_commits;

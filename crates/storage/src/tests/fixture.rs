@@ -36,7 +36,7 @@ pub(in crate::tests) struct Fixture {
     database: Database,
     pub(in crate::tests) url: DatabaseUrl,
     text: String,
-    _folder: Option<tempfile::TempDir>,
+    folder: Option<tempfile::TempDir>,
 }
 
 pub(in crate::tests) fn sqlite() -> Fixture {
@@ -48,7 +48,7 @@ pub(in crate::tests) fn sqlite() -> Fixture {
 pub(in crate::tests) fn empty_sqlite() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("sqlite:{}", folder.path().join("test.db").display());
-    Fixture { _folder: Some(folder), ..open(text) }
+    Fixture { folder: Some(folder), ..open(text) }
 }
 
 /// Creates a migrated PostgreSQL database as a copy of a template, because a copy is faster than a migration.
@@ -120,7 +120,7 @@ fn open(text: String) -> Fixture {
         ..Settings::default()
     };
     let database = Database::open(&url, settings).unwrap();
-    Fixture { database, url, text, _folder: None }
+    Fixture { database, url, text, folder: None }
 }
 
 impl Deref for Fixture {
@@ -143,6 +143,11 @@ impl Fixture {
             return 0;
         };
         self.store().write(Durability::Relaxed, |tx| tx.count(&rows)).unwrap()
+    }
+
+    /// Closes the database. Returns the folder of an SQLite database, which is deleted when the value is dropped.
+    pub(in crate::tests) fn close(self) -> Option<tempfile::TempDir> {
+        self.folder
     }
 
     pub(in crate::tests) fn store(&self) -> &dyn Store {

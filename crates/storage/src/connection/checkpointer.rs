@@ -1,0 +1,163 @@
+//! Runs the checkpoints of an SQLite database on a separate thread.
+//!
+//! A checkpoint copies the write-ahead log into the database file. A commit can do this, but all other writers then wait
+//! for the copying and for the disk.
+
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use diesel::{SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
+
+use crate::{
+    connection::{
+        AnyConnection,
+        connect::{ConnectFault, Target, connect},
+        fair_mutex::FairMutex,
+    },
+    settings::Settings,
+};
+
+/// The thread that runs checkpoints. It sleeps until [`wake`](Self::wake) is called. Dropping this value
+/// stops the thread, and waits until its connection is closed.
+#[derive(Debug)]
+pub(crate) struct Checkpointer {
+    signals: Arc<Signals>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Signals {
+    state: Mutex<SignalState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SignalState {
+    is_woken: bool,
+    is_stopped: bool,
+}
+
+/// The state of the write-ahead log, as `PRAGMA wal_checkpoint` returns it.
+#[derive(QueryableByName)]
+struct LogState {
+    /// Number of pages in the log.
+    #[diesel(sql_type = BigInt)]
+    log: i64,
+    /// Number of these pages that are copied to the database file.
+    #[diesel(sql_type = BigInt)]
+    checkpointed: i64,
+}
+
+/// The reasons why the thread could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartFault {
+    #[error(transparent)]
+    Connect(#[from] ConnectFault),
+    #[error("cannot start the thread for checkpoints")]
+    Thread(#[from] io::Error),
+}
+
+impl Checkpointer {
+    /// Opens a connection, and starts the thread. `write_lock` is the lock that all writers of this process hold.
+    pub(crate) fn start(
+        target: &Target,
+        settings: &Settings,
+        write_lock: Arc<FairMutex>,
+    ) -> Result<Self, StartFault> {
+        let connection = connect(target, settings)?;
+        let signals = Arc::<Signals>::default();
+        let received = Arc::clone(&signals);
+        let lock_timeout = settings.connection_timeout;
+        let thread = thread::Builder::new().name("checkpointer".to_owned()).spawn(move || {
+            let AnyConnection::Sqlite(mut connection) = connection else { return };
+            let mut pause = PAUSE;
+            while received.wait(pause) {
+                pause = PAUSE;
+                if let Err(error) = relieve(&mut connection, &write_lock, lock_timeout) {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "a checkpoint failed; another one runs after a commit");
+                    pause = PAUSE_AFTER_FAILURE;
+                }
+            }
+        })?;
+        Ok(Self { signals, thread: Some(thread) })
+    }
+
+    /// Makes the thread look at the log soon, because a transaction has ended.
+    pub(crate) fn wake(&self) {
+        let mut state = self.signals.state();
+        if !state.is_woken {
+            state.is_woken = true;
+            self.signals.changed.notify_one();
+        }
+    }
+}
+
+impl Drop for Checkpointer {
+    fn drop(&mut self) {
+        self.signals.state().is_stopped = true;
+        self.signals.changed.notify_one();
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread for checkpoints panicked");
+        }
+    }
+}
+
+impl Signals {
+    /// Waits until the thread is woken, and then for `pause`. Returns false if the thread must stop.
+    fn wait(&self, pause: Duration) -> bool {
+        let idle = |state: &mut SignalState| !state.is_woken && !state.is_stopped;
+        let mut state =
+            self.changed.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
+        state.is_woken = false;
+        let (state, _timeout) = self
+            .changed
+            .wait_timeout_while(state, pause, |state| !state.is_stopped)
+            .unwrap_or_else(PoisonError::into_inner);
+        !state.is_stopped
+    }
+
+    fn state(&self) -> MutexGuard<'_, SignalState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs a checkpoint if the log is long enough.
+///
+/// First copies the log while others write. These passes leave the pages of commits that end meanwhile. The last pass
+/// holds the write lock, so that no page is left, and the next write starts the log from its beginning.
+///
+/// SQLite syncs the database file only at the end of a pass that leaves no page. With [`PASSES_BESIDE_WRITERS`] of them,
+/// one usually does, and the sync under the lock is then short.
+fn relieve(
+    conn: &mut SqliteConnection,
+    write_lock: &Arc<FairMutex>,
+    lock_timeout: Duration,
+) -> QueryResult<()> {
+    let LogState { log, checkpointed } = checkpoint(conn, "NOOP")?;
+    if log - checkpointed < LOG_PAGES_MAX {
+        return Ok(());
+    }
+    for _ in 0..PASSES_BESIDE_WRITERS {
+        checkpoint(conn, "PASSIVE")?;
+    }
+    let _guard = write_lock.lock(lock_timeout);
+    checkpoint(conn, "PASSIVE").map(drop)
+}
+
+fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult<LogState> {
+    sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(conn)
+}
+
+/// Number of pages in the log from which a checkpoint runs. More pages make checkpoints rarer and longer.
+const LOG_PAGES_MAX: i64 = 4096;
+/// Number of passes of a checkpoint beside other writers.
+const PASSES_BESIDE_WRITERS: u32 = 3;
+/// Pause between two looks at the log while transactions write.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Pause after a failed checkpoint, for example on a full disk.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);

@@ -1,0 +1,90 @@
+//! Tests of the checkpoints of SQLite on their own thread.
+
+use std::{fs, path::PathBuf};
+
+use diesel::{connection::SimpleConnection, prelude::*, sql_query, sql_types::BigInt};
+use sealpost_domain::ports::Durability::Relaxed;
+
+use crate::{
+    DatabaseUrl,
+    connection::{AnyConnection, fault::Fault},
+    tests::fixture::{Fixture, eventually, sqlite},
+};
+
+#[derive(QueryableByName)]
+struct LogState {
+    #[diesel(sql_type = BigInt)]
+    log: i64,
+    #[diesel(sql_type = BigInt)]
+    checkpointed: i64,
+}
+
+fn log_state(conn: &mut AnyConnection) -> LogState {
+    sql_query("PRAGMA wal_checkpoint(NOOP)").get_result(conn).unwrap()
+}
+
+fn log_file(db: &Fixture) -> PathBuf {
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    PathBuf::from(format!("{}-wal", path.display()))
+}
+
+/// Writes about `pages` pages in one transaction.
+fn write(db: &Fixture, pages: u32) {
+    let insert = |conn: &mut AnyConnection| -> Result<(), Fault> {
+        Ok(conn.batch_execute(&format!(
+            "INSERT INTO filler WITH RECURSIVE n (n) AS (
+                 SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {pages}
+             ) SELECT randomblob(4000) FROM n"
+        ))?)
+    };
+    db.transact(Relaxed, insert).unwrap();
+}
+
+/// A database with a table for tests.
+fn with_filler() -> Fixture {
+    let db = sqlite();
+    db.execute("CREATE TABLE filler (bytes BLOB)").unwrap();
+    db
+}
+
+#[test]
+fn a_long_log_is_copied_and_begins_again() {
+    let db = with_filler();
+    let mut observer = db.raw();
+    for _ in 0..4 {
+        // Less than the length from which commits run checkpoints.
+        write(&db, 5000);
+        eventually("a checkpoint", || {
+            let LogState { log, checkpointed } = log_state(&mut observer);
+            (checkpointed == log).then_some(())
+        });
+    }
+    let pages = fs::metadata(log_file(&db)).unwrap().len() / 4096;
+    assert!(pages < 8000, "{pages}");
+}
+
+#[test]
+fn a_short_log_is_left_alone() {
+    let db = with_filler();
+    let mut observer = db.raw();
+    write(&db, 5000);
+    eventually("a checkpoint", || {
+        let LogState { log, checkpointed } = log_state(&mut observer);
+        (checkpointed == log).then_some(())
+    });
+    write(&db, 100);
+    let LogState { log, checkpointed } = log_state(&mut observer);
+    assert!((100..200).contains(&log) && checkpointed == 0, "{log} {checkpointed}");
+}
+
+/// SQLite deletes the log when the last connection is closed.
+#[test]
+fn closing_the_database_closes_the_connection_of_the_thread() {
+    let db = with_filler();
+    write(&db, 100);
+    let log = log_file(&db);
+    assert!(log.exists());
+    let folder = db.close();
+    assert!(!log.exists());
+    drop(folder);
+}
