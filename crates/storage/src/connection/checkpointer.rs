@@ -43,13 +43,13 @@ struct SignalState {
 
 /// The state of the write-ahead log, as `PRAGMA wal_checkpoint` returns it.
 #[derive(QueryableByName)]
-struct LogState {
+pub(crate) struct LogState {
     /// Number of pages in the log.
     #[diesel(sql_type = BigInt)]
-    log: i64,
+    pub(crate) log: i64,
     /// Number of these pages that are copied to the database file.
     #[diesel(sql_type = BigInt)]
-    checkpointed: i64,
+    pub(crate) checkpointed: i64,
 }
 
 /// The reasons why the thread could not be started.
@@ -145,15 +145,18 @@ fn relieve(
     for _ in 0..PASSES_BESIDE_WRITERS {
         checkpoint(conn, "PASSIVE")?;
     }
+    // After a timeout this is one more pass beside the writers, which is harmless.
     let _guard = write_lock.lock(lock_timeout);
     checkpoint(conn, "PASSIVE").map(drop)
 }
 
-fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult<LogState> {
+/// Runs a checkpoint pass in this mode, and returns the state of the log. `NOOP` copies nothing.
+pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult<LogState> {
     sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(conn)
 }
 
-/// Number of pages in the log from which a checkpoint runs. More pages make checkpoints rarer and longer.
+/// Number of pages in the log from which a checkpoint runs. More pages make checkpoints longer. With fewer
+/// pages, pages that every batch changes are copied more often.
 const LOG_PAGES_MAX: i64 = 4096;
 /// Number of passes of a checkpoint beside other writers.
 const PASSES_BESIDE_WRITERS: u32 = 3;

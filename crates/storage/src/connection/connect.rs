@@ -160,8 +160,8 @@ const POSTGRES_SESSION: &str = "
 ///
 /// - A busy timeout, because operator commands write from another process.
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
-/// - A checkpoint in the commit that makes the write-ahead log reach 8,192 pages. Usually the thread for checkpoints is
-///   earlier. The limit bounds the log if that thread is slow.
+/// - A checkpoint in the commit that makes the write-ahead log reach 8,192 pages. Usually the thread for checkpoints
+///   runs one before that. The limit bounds the log if the thread is slow.
 const WRITER: [&str; 8] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",

@@ -2,25 +2,22 @@
 
 use std::{fs, path::PathBuf};
 
-use diesel::{connection::SimpleConnection, prelude::*, sql_query, sql_types::BigInt};
+use diesel::connection::SimpleConnection;
 use sealpost_domain::ports::Durability::Relaxed;
 
 use crate::{
     DatabaseUrl,
-    connection::{AnyConnection, fault::Fault},
+    connection::{
+        AnyConnection,
+        checkpointer::{LogState, checkpoint},
+        fault::Fault,
+    },
     tests::fixture::{Fixture, eventually, sqlite},
 };
 
-#[derive(QueryableByName)]
-struct LogState {
-    #[diesel(sql_type = BigInt)]
-    log: i64,
-    #[diesel(sql_type = BigInt)]
-    checkpointed: i64,
-}
-
 fn log_state(conn: &mut AnyConnection) -> LogState {
-    sql_query("PRAGMA wal_checkpoint(NOOP)").get_result(conn).unwrap()
+    let AnyConnection::Sqlite(conn) = conn else { panic!("not SQLite") };
+    checkpoint(conn, "NOOP").unwrap()
 }
 
 fn log_file(db: &Fixture) -> PathBuf {
