@@ -1,7 +1,6 @@
 //! Connections to PostgreSQL and SQLite: URLs, pools, transactions, commits with a deadline, and errors of the drivers.
 
 pub(crate) mod checkpointer;
-pub(crate) mod commit_threads;
 pub(crate) mod connect;
 pub(crate) mod durable_commits;
 pub(crate) mod encryption;

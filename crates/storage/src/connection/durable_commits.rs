@@ -1,12 +1,14 @@
 //! Runs durable commits with a deadline. After a missed deadline, refuses durable writes until a commit succeeds.
 
+mod commit_threads;
+
 use std::thread;
 
 use sealpost_domain::ports::StoreError;
 
+use self::commit_threads::{CommitThreads, NoResult};
 use crate::{
     connection::{
-        commit_threads::{CommitThreads, NoResult},
         connect::{Target, connect},
         fault::unavailable,
         write_gate::WriteGate,
