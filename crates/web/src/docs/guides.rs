@@ -132,6 +132,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
         guides: &[
             guide!("architecture", "The parts of the program, and the reasons for them."),
             guide!("performance-notes", "Experiments, and what they showed."),
+            guide!("retention-notes", "How the deletion of expired rows was made fast."),
         ],
     },
 ];
