@@ -112,7 +112,7 @@ async function checkEveryPage(person) {
   const storageState = await person.storageState();
   const paths = ['/console', `/console/keys/${key}`, '/console/accounts', `/console/accounts/${account}`,
     '/console/service', '/console/audit', '/console/nowhere', '/console/sign-in'];
-  for (const [colorScheme, width] of [['dark', 1100], ['light', 390]]) {
+  for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 390], ['dark', 390]]) {
     const context = await browser.newContext({
       colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
     });

@@ -362,7 +362,7 @@ async function checkEveryPage(person, paths, account) {
   const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/activity',
     '/dashboard/nowhere'];
   assert.ok(all.length >= 9, `every page was noted: ${all}`);
-  for (const [colorScheme, width] of [['dark', 1280], ['light', 390]]) {
+  for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
     const context = await browser.newContext({
       colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
     });
