@@ -3,7 +3,7 @@
 //! The host `0.0.0.0` reaches this machine, but is not a loopback address. A server therefore treats the database as
 //! remote.
 
-use std::{fs, path::PathBuf, thread};
+use std::{fs, path::PathBuf, process::Command, thread};
 
 use sealpost_testkit::Instance;
 use serde_json::json;
@@ -194,6 +194,30 @@ fn a_password_can_be_bound_to_the_channel() {
     assert!(message.contains("channel binding"), "{message}");
 }
 
+/// A process can exit while a thread of a pool opens a connection. Clean-up by OpenSSL in an exit handler would then end
+/// the process by a signal. A preloaded library prints the handlers that the program registers.
+#[test]
+fn no_library_cleans_up_at_the_exit() {
+    let scene = Scene::new();
+    let database = Database::at(scene.url(""));
+    database.serve().stop();
+    let (source, library) = (scene.file("handlers.c"), scene.file("handlers.so"));
+    fs::write(&source, PRINT_EXIT_HANDLERS).unwrap();
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
+    assert!(compile.status().unwrap().success());
+    let preloaded = |mut command: Command| {
+        command.env("LD_PRELOAD", &library);
+        command
+    };
+    let ended = run(preloaded(database.admin_command(&["stats"])));
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""));
+    let server = Server::start(preloaded(database.command(&["--dev"])));
+    server.client().new_identity();
+    assert!(!server.log().contains("exit handler"), "{}", server.log());
+    server.stop();
+}
+
 /// PostgreSQL waits for a standby that does not exist, so that the connection is cut during a commit.
 #[test]
 fn a_connection_cut_during_a_commit_loses_no_acknowledged_envelope() {
@@ -243,5 +267,15 @@ fn a_connection_cut_during_a_commit_loses_no_acknowledged_envelope() {
     server.stop();
 }
 
+const PRINT_EXIT_HANDLERS: &str = r#"
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <unistd.h>
+    int __cxa_atexit(void (*handler)(void *), void *argument, void *library) {
+        int (*next)(void (*)(void *), void *, void *) = dlsym(RTLD_NEXT, "__cxa_atexit");
+        write(2, "exit handler\n", 13);
+        return next(handler, argument, library);
+    }
+"#;
 /// An address of this machine that is not loopback.
 const REMOTE: &str = "0.0.0.0";

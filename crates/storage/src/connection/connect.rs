@@ -64,6 +64,10 @@ pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnect
 }
 
 fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {
+    // Initializes OpenSSL without its exit handler, before libpq would initialize it with the handler. The handler frees
+    // the data of OpenSSL while threads of a pool may still connect, so that the process ends with SIGSEGV.
+    #[cfg(feature = "postgres-tls")]
+    openssl_sys::init();
     let mut conn = PgConnection::establish(&url.with_defaults(&[
         "application_name=sealpost".to_owned(),
         format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
