@@ -4,6 +4,7 @@ mod backup;
 #[cfg(feature = "postgres-tls")]
 mod database_tls;
 mod doctor;
+mod journal;
 mod logs;
 mod memory;
 mod metrics;
@@ -11,3 +12,5 @@ mod restore;
 mod secrets;
 mod startup;
 mod tls;
+
+pub(crate) use doctor::{doctor, finds};

@@ -10,6 +10,7 @@ mod governance;
 mod handle;
 mod invite;
 mod issuer;
+mod journal;
 mod kek;
 mod key;
 mod output;
@@ -31,9 +32,9 @@ use crate::{
 pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
-    // A recovery reads the journal, and records nothing in it.
-    let is_recovery = matches!(args.noun, Noun::Recover(_));
-    let journal = if is_recovery { None } else { desk.attach_journal()? };
+    // These commands record no act of their own.
+    let is_about_journal = matches!(args.noun, Noun::Journal(_) | Noun::Recover(_));
+    let journal = if is_about_journal { None } else { desk.attach_journal()? };
     let done = act(&desk, output, &args.noun);
     if let Some(journal) = journal.filter(|journal| journal.pending() > 0) {
         let warning = format!(
@@ -57,6 +58,7 @@ fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
         Noun::Handle(command) => handle::run(desk, output, command),
         Noun::Invite(command) => invite::run(desk, output, command),
         Noun::Issuer(command) => issuer::run(desk, output, command),
+        Noun::Journal(command) => journal::run(desk, output, command),
         Noun::Kek(command) => kek::run(desk, output, command),
         Noun::Key(command) => key::run(desk, output, command),
         Noun::Partner(command) => partner::run(desk, output, command),

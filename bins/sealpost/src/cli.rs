@@ -19,8 +19,9 @@ use sealpost_shell::ServiceCommand;
 use crate::settings::{DatabaseArgs, ServeArgs};
 
 pub(crate) use admin::{
-    AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, KekCommand as AdminKekCommand,
-    KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName, RecoverArgs,
+    AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, JournalCommand,
+    KekCommand as AdminKekCommand, KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand,
+    PlanName, RecoverArgs,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};

@@ -2,11 +2,12 @@
 //!
 //! The order of the steps matters: settings and keys are checked before the database is changed.
 
+pub(crate) mod base_urls;
 pub(crate) mod database;
 
 use std::{fs, fs::File, path::Path, sync::Arc};
 
-use sealpost_domain::Clock;
+use sealpost_domain::{Clock, ports::StoreError};
 use sealpost_service::{Issuer, Parts, Refresher, Sealpost, unlock};
 use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::Keyring;
@@ -34,9 +35,11 @@ pub(crate) struct Components {
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
     journal_keeper: Option<JournalKeeper>,
+    /// The configured public URL. `None` if the URL is that of the listening address.
+    base_url: Option<String>,
     /// The lock file of the embedded database. The process holds the lock until the node is dropped. `None` with
     /// PostgreSQL.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl Components {
@@ -77,7 +80,7 @@ impl Components {
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
         let Shared { database, clock, .. } = shared;
-        Ok(Self {
+        let components = Self {
             sealpost,
             issuer,
             database,
@@ -87,8 +90,24 @@ impl Components {
             disk_reserve,
             issuer_refresher,
             journal_keeper,
-            _lock: lock,
-        })
+            base_url: settings.http.base_url.as_ref().map(|_| base_url.as_str().to_owned()),
+            lock,
+        };
+        for warning in components.warnings().map_err(database_error)? {
+            tracing::warn!("{warning}");
+        }
+        Ok(components)
+    }
+
+    /// Returns the faults of the setup that do not prevent the node from serving. Blocks.
+    pub(crate) fn warnings(&self) -> Result<Vec<String>, StoreError> {
+        let urls = match (&self.lock, &self.base_url) {
+            (None, Some(url)) => base_urls::conflict(&self.database, url, self.clock.now())?,
+            // The lock of an embedded database excludes other servers.
+            (Some(_), _) | (_, None) => None,
+        };
+        let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());
+        Ok(urls.into_iter().chain(gap).collect())
     }
 
     /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be

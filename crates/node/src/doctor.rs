@@ -1,6 +1,7 @@
 //! Checks whether a node could run with the given settings, and gives advice. Changes nothing.
 
 mod clock;
+mod cluster;
 mod database;
 mod finding;
 mod folder;
@@ -12,8 +13,8 @@ use crate::settings::Settings;
 
 pub use finding::{Finding, Verdict};
 
-/// Checks settings, data folder, TLS certificate, database, clock and key-encryption keys, in an order in which each
-/// check can use the results of earlier ones. Blocks the thread.
+/// Checks settings, data folder, TLS certificate, database, clock, key-encryption keys, revocation journal and other
+/// servers, in an order in which each check can use the results of earlier ones. Blocks the thread.
 pub fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = settings::check(settings);
     findings.extend(folder::check(&settings.database));
@@ -21,5 +22,6 @@ pub fn examine(settings: &Settings) -> Vec<Finding> {
     let opened = database::check(settings, &mut findings);
     findings.push(clock::check(opened.as_ref().and_then(|opened| opened.about.server.as_ref())));
     findings.extend(keys::check(settings, opened.as_ref()));
+    findings.extend(cluster::check(settings, opened.as_ref()));
     findings
 }

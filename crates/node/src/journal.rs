@@ -1,11 +1,14 @@
 //! The revocation journal: an append-only file outside the database. After the database is restored from a backup, the
 //! journal repeats the revocations that the backup lacks.
 
+pub(crate) mod completion;
 mod file;
+mod gap;
 pub(crate) mod keeper;
 mod line;
 pub(crate) mod record;
 pub(crate) mod recovery;
 
+pub use completion::{JournalCompleted, complete_journal};
 pub use record::Journal;
 pub use recovery::{JournalRecovery, attach_for_command, recover_database};

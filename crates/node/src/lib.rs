@@ -27,7 +27,10 @@ pub use composition::database::open_database;
 pub use embedded::restore::{Restored, restore};
 pub use error::{Failure, NodeError, database_error};
 pub use files::{circuits, secret_file};
-pub use journal::{Journal, JournalRecovery, attach_for_command, recover_database};
+pub use journal::{
+    Journal, JournalCompleted, JournalRecovery, attach_for_command, complete_journal,
+    recover_database,
+};
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
 pub use process_memory::protect_process_memory;

@@ -52,13 +52,17 @@ async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
 async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
     let checked = web::block(move || check(&state.node));
     match checked.await.unwrap_or_else(|_canceled| Err("the check was canceled".to_owned())) {
-        Ok(()) => HttpResponse::Ok().body("ok\n"),
+        Ok(warnings) => {
+            let lines = warnings.iter().map(|warning| format!("warning: {warning}\n"));
+            HttpResponse::Ok().body(format!("ok\n{}", lines.collect::<String>()))
+        }
         Err(reason) => HttpResponse::ServiceUnavailable().body(format!("{reason}\n")),
     }
 }
 
-/// Checks whether the node can serve requests. The error is the first reason why it cannot. Blocks.
-fn check(node: &Components) -> Result<(), String> {
+/// Checks whether the node can serve requests, and returns warnings about its setup. The error is the first reason why
+/// it cannot serve. Blocks.
+fn check(node: &Components) -> Result<Vec<String>, String> {
     node.sealpost.check().map_err(|error| error.to_string())?;
     node.database.check_writes().map_err(|fault| fault.to_string())?;
     if !node.dispatcher.is_alive() {
@@ -69,7 +73,7 @@ fn check(node: &Components) -> Result<(), String> {
             "the disk of the database is nearly full: sends and activations are refused".into()
         );
     }
-    Ok(())
+    node.warnings().map_err(|error| error.to_string())
 }
 
 async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {

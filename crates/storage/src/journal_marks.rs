@@ -3,14 +3,22 @@
 
 use std::sync::Arc;
 
-use diesel::{dsl::max, prelude::*};
-use sealpost_domain::ports::{Durability, RevocationJournal, StoreError};
+use diesel::{
+    dsl::{exists, max},
+    prelude::*,
+};
+use sealpost_domain::{
+    AccountSecrets, KeyStatus,
+    ports::{Durability, JournaledAct, RevocationJournal, StoreError},
+};
 
 use crate::{
-    connection::{fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend},
     database::Database,
     rows::columns,
-    schema::{database_identity as i, journal_marks as m},
+    schema::{
+        accounts as a, api_keys as k, badges as b, database_identity as i, journal_marks as m,
+    },
 };
 
 impl Database {
@@ -38,6 +46,28 @@ impl Database {
         })
     }
 
+    /// Returns true if a transaction of this database has raised the mark of any revocation journal.
+    pub fn has_journaled_acts(&self) -> Result<bool, StoreError> {
+        self.read(|conn| {
+            Ok(diesel::select(exists(m::table.filter(m::mark.gt(0)))).get_result(conn)?)
+        })
+    }
+
+    /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
+    /// because their rows are deleted. The secrets of accounts stand for those that were replaced.
+    pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
+        self.read(|conn| {
+            let mut acts = key_acts(conn)?;
+            acts.extend(account_acts(conn)?);
+            let badges = b::table.filter(b::revoked_at.is_not_null()).select(b::id);
+            for id in badges.load::<String>(conn)? {
+                acts.push(JournaledAct::BadgeRevoked(columns::id(&id, "badge")?));
+            }
+            acts.push(JournaledAct::SessionsEnded);
+            Ok(acts)
+        })
+    }
+
     /// Raises the mark of a revocation journal to at least `mark`.
     pub fn raise_journal_mark(&self, journal: &str, mark: u64) -> Result<(), StoreError> {
         self.transact(Durability::Durable, |conn| {
@@ -51,4 +81,40 @@ impl Database {
             Ok(())
         })
     }
+}
+
+fn key_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, Fault> {
+    let ended = [KeyStatus::Revoked.as_str(), KeyStatus::Deactivated.as_str()];
+    let keys = k::table.filter(k::status.eq_any(ended)).select((k::id, k::status));
+    let act = |(id, status): (String, String)| {
+        let id = columns::id(&id, "key")?;
+        Ok(if columns::key_status(&status)? == KeyStatus::Revoked {
+            JournaledAct::KeyRevoked(id)
+        } else {
+            JournaledAct::KeyDeactivated(id)
+        })
+    };
+    keys.load(conn)?.into_iter().map(act).collect()
+}
+
+fn account_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, Fault> {
+    type Row = (String, Vec<u8>, Option<Vec<u8>>, Option<i64>, Option<i64>);
+    let columns = (a::id, a::login_secret, a::recovery_code, a::closed_at, a::erased_at);
+    let rows: Vec<Row> = a::table.select(columns).load(conn)?;
+    let act = |(id, login_secret, recovery_code, closed_at, erased_at): Row| {
+        let id = columns::id(&id, "account")?;
+        Ok(match (erased_at, closed_at, recovery_code) {
+            (Some(_), _, _) => Some(JournaledAct::AccountErased(id)),
+            (None, Some(_), _) => Some(JournaledAct::AccountClosed(id)),
+            (None, None, Some(code)) => {
+                let login_secret = columns::token(login_secret, "account")?;
+                let recovery_code = columns::token(code, "account")?;
+                let secrets = AccountSecrets { login_secret, recovery_code };
+                Some(JournaledAct::SecretsReplaced(id, secrets))
+            }
+            // Accounts of early versions have no recovery code, and no replaced secrets.
+            (None, None, None) => None,
+        })
+    };
+    rows.into_iter().map(act).filter_map(Result::transpose).collect()
 }

@@ -451,6 +451,7 @@ diesel::table! {
         version -> Text,
         started_at -> BigInt,
         seen_at -> BigInt,
+        base_url -> Nullable<Text>,
     }
 }
 

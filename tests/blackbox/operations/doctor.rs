@@ -18,7 +18,7 @@ on_both!(
 );
 
 /// Returns the command `sealpost doctor`, which listens on free ports unless `more` sets the addresses.
-fn doctor(database: &Database, more: &[&str]) -> Command {
+pub(crate) fn doctor(database: &Database, more: &[&str]) -> Command {
     let mut command = binary(&["doctor", "--data-dir", &database.data()]);
     for (flag, free) in [("--listen", "127.0.0.1:0"), ("--ops-listen", "127.0.0.1:0")] {
         if !more.iter().any(|argument| argument.starts_with(&format!("{flag}="))) {
@@ -54,7 +54,7 @@ fn findings(mut command: Command) -> Vec<(String, String, String)> {
 
 /// Asserts that `check` has this verdict and a detail with the text `reported`, and that no other check fails.
 #[track_caller]
-fn finds(command: Command, check: &str, verdict: &str, reported: &str) {
+pub(crate) fn finds(command: Command, check: &str, verdict: &str, reported: &str) {
     let found = findings(command);
     let is_it =
         |(c, v, d): &(String, String, String)| c == check && v == verdict && d.contains(reported);

@@ -233,8 +233,8 @@ fn a_command_that_changes_nothing_creates_no_data_folder() {
 }
 
 /// A database, and a copy of it from before several revocations.
-struct Scene<'a> {
-    database: &'a Database,
+pub(super) struct Scene<'a> {
+    pub(super) database: &'a Database,
     copy: Copy,
     /// Her API key was revoked. Carol's key was revoked too, when her account was closed.
     alice: Identity,
@@ -249,7 +249,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    fn after_acts(database: &'a Database) -> Self {
+    pub(super) fn after_acts(database: &'a Database) -> Self {
         let server = database.serve();
         let client = server.client();
         let [alice, bob, carol, dave] = [(); 4].map(|()| client.new_identity());
@@ -277,12 +277,12 @@ impl<'a> Scene<'a> {
         Self { database, copy, alice, bob, bob_secret, carol, dave, dave_sibling }
     }
 
-    fn restored(&self) -> Database {
+    pub(super) fn restored(&self) -> Database {
         self.copy.restore(self.database)
     }
 
     #[track_caller]
-    fn check_revoked(&self, restored: &Database, client: &Client) {
+    pub(super) fn check_revoked(&self, restored: &Database, client: &Client) {
         for identity in [&self.alice, &self.bob, &self.carol, &self.dave] {
             client.status(identity).refused(401, "UNAUTHORIZED");
         }
@@ -351,10 +351,10 @@ impl Copy {
 }
 
 /// Returns the file names of the revocation journals in the data folder.
-fn journals(database: &Database) -> Vec<String> {
+pub(super) fn journals(database: &Database) -> Vec<String> {
     let Ok(files) = fs::read_dir(database.data()) else { return Vec::new() };
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("revocations-")).collect()
 }
 
-const RECOGNISED: &str = "the database is older than the revocation journal";
+pub(super) const RECOGNISED: &str = "the database is older than the revocation journal";

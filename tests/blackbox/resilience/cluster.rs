@@ -8,9 +8,12 @@ use std::{
 
 use serde_json::json;
 
-use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
-    within_one_minute,
+use crate::{
+    operations::{doctor, finds},
+    support::{
+        Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
+        within_one_minute,
+    },
 };
 
 #[test]
@@ -54,6 +57,42 @@ fn logging_out_on_one_node_ends_the_session_on_the_other_immediately() {
         node.client().status(&alice).refused(401, "UNAUTHORIZED");
         node.client().open(&alice, "env_x").refused(401, "UNAUTHORIZED");
     }
+}
+
+#[test]
+fn nodes_with_different_base_urls_are_reported_and_accept_each_others_badges() {
+    let database = Database::postgres();
+    let [one, other] = ["https://one.example", "https://two.example"];
+    let serve = |url: &str| database.serve_with(&["--base-url", url]);
+    let first = serve(one);
+    eventually("the row of the first node is stored", SOON, || {
+        (database.count("nodes") == 1).then_some(())
+    });
+    let same = serve(one);
+    assert!(!same.log().contains("--base-url"), "{}", same.log());
+    let second = serve(other);
+    let conflict =
+        format!("uses this database with the base URL {one}, and this server uses {other}");
+    assert!(second.log().contains(&conflict), "{}", second.log());
+    eventually("both nodes are warned", SOON, || {
+        let ready = |node: &Server| {
+            let response = Client::new(&node.ops_url).request("GET", "/readyz").response();
+            assert_eq!(response.status, 200);
+            String::from_utf8(response.body).unwrap()
+        };
+        (ready(&first).contains("give all servers the same --base-url")
+            && ready(&second).contains(&conflict))
+        .then_some(())
+    });
+    finds(doctor(&database, &["--base-url", other]), "base-url", "warn", &conflict);
+
+    let alice = first.client().new_identity();
+    let scores = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
+    database.operate(&[&["assess", &alice.key], &scores[..]].concat());
+    let badge = first.client().act(&alice, "/v1/badges/issue", &json!({})).ok();
+    let body = json!({"credential": badge["credential"]});
+    let verified = second.client().act(&alice, "/v1/badges/verify", &body).ok();
+    assert_eq!(verified["status"], "valid");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) struct Desk {
     pub(super) operator: Operator,
     pub(super) database: Arc<Database>,
     pub(super) settings: DatabaseSettings,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Desk {

@@ -53,6 +53,9 @@ pub(crate) enum Noun {
     /// Manage the service's own keys, which sign events and credentials
     #[command(subcommand)]
     Issuer(IssuerCommand),
+    /// Repair the revocation journal, which repeats revocations after a restore
+    #[command(subcommand)]
+    Journal(JournalCommand),
     /// Rotate the key-encryption key, and retire old versions
     #[command(subcommand)]
     Kek(KekCommand),
@@ -138,6 +141,15 @@ pub(crate) enum IssuerCommand {
         #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
         kek_file: Option<PathBuf>,
     },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum JournalCommand {
+    /// Write all revocations that are in force into the journal, after its file was lost or replaced
+    ///
+    /// Servers may run. Keeps the entries of the file. Revoked API tokens are not written again, because the database
+    /// has deleted them; `sealpost admin recover` ends all tokens after a restore.
+    Complete,
 }
 
 #[derive(Subcommand)]

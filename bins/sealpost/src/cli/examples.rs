@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 55] = [
+const EXAMPLES: [(&str, &str); 56] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -125,6 +125,7 @@ const EXAMPLES: [(&str, &str); 55] = [
         "admin governance lift",
         "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
     ),
+    ("admin journal complete", "sealpost admin journal complete --data-dir /var/lib/sealpost"),
     ("admin kek retire", "sealpost admin kek retire 1"),
     ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
     ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),

@@ -1,5 +1,7 @@
 //! The port for nodes: the server processes that use the database.
 
+use std::time::Duration;
+
 use super::error::StoreError;
 use crate::{LeaseToken, Timestamp};
 
@@ -12,10 +14,19 @@ pub struct Node {
     pub host: String,
     /// Version of the server program.
     pub version: String,
+    /// Public URL of the service in the settings of the server. `None` in the row of a server of an earlier version.
+    pub base_url: Option<String>,
     /// Time at which the server started.
     pub started_at: Timestamp,
     /// Time at which the server last updated this row.
     pub seen_at: Timestamp,
+}
+
+impl Node {
+    /// Whether the server was seen within the last three minutes. A running server renews its row once a minute.
+    pub fn is_running(&self, now: Timestamp) -> bool {
+        now.abs_diff(self.seen_at) < STOPPED_AFTER
+    }
 }
 
 /// The newest turn of a housekeeping task: the exclusive right of one node to run the task for a limited time.
@@ -34,3 +45,6 @@ pub trait NodeRepo {
     /// Inserts or updates the row of a node. Deletes nodes that were last seen before `kept_from`.
     fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError>;
 }
+
+/// Time after its last sign of life at which a server counts as stopped.
+const STOPPED_AFTER: Duration = Duration::from_mins(3);

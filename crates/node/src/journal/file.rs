@@ -112,6 +112,22 @@ pub(crate) fn search_marks(
     Ok(SearchedMarks { end: end.saturating_add(read), mark: marks.fold(mark, u64::max) })
 }
 
+/// Returns the header of the file. `None` if the file does not exist or is empty.
+pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalFault> {
+    let mut first = Vec::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?.take(FIRST_LINE_MAX).read_to_end(&mut first)?,
+    };
+    if first.is_empty() { Ok(None) } else { parse_header(&first).map(Some) }
+}
+
+fn parse_header(first: &[u8]) -> Result<Header, JournalFault> {
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let header = std::str::from_utf8(line).ok().and_then(Header::parse);
+    header.ok_or(JournalFault::NoJournal)
+}
+
 /// Creates the file if it is missing. Returns the header of the file, which another process may have created first.
 pub(crate) fn ensure(path: &Path, new: &Header) -> Result<Header, JournalFault> {
     let (mut file, header) = open(path, new)?;
@@ -137,12 +153,30 @@ pub(crate) fn compact(path: &Path, keep_from: Timestamp) -> Result<(), JournalFa
     if content.entries.iter().all(|entry| entry.at >= keep_from) {
         return Ok(());
     }
-    let (mut locked, _) = open(path, &content.header)?;
+    replace(path, &content.header, |content| compacted(content, keep_from))
+}
+
+/// Adds entries to the journal, and ends its state `partial`. Keeps all entries. Creates the file if it is missing.
+pub(crate) fn complete(path: &Path, new: &Header, entries: &[Entry]) -> Result<(), JournalFault> {
+    replace(path, new, |content| {
+        let header = Header { is_partial: false, ..content.header.clone() };
+        let entries = content.entries.iter().chain(entries).map(|entry| entry.to_line());
+        std::iter::once(header.to_line()).chain(entries).collect()
+    })
+}
+
+/// Replaces the content of the file, while no other process writes to it. Renames the previous file to a name with the
+/// extension `.1`. Does nothing if the content would stay the same.
+fn replace(
+    path: &Path,
+    new: &Header,
+    change: impl FnOnce(&JournalContent) -> String,
+) -> Result<(), JournalFault> {
+    let (mut locked, _) = open(path, new)?;
     locked.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
     locked.read_to_end(&mut bytes)?;
-    let content = parse(&bytes).ok_or(JournalFault::NoJournal)?;
-    let text = compacted(&content, keep_from);
+    let text = change(&parse(&bytes).ok_or(JournalFault::NoJournal)?);
     if text.as_bytes() == bytes {
         return Ok(());
     }
@@ -201,9 +235,7 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
             sync_folder(path)?;
             return Ok((file, new.clone()));
         }
-        let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let header = std::str::from_utf8(line).ok().and_then(Header::parse);
-        return header.map(|header| (file, header)).ok_or(JournalFault::NoJournal);
+        return Ok((file, parse_header(&first)?));
     }
 }
 
@@ -288,7 +320,7 @@ mod tests {
     use super::*;
 
     fn header() -> Header {
-        Header { journal: "0a".to_owned(), database: "0b".to_owned() }
+        Header { journal: "0a".to_owned(), database: "0b".to_owned(), is_partial: false }
     }
 
     fn revoked(at: i64, mark: Option<u64>, key: u8) -> Entry {

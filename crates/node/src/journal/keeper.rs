@@ -13,7 +13,11 @@ use std::{
 
 use sealpost_storage::Database;
 
-use super::{file, record::Journal, recovery::recover_if_older};
+use super::{
+    file,
+    record::Journal,
+    recovery::{find_gap, recover_if_older},
+};
 
 /// Runs a thread that retries failed writes to the revocation journal, removes old acts from it, and applies it again to a
 /// database that lost commits. The thread ends when the keeper is stopped or dropped.
@@ -33,6 +37,7 @@ impl JournalKeeper {
         let kept = Arc::clone(&journal);
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
             let mut compacted: Option<Instant> = None;
+            let mut expected = 0;
             loop {
                 if compacted.is_none_or(|at| at.elapsed() >= COMPACT_EVERY) {
                     compacted = Some(Instant::now());
@@ -42,7 +47,7 @@ impl JournalKeeper {
                     return;
                 }
                 kept.write_pending();
-                check(&kept, &database);
+                check(&kept, &database, &mut expected);
             }
         })?;
         Ok(Self { journal, thread: Mutex::new(Some((stop, thread))) })
@@ -61,13 +66,20 @@ impl JournalKeeper {
     }
 }
 
-fn check(journal: &Journal, database: &Arc<Database>) {
-    if let Err(error) = recover_if_older(journal, database) {
-        let error: &dyn Error = &error;
-        tracing::warn!(
-            error,
-            "cannot compare the database with the revocation journal; trying again"
-        );
+/// Compares the journal with the database in both directions. `expected` is the mark in the database at the previous
+/// check: the file has all acts up to this mark, unless it lost some.
+fn check(journal: &Journal, database: &Arc<Database>, expected: &mut u64) {
+    let compared = recover_if_older(journal, database)
+        .and_then(|_is_recovered| find_gap(journal, database, *expected));
+    match compared {
+        Ok(mark) => *expected = mark,
+        Err(error) => {
+            let error: &dyn Error = &error;
+            tracing::warn!(
+                error,
+                "cannot compare the database with the revocation journal; trying again"
+            );
+        }
     }
 }
 
@@ -99,7 +111,7 @@ mod tests {
         let path = folder.path().join("revocations.log");
         let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
         let database = Arc::new(Database::open(&url, Settings::default()).unwrap());
-        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned() };
+        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned(), is_partial: false };
         let journal = Arc::new(Journal::new(path.clone(), new, Arc::new(SystemClock)));
         let act = JournaledAct::KeyRevoked(ApiKeyId::from_bytes([1; 16]));
         let old = Entry { at: Timestamp::from_millis(1), mark: Some(1), act };

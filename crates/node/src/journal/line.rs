@@ -2,7 +2,7 @@
 //! (the journaled change):
 //!
 //! ```text
-//! sealpost-revocations 1 <name of the journal> <id of the database>
+//! sealpost-revocations 1 <name of the journal> <id of the database> [partial]
 //! <8 hex digits of SHA-256> <unix time in ms> <mark or -> <act> <id> [hashes]
 //! ```
 
@@ -16,11 +16,15 @@ pub(crate) struct Header {
     pub(crate) journal: String,
     /// Id of the database to which the journal belongs.
     pub(crate) database: String,
+    /// True if the database had acts before this journal began, which the journal therefore lacks.
+    pub(crate) is_partial: bool,
 }
 
 impl Header {
     pub(crate) fn to_line(&self) -> String {
-        format!("{MAGIC} {VERSION} {} {}\n", self.journal, self.database)
+        let partial = if self.is_partial { PARTIAL } else { "" };
+        let line = format!("{MAGIC} {VERSION} {} {} {partial}", self.journal, self.database);
+        format!("{}\n", line.trim_end())
     }
 
     /// Parses the first line of a journal file without its line end. `None` if it is not the header of a journal of
@@ -35,7 +39,12 @@ impl Header {
         };
         let journal = words.next().filter(is_name)?.to_owned();
         let database = words.next().filter(is_name)?.to_owned();
-        (is_known && words.next().is_none()).then_some(Self { journal, database })
+        let is_partial = match words.next() {
+            None => false,
+            Some(PARTIAL) => true,
+            Some(_) => return None,
+        };
+        (is_known && words.next().is_none()).then_some(Self { journal, database, is_partial })
     }
 }
 
@@ -124,6 +133,7 @@ fn checksum(body: &str) -> String {
 
 const MAGIC: &str = "sealpost-revocations";
 const VERSION: &str = "1";
+const PARTIAL: &str = "partial";
 const NO_MARK: &str = "-";
 const NAME_MAX: usize = 64;
 const CHECKSUM_BYTES: usize = 4;
@@ -189,10 +199,18 @@ pub(in crate::journal) mod tests {
 
     #[test]
     fn a_header_of_another_version_is_not_read() {
-        let header = Header { journal: "ab12".to_owned(), database: "cd34".to_owned() };
+        let (journal, database) = ("ab12".to_owned(), "cd34".to_owned());
+        let header = Header { journal, database, is_partial: false };
+        let partial = Header { is_partial: true, ..header.clone() };
         let line = header.to_line().trim_end().to_owned();
+        assert_eq!(Header::parse(partial.to_line().trim_end()), Some(partial));
         assert_eq!(Header::parse(&line), Some(header));
-        for other in [line.replace(" 1 ", " 2 "), format!("{line} more"), String::new()] {
+        for other in [
+            line.replace(" 1 ", " 2 "),
+            format!("{line} more"),
+            format!("{line} partial more"),
+            String::new(),
+        ] {
             assert_eq!(Header::parse(&other), None, "{other}");
         }
     }

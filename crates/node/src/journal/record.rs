@@ -6,7 +6,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -18,6 +18,7 @@ use sealpost_domain::{
 
 use super::{
     file::{self, JournalFault, SearchedMarks},
+    gap::JournalGap,
     line::{Entry, Header},
 };
 
@@ -26,23 +27,24 @@ pub struct Journal {
     pub(super) path: PathBuf,
     /// The header that is written if the journal file must be created.
     pub(super) new: Header,
-    /// The name of the journal, from the header of the file. Empty until the file was created or read.
-    name: OnceLock<String>,
+    /// The name of the journal, from the header of the file. `None` until the file was created or read.
+    name: Mutex<Option<String>>,
     /// Whether acts are recorded with marks. False if the database is older than the journal: a new mark would make the
     /// database look up to date.
     has_marks: AtomicBool,
     /// The part of the file that was searched for marks.
     searched: Mutex<SearchedMarks>,
     pub(super) clock: Arc<dyn Clock>,
+    gap: Mutex<Option<JournalGap>>,
     pending: Mutex<Vec<Entry>>,
     pending_count: AtomicU64,
 }
 
 impl Journal {
     pub(super) fn new(path: PathBuf, new: Header, clock: Arc<dyn Clock>) -> Self {
-        let (name, searched, pending, pending_count) = Default::default();
+        let (name, searched, gap, pending, pending_count) = Default::default();
         let has_marks = AtomicBool::new(true);
-        Self { path, new, name, has_marks, searched, clock, pending, pending_count }
+        Self { path, new, name, has_marks, searched, clock, gap, pending, pending_count }
     }
 
     /// Records later acts with or without marks.
@@ -59,8 +61,40 @@ impl Journal {
     }
 
     /// Returns the name of the journal. `None` if the file was neither created nor read.
-    pub(super) fn known_name(&self) -> Option<&str> {
-        self.name.get().map(String::as_str)
+    pub(super) fn known_name(&self) -> Option<String> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the header of the file again, because another process may have created a new file. Returns the header of
+    /// the file, or of the file that the next act creates.
+    pub(super) fn reread_header(&self) -> Result<Header, JournalFault> {
+        let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
+        self.set_name(&header);
+        Ok(header)
+    }
+
+    fn set_name(&self, header: &Header) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(header.journal.clone());
+    }
+
+    /// Returns a warning if the file lacks acts that the database has.
+    pub(crate) fn gap(&self) -> Option<String> {
+        let gap = *self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        gap.map(|gap| gap.warning(&self.path))
+    }
+
+    /// Stores what the last comparison with the database has found.
+    pub(super) fn set_gap(&self, gap: Option<JournalGap>) {
+        *self.gap.lock().unwrap_or_else(PoisonError::into_inner) = gap;
+    }
+
+    /// Returns the header for a file that must be created. If a file with a known name has vanished, the new file has
+    /// the same name, because the database counts the marks under this name.
+    fn header_of_new_file(&self) -> Header {
+        match self.known_name() {
+            Some(journal) => Header { journal, is_partial: true, ..self.new.clone() },
+            None => self.new.clone(),
+        }
     }
 
     /// Returns the path of the journal file.
@@ -82,7 +116,7 @@ impl Journal {
     }
 
     fn write(&self, mut pending: MutexGuard<'_, Vec<Entry>>) {
-        match file::append(&self.path, &self.new, &pending) {
+        match file::append(&self.path, &self.header_of_new_file(), &pending) {
             Ok(()) => pending.clear(),
             Err(fault) => self.log(&fault),
         }
@@ -109,14 +143,13 @@ impl RevocationJournal for Journal {
         if !self.has_marks.load(Ordering::Acquire) {
             return None;
         }
-        if self.name.get().is_none() {
+        if self.known_name().is_none() {
             match file::ensure(&self.path, &self.new) {
-                // An error only means that another thread has read the name in the meantime.
-                Ok(header) => drop(self.name.set(header.journal)),
+                Ok(header) => self.set_name(&header),
                 Err(fault) => self.log(&fault),
             }
         }
-        self.name.get().cloned()
+        self.known_name()
     }
 
     fn append(&self, mark: Option<u64>, acts: &[JournaledAct]) {
@@ -156,7 +189,7 @@ mod tests {
     use crate::clock::SystemClock;
 
     fn journal(path: PathBuf) -> Journal {
-        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned() };
+        let new = Header { journal: "0a".to_owned(), database: "0b".to_owned(), is_partial: false };
         Journal::new(path, new, Arc::new(SystemClock))
     }
 
@@ -193,7 +226,7 @@ mod tests {
         journal.set_marks(true);
         assert_eq!(journal.name().as_deref(), Some("0a"));
         journal.set_marks(false);
-        assert_eq!((journal.name(), journal.known_name()), (None, Some("0a")));
+        assert_eq!((journal.name(), journal.known_name().as_deref()), (None, Some("0a")));
         journal.append(Some(7), &[revoked(1)]);
         journal.append(Some(6), &[revoked(2)]);
         assert_eq!(journal.newest_mark().unwrap(), 7);

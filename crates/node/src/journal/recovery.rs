@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::{
     file::{self, JournalContent},
+    gap::JournalGap,
     line::Header,
     record::Journal,
 };
@@ -50,10 +51,27 @@ pub(crate) fn recover_and_attach(
     }
     let journal = journal.attach(database, clock)?;
     // Creates the file now, so that the log shows at once if it cannot be created.
-    if journal.name().is_some() {
+    if let Some(name) = journal.name() {
         tracing::debug!(file = %journal.path().display(), "recording revocations in the journal");
+        let mark = database.journal_mark(&name).map_err(database_error)?;
+        find_gap(&journal, database, mark.unwrap_or(0))?;
     }
     Ok(Some(journal))
+}
+
+/// Finds out whether the journal lacks acts, and stores the result in the journal. `expected` is a mark that the database
+/// had before. Returns the present mark of the database.
+pub(super) fn find_gap(
+    journal: &Journal,
+    database: &Database,
+    expected: u64,
+) -> Result<u64, NodeError> {
+    let gap =
+        JournalGap::find(journal, expected).map_err(|fault| unusable(journal.path(), fault))?;
+    // Acts in memory are not lost. Their write is tried again.
+    journal.set_gap(gap.filter(|_| journal.pending() == 0));
+    let name = journal.known_name().unwrap_or_default();
+    Ok(database.journal_mark(&name).map_err(database_error)?.unwrap_or(0))
 }
 
 /// Compares the database of a running node with the journal. If the database lost commits, for example in a failover to an
@@ -65,7 +83,7 @@ pub(super) fn recover_if_older(
     // Read before the mark in the database, because transactions raise both at any time.
     let newest = journal.newest_mark().map_err(|fault| unusable(journal.path(), fault))?;
     let Some(name) = journal.known_name() else { return Ok(false) };
-    let mark = database.journal_mark(name).map_err(database_error)?.unwrap_or(0);
+    let mark = database.journal_mark(&name).map_err(database_error)?.unwrap_or(0);
     // Acts that are not in the file yet would not be applied. Their write is tried again.
     if mark >= newest || journal.pending() > 0 {
         return Ok(false);
@@ -76,7 +94,7 @@ pub(super) fn recover_if_older(
     if let Some(content) = &content {
         recover(journal.path(), content, database, &journal.clock)?;
     }
-    database.raise_journal_mark(name, newest).map_err(database_error)?;
+    database.raise_journal_mark(&name, newest).map_err(database_error)?;
     journal.set_marks(true);
     Ok(true)
 }
@@ -149,16 +167,19 @@ pub fn recover_database(
 }
 
 /// The revocation journal of a database. `content` is `None` if the file does not exist or is empty.
-struct OwnJournal {
-    path: PathBuf,
+pub(super) struct OwnJournal {
+    pub(super) path: PathBuf,
     database_id: String,
-    content: Option<JournalContent>,
+    pub(super) content: Option<JournalContent>,
 }
 
 impl OwnJournal {
     /// Reads the revocation journal that this node writes for the database. Returns `None` if the settings turn the
     /// journal off. Refuses a file that cannot be read or belongs to another database.
-    fn read(settings: &DatabaseSettings, database: &Database) -> Result<Option<Self>, NodeError> {
+    pub(super) fn read(
+        settings: &DatabaseSettings,
+        database: &Database,
+    ) -> Result<Option<Self>, NodeError> {
         let database_id = database.identity().map_err(database_error)?;
         let Some(path) = path_of(settings, &database_id) else { return Ok(None) };
         let content = file::read(&path).map_err(|fault| unusable(&path, fault))?;
@@ -171,13 +192,30 @@ impl OwnJournal {
         Ok(Some(Self { path, database_id, content }))
     }
 
+    /// Returns the header of the file, or the header for a new file.
+    pub(super) fn header(&self, database: &Database) -> Result<Header, NodeError> {
+        match &self.content {
+            Some(content) => Ok(content.header.clone()),
+            None => self.new_header(database),
+        }
+    }
+
+    /// Returns the header for a new file, with a random name.
+    fn new_header(&self, database: &Database) -> Result<Header, NodeError> {
+        let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
+        Ok(Header {
+            journal: hex::encode(name),
+            database: self.database_id.clone(),
+            is_partial: database.has_journaled_acts().map_err(database_error)?,
+        })
+    }
+
     fn attach(
         self,
         database: &Arc<Database>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Arc<Journal>, NodeError> {
-        let name: [u8; 16] = random().map_err(|error| NodeError::Start(Failure::of(error)))?;
-        let new = Header { journal: hex::encode(name), database: self.database_id };
+        let new = self.new_header(database)?;
         let journal = Arc::new(Journal::new(self.path, new, Arc::clone(clock)));
         database.attach_journal(Arc::<Journal>::clone(&journal));
         Ok(journal)
@@ -204,7 +242,7 @@ fn apply(
     Ok(done)
 }
 
-fn is_older(database: &Database, content: &JournalContent) -> Result<bool, NodeError> {
+pub(super) fn is_older(database: &Database, content: &JournalContent) -> Result<bool, NodeError> {
     let mark = database.journal_mark(&content.header.journal).map_err(database_error)?;
     Ok(mark.unwrap_or(0) < content.last_mark())
 }
@@ -233,7 +271,7 @@ fn warn_of_damage(path: &Path, content: &JournalContent) {
     }
 }
 
-fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
+pub(super) fn unusable(path: &Path, cause: impl Error + Send + Sync + 'static) -> NodeError {
     let message = format!(
         "the revocation journal {} cannot be used: correct its permissions, or move it away",
         path.display()

@@ -69,6 +69,8 @@ pub struct NodeShown {
     pub host: String,
     /// Version of the program.
     pub version: String,
+    /// Public URL of the service in the settings of the node. All nodes need the same. Null for nodes of version 0.1.0.
+    pub base_url: Option<String>,
     /// Time at which the node was started.
     pub started_at: Timestamp,
     /// Time at which the node last renewed its row. A running node renews its row once a minute.
@@ -119,9 +121,9 @@ fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskS
 }
 
 fn node_shown(node: Node, now: Timestamp) -> NodeShown {
-    let Node { id, host, version, started_at, seen_at } = node;
-    let is_running = now.abs_diff(seen_at) < STOPPED_AFTER;
-    NodeShown { node: node_id(id), host, version, started_at, seen_at, is_running }
+    let is_running = node.is_running(now);
+    let Node { id, host, version, base_url, started_at, seen_at } = node;
+    NodeShown { node: node_id(id), host, version, base_url, started_at, seen_at, is_running }
 }
 
 fn node_id(LeaseToken(id): LeaseToken) -> String {
@@ -130,9 +132,6 @@ fn node_id(LeaseToken(id): LeaseToken) -> String {
 
 const FAILING_MAX: u32 = 20;
 const NODES_MAX: u32 = 100;
-/// A node that has not renewed its row for this time is shown as stopped. It is three times the interval between
-/// renewals.
-const STOPPED_AFTER: Duration = Duration::from_mins(3);
 
 /// Days that began within this time are included in the sums of daily counts.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);

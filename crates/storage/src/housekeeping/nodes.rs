@@ -15,12 +15,13 @@ impl NodeRepo for Transaction {
     fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::delete(n::table.filter(n::seen_at.lt(kept_from.as_millis()))).execute(conn)?;
-            let Node { id, host, version, started_at, seen_at } = node;
+            let Node { id, host, version, base_url, started_at, seen_at } = node;
             let row = diesel::insert_into(n::table)
                 .values((
                     n::id.eq(id.0),
                     n::host.eq(host),
                     n::version.eq(version),
+                    n::base_url.eq(base_url),
                     n::started_at.eq(started_at.as_millis()),
                     n::seen_at.eq(seen_at.as_millis()),
                 ))
@@ -35,13 +36,14 @@ impl NodeRepo for Transaction {
 
 /// Returns up to `limit` nodes, those with the latest sign of life first.
 pub(crate) fn all(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Node>, Fault> {
-    type Row = (i64, String, String, i64, i64);
+    type Row = (i64, String, String, i64, i64, Option<String>);
     let rows: Vec<Row> =
         n::table.order((n::seen_at.desc(), n::id)).limit(limit.into()).load(conn)?;
-    let node = |(id, host, version, started_at, seen_at): Row| Node {
+    let node = |(id, host, version, started_at, seen_at, base_url): Row| Node {
         id: LeaseToken(id),
         host,
         version,
+        base_url,
         started_at: Timestamp::from_millis(started_at),
         seen_at: Timestamp::from_millis(seen_at),
     };

@@ -45,6 +45,7 @@ fn operation() -> Operation {
             "node": "3f0c9a1be5d27740",
             "host": "seal-1",
             "version": "0.1.0",
+            "base_url": "https://seal.example.org",
             "started_at": "2026-11-21T06:56:38.596Z",
             "seen_at": "2026-11-22T06:56:40.102Z",
             "is_running": true,

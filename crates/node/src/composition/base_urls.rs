@@ -1,0 +1,31 @@
+//! Compares the public URLs of the servers that use one database.
+//!
+//! The URL belongs to the service, not to a server: the DID of the service and the links in badges contain it.
+
+use sealpost_domain::{
+    Timestamp,
+    ports::{Store as _, StoreError},
+};
+use sealpost_storage::Database;
+
+/// Returns a warning if another running server uses the database with another public URL.
+pub(crate) fn conflict(
+    database: &Database,
+    base_url: &str,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let nodes = database.operator_lookup()?.nodes(NODES_MAX)?;
+    let other = nodes.into_iter().filter(|node| node.is_running(now)).find_map(|node| {
+        let url = node.base_url.filter(|url| url != base_url)?;
+        Some((node.host, url))
+    });
+    Ok(other.map(|(host, url)| {
+        format!(
+            "the server on {host} uses this database with the base URL {url}, and this server uses {base_url}: badges \
+             and links of the two differ; give all servers the same --base-url"
+        )
+    }))
+}
+
+/// Maximum number of servers that are compared, those with the latest sign of life first.
+const NODES_MAX: u32 = 100;

@@ -1,0 +1,46 @@
+//! Checks what the servers of one database must share: the public URL, and a journal with every revocation.
+
+use std::sync::Arc;
+
+use sealpost_domain::Clock;
+use sealpost_storage::DatabaseUrl;
+
+use crate::{
+    clock::SystemClock,
+    composition::base_urls,
+    doctor::{database::Opened, finding::Finding},
+    error::{NodeError, database_error},
+    journal::completion::gap_of,
+    settings::{Settings, base_url::BaseUrl},
+};
+
+/// Checks the public URL and the revocation journal. Returns no findings for a database with pending migrations.
+pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
+    let Some(opened) = opened.filter(|opened| opened.is_current) else { return Vec::new() };
+    let journal = match journal(settings, opened) {
+        Ok(None) => Finding::ok("journal", "the revocation journal has every revocation"),
+        Ok(Some(gap)) => Finding::warn("journal", gap),
+        Err(error) => Finding::fail("journal", error.with_causes()),
+    };
+    let url = match other_url(settings, opened) {
+        Ok(other) => other.map(|text| Finding::warn("base-url", text)),
+        Err(error) => Some(Finding::fail("base-url", error.with_causes())),
+    };
+    std::iter::once(journal).chain(url).collect()
+}
+
+fn journal(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    gap_of(&settings.database, &opened.database, &clock)
+}
+
+/// Compares a configured URL only: the default depends on the port that the server gets.
+fn other_url(settings: &Settings, opened: &Opened) -> Result<Option<String>, NodeError> {
+    let (Some(url), DatabaseUrl::Postgres(_)) =
+        (&settings.http.base_url, settings.database.database_url())
+    else {
+        return Ok(None);
+    };
+    let url = BaseUrl::new(Some(url), url)?;
+    base_urls::conflict(&opened.database, url.as_str(), SystemClock.now()).map_err(database_error)
+}

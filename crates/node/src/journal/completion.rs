@@ -1,0 +1,72 @@
+//! Writes the revocations that are in force into a journal that lacks acts, and looks for such a journal.
+
+use std::{path::PathBuf, sync::Arc};
+
+use sealpost_domain::Clock;
+use sealpost_storage::Database;
+use serde::Serialize;
+
+use super::{
+    file,
+    gap::JournalGap,
+    line::Entry,
+    record::Journal,
+    recovery::{OwnJournal, is_older, unusable},
+};
+use crate::{
+    error::{Failure, NodeError, database_error},
+    settings::DatabaseSettings,
+};
+
+/// The result of writing the present state of a database into its revocation journal.
+#[derive(Debug, Clone, Serialize)]
+pub struct JournalCompleted {
+    /// The path of the journal.
+    pub journal: PathBuf,
+    /// Number of added entries.
+    pub entries: usize,
+}
+
+/// Writes the revocations that are in force into the journal of a database, after the journal has lost entries or began
+/// late. Servers may use both meanwhile. Revoked API tokens are not included, because the database has deleted them.
+pub fn complete_journal(
+    settings: &DatabaseSettings,
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+) -> Result<JournalCompleted, NodeError> {
+    let refused = |text: &str| Err(NodeError::File(Failure::new(text)));
+    let Some(own) = OwnJournal::read(settings, database)? else {
+        return refused("the revocation journal is off: give its file with --revocation-journal");
+    };
+    if let Some(content) = &own.content
+        && is_older(database, content)?
+    {
+        return refused(
+            "the database is older than its revocation journal: run `sealpost admin recover` first",
+        );
+    }
+    let header = own.header(database)?;
+    // Raised before the state is read, and before the file changes. An interrupted command leaves a journal that lacks
+    // acts, as before.
+    let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0) + 1;
+    database.raise_journal_mark(&header.journal, mark).map_err(database_error)?;
+    let acts = database.acts_in_force().map_err(database_error)?;
+    let at = clock.now();
+    let entries: Vec<_> = acts.into_iter().map(|act| Entry { at, mark: Some(mark), act }).collect();
+    file::complete(&own.path, &header, &entries).map_err(|fault| unusable(&own.path, fault))?;
+    Ok(JournalCompleted { journal: own.path, entries: entries.len() })
+}
+
+/// Returns a warning if the journal of a database lacks acts. Changes nothing.
+pub(crate) fn gap_of(
+    settings: &DatabaseSettings,
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<String>, NodeError> {
+    let Some(own) = OwnJournal::read(settings, database)? else { return Ok(None) };
+    let header = own.header(database)?;
+    let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0);
+    let journal = Journal::new(own.path, header, Arc::clone(clock));
+    let gap = JournalGap::find(&journal, mark).map_err(|fault| unusable(journal.path(), fault))?;
+    Ok(gap.map(|gap| gap.warning(journal.path())))
+}

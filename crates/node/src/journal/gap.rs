@@ -1,0 +1,43 @@
+//! Finds a journal that lacks acts of its database, for example because its disk was replaced. After a restore of the
+//! database, such a journal would not revoke everything again.
+
+use std::path::Path;
+
+use super::{file::JournalFault, record::Journal};
+
+/// The reason why a journal lacks acts of its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalGap {
+    /// The file lost acts: the database has counted more.
+    Lost { newest: u64, expected: u64 },
+    /// The database had acts before the journal began.
+    Partial,
+}
+
+impl JournalGap {
+    /// Compares a journal with `expected`, a mark that the database had some time before. Transactions raise the mark in
+    /// the database first, and append to the file after their commit.
+    pub(super) fn find(journal: &Journal, expected: u64) -> Result<Option<Self>, JournalFault> {
+        let header = journal.reread_header()?;
+        let newest = journal.newest_mark()?;
+        if newest < expected {
+            return Ok(Some(Self::Lost { newest, expected }));
+        }
+        Ok(header.is_partial.then_some(Self::Partial))
+    }
+
+    /// Returns the text for operators.
+    pub(super) fn warning(self, path: &Path) -> String {
+        let path = path.display();
+        let fault = match self {
+            Self::Lost { newest, expected } => {
+                format!("lost acts: its newest mark is {newest}, and the database has {expected}")
+            }
+            Self::Partial => "lacks the first revocations of this database".to_owned(),
+        };
+        format!(
+            "the revocation journal {path} {fault}; a restore could undo revocations: put the former file back, or run \
+             `sealpost admin journal complete`"
+        )
+    }
+}
