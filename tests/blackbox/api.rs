@@ -1,7 +1,9 @@
 //! Tests of the HTTP API: sending and opening messages, HTTP rules, error responses and their order, idempotency,
 //! sessions.
 
+mod ambiguous;
 mod check_order;
+mod framing;
 mod http;
 mod idempotency;
 mod main_job;

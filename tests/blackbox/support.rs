@@ -23,7 +23,7 @@ pub(crate) use client::{
     Client, Identity, Request, Response,
     browser::{Browser, sign_in},
     load::Pairs,
-    raw::{connect, exchange, response_on, status_of, talk},
+    raw::{connect, exchange, read_to_end, response_on, status_of, talk},
     text, token_body,
 };
 pub(crate) use database::Database;

@@ -1,7 +1,9 @@
 //! The middleware around every request: request id, response headers, error documents, access log and metrics.
 
 mod access_log;
+mod connection_problems;
 mod head;
+mod request_id;
 
 use actix_web::{
     Error, HttpRequest, HttpResponse,
@@ -9,13 +11,12 @@ use actix_web::{
     dev::{ServiceRequest, ServiceResponse},
     http::{
         Method,
-        header::{self, HeaderMap, HeaderName, HeaderValue},
+        header::{self, HeaderMap, HeaderValue},
     },
     middleware::Next,
     web,
 };
-use sealpost_domain::{RequestId, Timestamp};
-use sealpost_service::random;
+use sealpost_domain::Timestamp;
 
 use crate::{
     connection_record::ConnectionRecord,
@@ -23,6 +24,9 @@ use crate::{
     state::ApiState,
 };
 use access_log::RequestTimer;
+use request_id::{X_REQUEST_ID, valid_or_new};
+
+pub use connection_problems::ConnectionProblems;
 
 /// Adds the request id, security headers and `Cache-Control: no-store` to each response. Replaces the body of each
 /// error response by a problem document (RFC 9457), except for HTML pages, which have the content type [`PAGE_TYPE`]. A
@@ -96,23 +100,13 @@ fn is_page(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| *kind == PAGE_TYPE)
 }
 
-/// Returns the `X-Request-Id` of the client if it is valid, otherwise a new id.
+/// Returns the `X-Request-Id` of the client if it is valid and sent once, otherwise a new id.
 fn request_id(request: &HttpRequest) -> String {
-    let sent = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
-    if let Some(sent) = sent.filter(|text| is_valid(text)) {
-        return sent.to_owned();
-    }
-    let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
-    // If the random source fails, the random part of the id is zeros. The request must not fail only because it has no
-    // random id.
-    RequestId::new(now, random().unwrap_or_default()).to_string()
-}
-
-fn is_valid(text: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    (1..=64).contains(&text.len()) && text.bytes().all(allowed)
+    let mut sent = request.headers().get_all(X_REQUEST_ID).map(HeaderValue::as_bytes);
+    let sent = sent.next().filter(|_| sent.next().is_none());
+    let now = || app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
+    valid_or_new(sent, now)
 }
 
 /// Requires HTTPS for one year. Excludes subdomains, because they may belong to other services.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

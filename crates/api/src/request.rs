@@ -8,7 +8,9 @@ mod fields;
 mod forwarded;
 mod idempotency_key;
 mod nearest;
+mod single_header;
 mod source;
+mod unique_json;
 
 pub(crate) use body::read_small as read_small_body;
 pub(crate) use body_memory::BodyMemory;

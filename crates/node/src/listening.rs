@@ -5,8 +5,12 @@
 //! module assembles the same server without HTTP/2.
 
 mod anonymous;
+mod chunked_body;
 mod client_stream;
 mod progress;
+mod request_framing;
+mod request_head;
+mod response_record;
 pub mod tls;
 
 use std::{
@@ -32,11 +36,15 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
+use sealpost_api::{ConnectionProblems, Problem};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 pub(crate) use self::anonymous::AnonymousConnections;
-use self::{anonymous::Membership, client_stream::ClientStream, progress::ProgressStream};
+use self::{
+    anonymous::Membership, client_stream::ClientStream, progress::ProgressStream,
+    response_record::record_responses,
+};
 
 /// The limits, timeouts and number of threads of a server.
 #[derive(Debug, Clone)]
@@ -46,6 +54,7 @@ pub(crate) struct Bounds {
     pub(crate) connections_max: usize,
     /// The set of connections of clients that have not authenticated. The set limits their number.
     pub(crate) anonymous: Arc<AnonymousConnections>,
+    pub(crate) problems: Arc<ConnectionProblems>,
     pub(crate) handshake_within: Duration,
     /// The maximum size of a request head in bytes.
     pub(crate) head_bytes_max: usize,
@@ -85,7 +94,8 @@ where
     };
     // Uses the default `AppConfig`. The scheme and the host in it are not used, because Sealpost takes both from
     // --base-url.
-    let service = move || map_config(app().into_factory(), |()| AppConfig::default());
+    let service =
+        move || record_responses(map_config(app().into_factory(), |()| AppConfig::default()));
     let builder = match tls {
         None => builder.listen("plain", socket, move || {
             let bounds = bounds.clone();
@@ -118,20 +128,42 @@ fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, Dis
 async fn accept_tls(
     acceptor: TlsAcceptor,
     bounds: Bounds,
-    stream: TcpStream,
+    mut stream: TcpStream,
 ) -> Result<Accepted<TlsStream<TcpStream>>, DispatchError> {
     let (peer, membership) = admit(&bounds, &stream).map_err(DispatchError::Io)?;
     let evicted = future::poll_fn(|cx| match &membership {
         Some(membership) => membership.poll_evicted(cx),
         None => std::task::Poll::Pending,
     });
-    let handshake = actix_rt::time::timeout(bounds.handshake_within, acceptor.accept(stream));
+    let handshake = async {
+        refuse_plain_http(&bounds, &mut stream).await?;
+        acceptor.accept(stream).await
+    };
+    let handshake = actix_rt::time::timeout(bounds.handshake_within, handshake);
     let handshake = tokio::select! {
         handshake = handshake => handshake,
         () = evicted => return Err(DispatchError::Io(io::ErrorKind::ConnectionAborted.into())),
     };
     let stream = handshake.map_err(io::Error::from).flatten().map_err(DispatchError::Io)?;
     Ok((client_stream(&bounds, stream, membership), peer))
+}
+
+/// Responds to a client that speaks HTTP without TLS. The first byte of a request is a letter, and never the first byte
+/// of a TLS handshake.
+async fn refuse_plain_http(bounds: &Bounds, stream: &mut TcpStream) -> io::Result<()> {
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    if !first[0].is_ascii_alphabetic() {
+        return Ok(());
+    }
+    // Reads what the client has sent, because closing a socket with unread input can lose the response.
+    let mut received = vec![0; bounds.head_bytes_max];
+    let count = stream.read(&mut received).await?;
+    let problem = Problem::InvalidHttp { field: None, problem: PLAIN_HTTP };
+    let response = bounds.problems.message(&problem, received.get(..count).unwrap_or_default());
+    stream.write_all(&response).await?;
+    stream.shutdown().await?;
+    Err(io::ErrorKind::InvalidData.into())
 }
 
 /// Sets `TCP_NODELAY` on a new connection, and counts the connection as anonymous unless it comes from a trusted proxy.
@@ -152,7 +184,8 @@ fn client_stream<S: AsyncRead + AsyncWrite + Unpin>(
     membership: Option<Membership>,
 ) -> ClientStream<ProgressStream<S>> {
     let stream = ProgressStream::new(stream, bounds.progress_within);
-    ClientStream::new(stream, membership, bounds.head_bytes_max)
+    let problems = Arc::clone(&bounds.problems);
+    ClientStream::new(stream, problems, membership, bounds.head_bytes_max)
 }
 
 /// Builds the HTTP service of a worker thread, with its timeouts.
@@ -173,8 +206,11 @@ where
         .graceful_shutdown_signal(until_stopping)
         .on_connect_ext(|stream: &ClientStream<T>, data| {
             data.insert(stream.record().clone());
+            data.insert(stream.response().clone());
         })
 }
+
+const PLAIN_HTTP: &str = "this port speaks TLS; use https:// in the URL";
 
 /// The maximum time to receive the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -192,6 +228,7 @@ mod tests {
             workers: 1,
             connections_max: 1,
             anonymous: AnonymousConnections::new(1, 1, Vec::new()),
+            problems: Arc::new(ConnectionProblems::new(String::new(), Arc::new(crate::clock::SystemClock))),
             handshake_within: Duration::ZERO,
             head_bytes_max: 1,
             progress_within: Duration::ZERO,

@@ -122,7 +122,7 @@ async fn authenticate(
     request: &HttpRequest,
 ) -> Result<(web::Data<AdminState>, SignedInOperator), Problem> {
     let admin = request.app_data::<web::Data<AdminState>>().cloned().ok_or(Problem::Lost)?;
-    let token = bearer_token(request.headers());
+    let token = bearer_token(request.headers())?;
     let operator = admin.authenticate(request, token.as_deref()).await?;
     Ok((admin, operator))
 }

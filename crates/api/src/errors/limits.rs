@@ -5,6 +5,7 @@ use std::time::Duration;
 use sealpost_domain::{Refusal, Window};
 
 use super::{ErrorDocumentation, Retry};
+use crate::response::Problem;
 
 pub(super) const MONTHLY_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
     summary: "All messages of the plan for this month are used.",
@@ -22,6 +23,17 @@ pub(super) const MONTHLY_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation
         }
         .into()
     },
+};
+
+pub(super) const HEADERS_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The head of the request exceeds a limit; `detail` names the limit.",
+    causes: &[
+        "The request line and the headers exceed 16 KiB (by default).",
+        "The request has more than 96 headers.",
+    ],
+    remedies: &["Send fewer or shorter headers. Often a proxy or a cookie jar adds them."],
+    retry: Retry::Changed,
+    example: || Problem::HeadTooLarge { limit: 16_384, unit: "bytes" },
 };
 
 pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {

@@ -25,7 +25,9 @@ pub(super) const INVALID_FIELD: ErrorDocumentation = ErrorDocumentation {
         "A value breaks the rules of its field: for example a handle of two letters, or a webhook URL without https.",
         "`events` names an event that is planned for v1.1.",
         "The body has an unknown field; `detail` names the most similar known field.",
-        "The `Idempotency-Key` header is empty, longer than 255 characters, or sent twice.",
+        "The body has two members with the same name. Parsers disagree which of them counts.",
+        "The `Idempotency-Key` header is empty or longer than 255 characters.",
+        "`Authorization`, `Content-Type`, `Idempotency-Key` or `X-DID-API-Key` is sent twice. Then `field` names the header.",
     ],
     remedies: &["Correct the field that `field` names, as described in `detail`."],
     retry: Retry::Changed,
@@ -38,12 +40,24 @@ pub(super) const INVALID_FIELD: ErrorDocumentation = ErrorDocumentation {
     },
 };
 
+pub(super) const INVALID_HTTP: ErrorDocumentation = ErrorDocumentation {
+    summary: "The request is not valid HTTP/1.1; the connection closes after this response.",
+    causes: &[
+        "`Host` or `Content-Length` is missing, invalid or sent twice. Then `field` names the header.",
+        "`Transfer-Encoding` is not `chunked`, or sent together with `Content-Length`.",
+        "The client speaks another protocol: HTTP/2 without TLS, or `http://` on a port with TLS.",
+    ],
+    remedies: &["Use an HTTP library for HTTP/1.1. With hand-written requests, correct what `detail` names."],
+    retry: Retry::Changed,
+    example: || Problem::InvalidHttp { field: Some("Host"), problem: "must be sent once" },
+};
+
 pub(super) const INVALID_JSON: ErrorDocumentation = ErrorDocumentation {
     summary: "The body is not a JSON object.",
     causes: &[
         "The body is not JSON: `detail` names line, column (in bytes) and problem. Shells often remove quotes.",
         "The body is JSON, but an array, a string, a number or null.",
-        "The connection broke within the body, or the body is not UTF-8.",
+        "The connection broke within the body, or the body is not UTF-8: it has a byte order mark, is UTF-16, or compressed.",
     ],
     remedies: &[
         "Send an object such as `{\"label\": \"Alice\"}` in UTF-8, serialized by a JSON library.",
@@ -85,11 +99,12 @@ pub(super) const RAW_DID_REJECTED: ErrorDocumentation = ErrorDocumentation {
 };
 
 pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation {
-    summary: "The body's content type is not JSON.",
+    summary: "The body's content type is not JSON, or the body is compressed.",
     causes: &[
         "The request has a body, but its `Content-Type` is neither `application/json` nor a type with the suffix `+json`.",
+        "The body is compressed: it has a `Content-Encoding` other than `identity`.",
     ],
-    remedies: &["Send `Content-Type: application/json`."],
+    remedies: &["Send `Content-Type: application/json`, and the body uncompressed."],
     retry: Retry::Changed,
     example: || Problem::UnsupportedMediaType,
 };

@@ -23,8 +23,11 @@ pub(super) const INTERNAL_ERROR: ErrorDocumentation = ErrorDocumentation {
 
 pub(super) const REQUEST_TIMEOUT: ErrorDocumentation = ErrorDocumentation {
     summary: "The request did not arrive in time.",
-    causes: &["The body took longer than 10 s (by default): a slow network or a stalled client."],
-    remedies: &["Send the whole body at once, or use a faster network."],
+    causes: &[
+        "The body took longer than 10 s (by default): a slow network or a stalled client.",
+        "The first request of a connection did not begin within 5 s.",
+    ],
+    remedies: &["Send the whole request at once, or use a faster network."],
     retry: Retry::AtOnce,
     example: || Problem::BodyTimeout,
 };

@@ -9,13 +9,17 @@ use actix_web::{
 use futures_util::StreamExt as _;
 use sealpost_domain::Refusal;
 
-use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
+use super::{
+    body_memory::{FREE_LENGTH_MAX, MemoryShare},
+    single_header::single_header,
+};
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The token of a request (`None` if the request has none), and whether the endpoint requires a token.
+/// The token of a request (`None` if the request has none, an error if the header is repeated), and whether the
+/// endpoint requires a token.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
-    pub(super) token: Option<&'a str>,
+    pub(super) token: Result<Option<&'a str>, &'a Refusal>,
     pub(super) need: SessionNeed,
 }
 
@@ -40,9 +44,7 @@ pub(super) async fn read(
     if !has_body(request.headers()) {
         return Ok((Bytes::new(), None));
     }
-    if !is_json(request.content_type()) {
-        return Err(Problem::UnsupportedMediaType);
-    }
+    check_content(request)?;
     let limit = app.max_body_bytes;
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
@@ -58,7 +60,7 @@ pub(crate) async fn read_small(
     request: &HttpRequest,
     payload: &mut Payload,
 ) -> Result<Bytes, Problem> {
-    let given = GivenToken { token: None, need: SessionNeed::Optional };
+    let given = GivenToken { token: Ok(None), need: SessionNeed::Optional };
     let (body, _no_memory) = read(app, request, payload, given).await?;
     Ok(body)
 }
@@ -104,11 +106,32 @@ async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,
 ) -> Result<MemoryShare, Problem> {
+    let token = token.map_err(Clone::clone)?;
     if token.is_none() && need == SessionNeed::Optional {
         return Err(Problem::BodyTooLarge { limit: FREE_LENGTH_MAX });
     }
     let account = app.sealpost.account_of(token).await?;
     Ok(MemoryShare::new(&app.body_memory, account))
+}
+
+/// Refuses a body that is not JSON, or that is compressed.
+fn check_content(request: &HttpRequest) -> Result<(), Problem> {
+    let headers = request.headers();
+    single_header(headers, header::CONTENT_TYPE, "Content-Type")?;
+    if !is_json(request.content_type()) {
+        return Err(Problem::UnsupportedMediaType);
+    }
+    let codings = headers.get_all(header::CONTENT_ENCODING);
+    let codings = codings.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let mut codings = codings.map(<[u8]>::trim_ascii);
+    let is_plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
+    match codings.find(|coding| !is_plain(coding)) {
+        Some(coding) => {
+            let name = String::from_utf8_lossy(coding).chars().take(CODING_LENGTH_MAX).collect();
+            Err(Problem::UnsupportedCoding { name })
+        }
+        None => Ok(()),
+    }
 }
 
 fn is_large(length: usize) -> bool {
@@ -130,6 +153,9 @@ fn is_json(content_type: &str) -> bool {
     essence == "application/json"
         || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
+
+/// Maximum length in characters to which the name of a content coding is truncated before it is reported.
+const CODING_LENGTH_MAX: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ use super::{
     body::{self, GivenToken, SessionNeed},
     body_memory::MemoryShare,
     fields::{Fields, RequestBody},
+    single_header::single_header,
 };
 use crate::{response::Problem, state::ApiState};
 
@@ -112,28 +113,30 @@ async fn read(
 ) -> Result<RawRequest, Problem> {
     let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
     let token = bearer_token(request.headers());
-    let given = GivenToken { token: token.as_deref(), need };
+    let given = GivenToken { token: token.as_ref().map(Option::as_deref), need };
     let (body, memory) = body::read(app, request, &mut payload, given).await?;
-    Ok(RawRequest { token, fields: Fields::parse(&body), memory })
+    Ok(RawRequest { token: token?, fields: Fields::parse(&body), memory })
 }
 
 /// Returns the bearer token, or `None` if the request has no `Authorization` header. For other schemes than `Bearer`,
-/// returns an empty token, which is refused later.
-pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::AUTHORIZATION)?;
+/// returns an empty token, which is refused later. Refuses a repeated header.
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let Some(value) = single_header(headers, header::AUTHORIZATION, "Authorization")? else {
+        return Ok(None);
+    };
     let text = String::from_utf8_lossy(value.as_bytes());
     let token = match text.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
         _ => "",
     };
-    Some(token.to_owned())
+    Ok(Some(token.to_owned()))
 }
 
 /// Returns the API key from the header `X-DID-API-Key`, or from the member `api_key_id` of the body if the header is
-/// absent. An empty value counts as absent.
+/// absent. An empty value counts as absent. Refuses a repeated header.
 fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
-    let in_header =
-        headers.get(X_DID_API_KEY).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let in_header = single_header(headers, X_DID_API_KEY, "X-DID-API-Key")?
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
     match in_header.filter(|text| !text.trim().is_empty()) {
         Some(text) => Ok(Some(text.trim().to_owned())),
         None => match fields {

@@ -8,7 +8,10 @@ use std::ops::RangeInclusive;
 use sealpost_domain::Refusal;
 use serde_json::{Map, Value};
 
-use super::nearest::nearest;
+use super::{
+    nearest::nearest,
+    unique_json::{self, JsonFault},
+};
 
 /// The members of a JSON request body, which are removed as they are read.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +45,7 @@ impl Fields {
         if body.is_empty() {
             return Ok(Self::default());
         }
-        let members = serde_json::from_slice(body).map_err(|error| invalid_json(&error))?;
+        let members = unique_json::parse_object(body).map_err(|fault| invalid_json(body, fault))?;
         Ok(Self { members, known: Vec::new() })
     }
 
@@ -152,8 +155,8 @@ impl Fields {
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };
-        // Truncates the unknown name, because the time to compare two names grows with the product of their lengths.
-        let field: String = name.chars().take(NAME_LENGTH_MAX).collect();
+        // The time to compare two names grows with the product of their lengths.
+        let field = shorten(name);
         let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
         Err(Refusal::UnknownField { field, nearest })
     }
@@ -178,7 +181,14 @@ const API_KEY_ID: &str = "api_key_id";
 /// Converts an error of the JSON parser. Uses the parser's message only for syntax errors, because a message about a
 /// wrong type would quote the body. Removes line and column from the message, because the refusal has separate members
 /// for them.
-fn invalid_json(error: &serde_json::Error) -> Refusal {
+fn invalid_json(body: &[u8], fault: JsonFault) -> Refusal {
+    let error = match fault {
+        JsonFault::Repeated(name) => return Refusal::RepeatedField { field: shorten(&name) },
+        JsonFault::Invalid(error) => error,
+    };
+    if let Some(problem) = other_encoding(body) {
+        return Refusal::MalformedJson { line: 1, column: 1, problem: problem.to_owned() };
+    }
     if error.is_data() {
         return Refusal::InvalidJson;
     }
@@ -188,7 +198,25 @@ fn invalid_json(error: &serde_json::Error) -> Refusal {
     Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
 }
 
-/// Maximum length in characters to which an unknown name is truncated before it is compared and reported.
+/// Returns the description of a text that is not in UTF-8, or `None` if its first bytes are usual for UTF-8.
+fn other_encoding(body: &[u8]) -> Option<&'static str> {
+    match body {
+        [0xEF, 0xBB, 0xBF, ..] => Some("a byte order mark (leave it out)"),
+        [0x1F, 0x8B, ..] => Some("gzip data (send the body uncompressed)"),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => Some("zstd data (send the body uncompressed)"),
+        [0x78, 0x01 | 0x5E | 0x9C | 0xDA, ..] => Some("zlib data (send the body uncompressed)"),
+        [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] | [0, ..] | [_, 0, ..] => {
+            Some("text in UTF-16 or UTF-32 (send the body in UTF-8)")
+        }
+        _ => None,
+    }
+}
+
+fn shorten(name: &str) -> String {
+    name.chars().take(NAME_LENGTH_MAX).collect()
+}
+
+/// Maximum length in characters to which an unknown or repeated name is truncated before it is compared and reported.
 const NAME_LENGTH_MAX: usize = 64;
 
 #[cfg(test)]
@@ -214,7 +242,7 @@ mod tests {
             (b"{\"to\":secret}", "expected value at line 1, column 7"),
             (b"{}}", "trailing characters at line 1, column 3"),
             (b"\xff", "expected value at line 1, column 1"),
-            ("\u{feff}{}".as_bytes(), "expected value at line 1, column 1"),
+            ("\u{feff}{}".as_bytes(), "a byte order mark (leave it out) at line 1, column 1"),
         ];
         for (body, problem) in bodies {
             let refusal = Fields::parse(body).unwrap_err();
@@ -222,6 +250,42 @@ mod tests {
             let expected = format!("the body is not valid JSON: {problem}; send a JSON object");
             assert_eq!(refusal.to_string(), expected);
         }
+    }
+
+    #[test]
+    fn a_body_in_another_encoding_is_named() {
+        let bodies: [(&[u8], &str); 7] = [
+            (b"\xff\xfe{\0}\0", "UTF-16"),
+            (b"\xfe\xff\0{\0}", "UTF-16"),
+            (b"{\0}\0", "UTF-16"),
+            (b"\0{\0}", "UTF-16"),
+            (b"\x1f\x8b\x08\0", "gzip"),
+            (b"\x28\xb5\x2f\xfd\0", "zstd"),
+            (b"\x78\x9c\xab\0", "zlib"),
+        ];
+        for (body, named) in bodies {
+            let refusal = Fields::parse(body).unwrap_err();
+            assert_eq!(refusal.code(), Code::InvalidJson);
+            assert!(refusal.to_string().contains(named), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn two_equal_members_are_refused_at_each_depth() {
+        for (body, name) in [
+            (r#"{"to":"a","to":"b"}"#, "to"),
+            (r#"{"to":"a","to":"a"}"#, "to"),
+            (r#"{"to":null,"to":null}"#, "to"),
+            (r#"{"to":1,"\u0074o":1}"#, "to"),
+            (r#"{"a":{"b":[{"c":1,"d":2,"c":[]}]}}"#, "c"),
+            (r#"{"a":[[{"":1,"":2}]]}"#, ""),
+        ] {
+            let refusal = Fields::parse(body.as_bytes()).unwrap_err();
+            assert_eq!(refusal, Refusal::RepeatedField { field: name.to_owned() }, "{body}");
+        }
+        let different = r#"{"a":{"a":1,"A":2},"b":[{"a":1},{"a":1.5}],"c":-1,"d":true,"e":"\u0061"}"#;
+        let members = Fields::parse(different.as_bytes()).unwrap().members;
+        assert_eq!(Value::Object(members), serde_json::from_str::<Value>(different).unwrap());
     }
 
     #[test]

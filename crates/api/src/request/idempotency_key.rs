@@ -4,16 +4,12 @@
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use sealpost_domain::{IdempotencyKey, Refusal};
 
-use super::fields::invalid;
+use super::{fields::invalid, single_header::single_header};
 
 /// Returns the idempotency key, or `None` without the header. Refuses a malformed or repeated header as
 /// `INVALID_FIELD`.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Refusal> {
-    let mut values = headers.get_all(IDEMPOTENCY_KEY);
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(invalid(NAME, "must be given once"));
-    }
+    let Some(value) = single_header(headers, IDEMPOTENCY_KEY, NAME)? else { return Ok(None) };
     let text = text_of(value).ok_or_else(malformed)?;
     IdempotencyKey::parse(&text).map(Some).map_err(|fault| invalid(NAME, fault.to_string()))
 }

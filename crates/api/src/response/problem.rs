@@ -43,8 +43,24 @@ pub enum Problem {
     },
     /// The request body could not be read, for example because the connection broke.
     BodyUnreadable,
+    /// The head of the first request did not arrive in time.
+    HeadTimeout,
+    /// The head of the request exceeds a limit.
+    HeadTooLarge {
+        /// The maximum size or number.
+        limit: usize,
+        /// The unit of the limit: bytes or headers.
+        unit: &'static str,
+    },
     /// The HTTP library refused the request with this status.
     Http(StatusCode),
+    /// The request is not valid HTTP/1.1.
+    InvalidHttp {
+        /// The header that has the error; `None` if the error is elsewhere.
+        field: Option<&'static str>,
+        /// The error. With a header, it continues a sentence that starts with the header: "must be sent once".
+        problem: &'static str,
+    },
     /// The path exists, but does not accept this method.
     MethodNotAllowed {
         /// The only method of the path.
@@ -63,6 +79,11 @@ pub enum Problem {
         error: Error,
         /// The rate limits of the key; `None` if the request did not reach the rate check.
         limits: Option<Box<RateLimit>>,
+    },
+    /// The request body is compressed.
+    UnsupportedCoding {
+        /// The name of the content coding, shortened if it is long.
+        name: String,
     },
     /// The content type of the request body is not JSON.
     UnsupportedMediaType,
@@ -107,6 +128,13 @@ impl Problem {
         if let Self::MethodNotAllowed { allowed } = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
         }
+        if let Self::BodyUnreadable = self {
+            // The end of the body is unknown, so no further request can follow.
+            response.force_close();
+        }
+        if let Self::UnsupportedCoding { .. } = self {
+            response.insert_header((header::ACCEPT_ENCODING, "identity"));
+        }
         if let Some(seconds) = self.retry_after_s() {
             response.insert_header((header::RETRY_AFTER, seconds));
         }
@@ -133,7 +161,7 @@ impl Problem {
             detail: self.detail(),
             code,
             request_id,
-            field: self.refusal().and_then(Refusal::field),
+            field: self.field(),
             members: self.refusal().map(Members::of),
         }
     }
@@ -144,6 +172,13 @@ impl Problem {
             Self::Lost => true,
             Self::Service { error, .. } => !matches!(error, Error::Refused(_)),
             _ => false,
+        }
+    }
+
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::InvalidHttp { field, .. } => *field,
+            other => other.refusal().and_then(Refusal::field),
         }
     }
 
@@ -188,7 +223,11 @@ impl Problem {
             Self::AccountThrottled { .. } | Self::AddressThrottled { .. } => {
                 Code::RateLimitExceeded
             }
-            Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
+            Self::BodyTimeout | Self::HeadTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => {
+                Code::RequestTimeout
+            }
+            Self::HeadTooLarge { .. } => Code::HeadersTooLarge,
+            Self::InvalidHttp { .. } => Code::InvalidHttp,
             Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
                 Code::PayloadTooLarge
             }
@@ -196,7 +235,7 @@ impl Problem {
             Self::BodyUnreadable => Code::InvalidJson,
             Self::Http(status) => {
                 if status.is_client_error() {
-                    Code::InvalidJson
+                    Code::InvalidHttp
                 } else {
                     Code::InternalError
                 }
@@ -206,7 +245,9 @@ impl Problem {
             Self::Service { error, .. } => {
                 error.refusal().map_or(Code::InternalError, Refusal::code)
             }
-            Self::UnsupportedMediaType => Code::UnsupportedMediaType,
+            Self::UnsupportedCoding { .. } | Self::UnsupportedMediaType => {
+                Code::UnsupportedMediaType
+            }
         }
     }
 
@@ -224,7 +265,21 @@ impl Problem {
             Self::BodyTooLarge { limit } => {
                 format!("the body is over the limit of {limit} bytes; send less")
             }
-            Self::BodyUnreadable => "the connection broke within the body; send the request again".into(),
+            Self::BodyUnreadable => {
+                "the body ended early, or its chunked coding is invalid; send the request again".into()
+            }
+            Self::HeadTimeout => {
+                "no complete request head arrived in time; send the whole request at once".into()
+            }
+            Self::HeadTooLarge { limit, unit } => {
+                format!("the head of the request is over the limit of {limit} {unit}; send fewer or shorter headers")
+            }
+            Self::InvalidHttp { field: Some(field), problem } => {
+                format!("the header {field} {problem}; correct the header and send the request again")
+            }
+            Self::InvalidHttp { field: None, problem } => {
+                format!("the request is not valid HTTP/1.1: {problem}")
+            }
             Self::Http(status) if status.is_client_error() => {
                 "the request is not valid HTTP; check its syntax".into()
             }
@@ -238,6 +293,9 @@ impl Problem {
             Self::Service { error, .. } if error.is_in_doubt() => IN_DOUBT.to_owned(),
             Self::Service { error, .. } => {
                 error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)
+            }
+            Self::UnsupportedCoding { name } => {
+                format!("the content coding {name} is not supported; send the body uncompressed, without Content-Encoding")
             }
             Self::UnsupportedMediaType => {
                 "the content type of the body is not JSON; send JSON with Content-Type: application/json".into()

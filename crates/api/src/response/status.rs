@@ -8,6 +8,7 @@ pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
     use {Code as C, StatusCode as S};
     match code {
         C::InvalidField => (S::BAD_REQUEST, "A field has an unacceptable value"),
+        C::InvalidHttp => (S::BAD_REQUEST, "The request is not valid HTTP/1.1"),
         C::InvalidJson => (S::BAD_REQUEST, "The body is not a JSON object"),
         C::MissingField => (S::BAD_REQUEST, "A required field is missing"),
         C::RawDidRejected => (S::BAD_REQUEST, "A raw DID is not accepted"),
@@ -31,6 +32,9 @@ pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
         C::HandleTaken => (S::CONFLICT, "The handle is taken"),
         C::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "The body or the message is too large"),
         C::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "The content type is not JSON"),
+        C::HeadersTooLarge => {
+            (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "The head of the request is too large")
+        }
         C::BadgeDeniedDrift => (S::UNPROCESSABLE_ENTITY, "Drift exceeds the hard limit"),
         C::BadgeDeniedThresholds => (S::UNPROCESSABLE_ENTITY, "A purity threshold is unmet"),
         C::ComplianceCircuitFailed => {

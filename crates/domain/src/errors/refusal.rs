@@ -180,6 +180,12 @@ pub enum Refusal {
         /// confidential.
         problem: String,
     },
+    /// The body has two members with the same name in one object.
+    #[error("{field} is given twice in the body; send it once")]
+    RepeatedField {
+        /// Name of the member, shortened if it is long.
+        field: String,
+    },
     /// The body contains a JSON field unknown to the endpoint.
     #[error("{field} is an unknown field; did you mean {nearest}?")]
     UnknownField {
@@ -223,9 +229,10 @@ impl Refusal {
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
-            Self::HandleReserved | Self::InvalidField { .. } | Self::UnknownField { .. } => {
-                Code::InvalidField
-            }
+            Self::HandleReserved
+            | Self::InvalidField { .. }
+            | Self::RepeatedField { .. }
+            | Self::UnknownField { .. } => Code::InvalidField,
             Self::InsufficientScope { .. } => Code::InsufficientScope,
             Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
@@ -277,7 +284,7 @@ impl Refusal {
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RecipientRefuses => Some("to"),
-            Self::UnknownField { field, .. } => Some(field.as_str()),
+            Self::RepeatedField { field } | Self::UnknownField { field, .. } => Some(field.as_str()),
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
-//! Wraps the stream of one client connection. Limits the bytes that were received and not yet processed, and closes the
-//! connection if a newer connection evicts it.
+//! Wraps the stream of one client connection. Passes one request at a time to the HTTP library, limits the bytes that were
+//! received and not yet processed, and closes the connection if a newer connection evicts it.
 //!
 //! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head, and even more of a body that
 //! the handler has not consumed.
@@ -7,38 +7,52 @@
 use std::{
     io,
     pin::{Pin, pin},
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use actix_rt::time::{Sleep, sleep};
-use sealpost_api::ConnectionRecord;
+use sealpost_api::{ConnectionProblems, ConnectionRecord, Problem};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::anonymous::Membership;
+use super::{
+    anonymous::Membership,
+    request_framing::RequestFraming,
+    response_record::{ResponseRecord, ResponseStage},
+};
 
 /// The stream of one client connection, with limits on received bytes that were not processed yet.
 pub(super) struct ClientStream<S> {
     stream: S,
+    problems: Arc<ConnectionProblems>,
     record: ConnectionRecord,
+    response: ResponseRecord,
     /// The connection's place in the set of anonymous connections; `None` after the client has authenticated.
     membership: Option<Membership>,
     head_bytes_max: usize,
-    /// Number of bytes that were read since the last progress. Progress means that a request began, a part of a body
-    /// was consumed, or a byte of a response was written.
+    framing: RequestFraming,
+    /// Received bytes that were not passed on: an incomplete head, or the next requests.
+    held: Vec<u8>,
+    /// Number of bytes at the start of `held` that may be passed on.
+    passable: usize,
+    /// Whether the client has closed its side of the connection.
+    has_input_ended: bool,
+    /// Number of bytes that were passed on since the last progress. Progress means that a request began, a part of a
+    /// body was consumed, or a byte of a response was written.
     waiting: usize,
     /// Whether reading has paused once since the last progress, so that the HTTP library could parse all waiting bytes.
     has_yielded: bool,
-    has_responded: bool,
     /// Whether a response cannot be written now, because the client does not read.
     is_write_blocked: bool,
-    refusal: Option<HeadRefusal>,
+    /// `Some` once the connection ends by a decision of this stream.
+    ending: Option<Ending>,
 }
 
-/// The steps that end a connection with a request head that is too large.
-enum HeadRefusal {
-    /// Writing the response. The value is the rest of the response.
-    Responding(&'static [u8]),
+/// The steps that end a connection.
+enum Ending {
+    /// Writing a response. The value is the rest of the response.
+    Responding(Vec<u8>),
     /// Reading and dropping input until a timeout. If a socket is closed with unread input, the client may lose the
     /// response.
     Discarding(Pin<Box<Sleep>>),
@@ -47,31 +61,47 @@ enum HeadRefusal {
 /// The amount of input that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
+    /// Reads nothing, because the response is written and the client sends a body that is not consumed.
+    End,
     /// Reads nothing until the handler consumes a part of the body, or the client reads its responses.
     Pause,
-    Refused,
     /// Reads nothing until the HTTP library has parsed the previous bytes.
     Yield,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
-    pub(super) fn new(stream: S, membership: Option<Membership>, head_bytes_max: usize) -> Self {
+    pub(super) fn new(
+        stream: S,
+        problems: Arc<ConnectionProblems>,
+        membership: Option<Membership>,
+        head_bytes_max: usize,
+    ) -> Self {
         Self {
             stream,
+            problems,
             record: ConnectionRecord::default(),
+            response: ResponseRecord::default(),
             membership,
             head_bytes_max,
+            framing: RequestFraming::new(),
+            held: Vec::new(),
+            passable: 0,
+            has_input_ended: false,
             waiting: 0,
             has_yielded: false,
-            has_responded: false,
             is_write_blocked: false,
-            refusal: None,
+            ending: None,
         }
     }
 
     /// Returns the record through which the HTTP handlers report the progress of this connection.
     pub(super) fn record(&self) -> &ConnectionRecord {
         &self.record
+    }
+
+    /// Returns the record of the response to the current request.
+    pub(super) fn response(&self) -> &ResponseRecord {
+        &self.response
     }
 
     fn allowance(&mut self) -> Allowance {
@@ -86,7 +116,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
                 Allowance::Yield
             }
             0 if is_in_request || self.is_write_blocked => Allowance::Pause,
-            0 => Allowance::Refused,
+            0 => Allowance::End,
             left => Allowance::Bytes(left),
         }
     }
@@ -107,64 +137,196 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Reads at most `left` bytes from the client, and counts them as waiting (not yet processed).
-    fn poll_some(
+    /// Passes on the next bytes of the current request.
+    fn poll_request(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if self.ending.is_some() {
+                return self.poll_end(cx);
+            }
+            if self.framing.is_broken() && self.passable == 0 {
+                return Poll::Ready(Ok(()));
+            }
+            if self.framing.is_complete() && self.passable == 0 {
+                if !self.may_begin_next() {
+                    return self.poll_ahead(cx, buf);
+                }
+                self.framing = RequestFraming::new();
+                self.response.set(ResponseStage::Awaited);
+                self.reset();
+            }
+            let left = match self.allowance() {
+                Allowance::Bytes(left) => left,
+                Allowance::End => {
+                    self.ending = Some(Ending::Responding(Vec::new()));
+                    continue;
+                }
+                Allowance::Pause => {
+                    self.record.wake_on_progress(cx.waker());
+                    return Poll::Pending;
+                }
+                Allowance::Yield => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+            };
+            if self.pass_held(buf, left) {
+                return Poll::Ready(Ok(()));
+            }
+            if self.ending.is_none() {
+                let left = left.min(self.head_bytes_max.saturating_sub(self.held.len()));
+                let count = ready!(self.poll_socket(cx, buf, left))?;
+                if count == 0 || self.pass_received(buf, count) {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+    }
+
+    /// Returns true if the response is written, and the connection stays open for the next request.
+    fn may_begin_next(&self) -> bool {
+        let is_responded = self.response.stage() == ResponseStage::Complete;
+        is_responded && !self.is_write_blocked && !self.framing.is_last()
+    }
+
+    /// Passes on at most `left` bytes of `held`. Returns false if more bytes must be received before.
+    fn pass_held(&mut self, buf: &mut ReadBuf<'_>, left: usize) -> bool {
+        if self.passable == 0 && !self.held.is_empty() {
+            match self.framing.pass(&mut self.held) {
+                Ok(count) => self.passable = count,
+                Err(problem) => self.refuse(&problem),
+            }
+            if self.passable == 0 && self.held.len() >= self.head_bytes_max {
+                let limit = self.head_bytes_max;
+                self.refuse(&Problem::HeadTooLarge { limit, unit: "bytes" });
+            }
+        }
+        let count = self.passable.min(left).min(buf.remaining());
+        buf.put_slice(self.held.get(..count).unwrap_or_default());
+        self.held.drain(..count);
+        if self.held.is_empty() {
+            self.held = Vec::new();
+        }
+        self.passable = self.passable.saturating_sub(count);
+        self.waiting = self.waiting.saturating_add(count);
+        count > 0
+    }
+
+    /// Passes on those of the last `count` bytes in `buf` that belong to the current request. Holds the others. Returns
+    /// false if no byte may be passed on.
+    fn pass_received(&mut self, buf: &mut ReadBuf<'_>, count: usize) -> bool {
+        let start = buf.filled().len().saturating_sub(count);
+        let received = buf.filled_mut().get_mut(start..).unwrap_or_default();
+        // If a part of a head is in `held`, the received bytes continue this head.
+        let checked = if self.held.is_empty() { self.framing.pass(received) } else { Ok(0) };
+        let passed = *checked.as_ref().unwrap_or(&0);
+        let end = start.saturating_add(passed);
+        self.held.extend_from_slice(buf.filled().get(end..).unwrap_or_default());
+        buf.set_filled(end);
+        if let Err(problem) = checked {
+            self.refuse(&problem);
+        }
+        self.waiting = self.waiting.saturating_add(passed);
+        passed > 0
+    }
+
+    /// Receives the next requests while the response to the current request is not written yet.
+    fn poll_ahead(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let left = self.head_bytes_max.saturating_sub(self.held.len());
+            if self.has_input_ended && self.held.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            if self.has_input_ended || left == 0 {
+                return Poll::Pending;
+            }
+            let start = buf.filled().len();
+            ready!(self.poll_socket(cx, buf, left))?;
+            self.held.extend_from_slice(buf.filled().get(start..).unwrap_or_default());
+            buf.set_filled(start);
+        }
+    }
+
+    /// Receives at most `left` bytes, and returns their number.
+    fn poll_socket(
         &mut self,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
         left: usize,
-    ) -> Poll<io::Result<()>> {
+    ) -> Poll<io::Result<usize>> {
+        if self.has_input_ended {
+            return Poll::Ready(Ok(0));
+        }
         let before = buf.filled().len();
-        let read = if buf.remaining() <= left {
-            pin!(&mut self.stream).poll_read(cx, buf)
+        if buf.remaining() <= left {
+            ready!(pin!(&mut self.stream).poll_read(cx, buf))?;
         } else {
             let mut part = ReadBuf::new(buf.initialize_unfilled_to(left));
-            let read = pin!(&mut self.stream).poll_read(cx, &mut part);
+            ready!(pin!(&mut self.stream).poll_read(cx, &mut part))?;
             let count = part.filled().len();
             buf.advance(count);
-            read
-        };
-        self.waiting = self.waiting.saturating_add(buf.filled().len().saturating_sub(before));
-        read
+        }
+        let count = buf.filled().len().saturating_sub(before);
+        self.has_input_ended = count == 0;
+        Poll::Ready(Ok(count))
     }
 
-    /// Responds with status 431 to a request head that is too large, then discards further input. Finally completes
-    /// with no bytes read, so that the HTTP library sees the end of the input.
-    fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Ends the connection with an error response.
+    fn refuse(&mut self, problem: &Problem) {
+        if self.ending.is_none() {
+            let response = self.problems.message(problem, &self.held);
+            self.ending = Some(Ending::Responding(response));
+        }
+    }
+
+    /// Writes the rest of the last response, and discards further input. Finally completes with no bytes read, so that
+    /// the HTTP library sees the end of the input.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
-            match &mut self.refusal {
-                None => {
-                    let response = if self.has_responded { &[] } else { HEAD_TOO_LARGE };
-                    self.refusal = Some(HeadRefusal::Responding(response));
-                }
-                Some(HeadRefusal::Responding([])) => {
+            match &mut self.ending {
+                None => return Poll::Ready(Ok(())),
+                Some(Ending::Responding(rest)) if rest.is_empty() => {
                     ready!(pin!(&mut self.stream).poll_flush(cx))?;
-                    self.refusal = Some(HeadRefusal::Discarding(Box::pin(sleep(DISCARD_TIMEOUT))));
+                    ready!(pin!(&mut self.stream).poll_shutdown(cx))?;
+                    self.ending = Some(Ending::Discarding(Box::pin(sleep(DISCARD_TIMEOUT))));
                 }
-                Some(HeadRefusal::Responding(rest)) => {
+                Some(Ending::Responding(rest)) => {
                     let written = ready!(pin!(&mut self.stream).poll_write(cx, rest))?;
-                    *rest = rest.get(written.max(1)..).unwrap_or_default();
+                    rest.drain(..written);
                 }
-                Some(HeadRefusal::Discarding(end)) => {
-                    if end.as_mut().poll(cx).is_ready() {
+                Some(Ending::Discarding(end)) => {
+                    if self.has_input_ended || end.as_mut().poll(cx).is_ready() {
                         return Poll::Ready(Ok(()));
                     }
                     let mut bytes = [0; 1024];
                     let mut dropped = ReadBuf::new(&mut bytes);
                     ready!(pin!(&mut self.stream).poll_read(cx, &mut dropped))?;
-                    if dropped.filled().is_empty() {
-                        return Poll::Ready(Ok(()));
-                    }
+                    self.has_input_ended = dropped.filled().is_empty();
                 }
             }
         }
+    }
+
+    /// Replaces the response that the HTTP library writes without a handler. Such responses have no body.
+    fn poll_replace(&mut self, cx: &mut Context<'_>, response: &[u8]) -> Poll<io::Result<usize>> {
+        let is_timeout = response.get(..12).is_some_and(|line| line.ends_with(b" 408"));
+        self.refuse(if is_timeout {
+            &Problem::HeadTimeout
+        } else {
+            &Problem::InvalidHttp { field: None, problem: "the path or a header has a wrong form" }
+        });
+        while let Some(Ending::Responding(rest)) = &mut self.ending
+            && !rest.is_empty()
+        {
+            let written = ready!(pin!(&mut self.stream).poll_write(cx, rest))?;
+            rest.drain(..written);
+        }
+        Poll::Ready(Ok(response.len()))
     }
 
     fn note_write(&mut self, cx: &Context<'_>, written: &Poll<io::Result<usize>>) {
         self.note_blocked(cx, written.is_pending());
         if matches!(written, Poll::Ready(Ok(1..))) {
             self.reset();
-            self.has_responded = true;
         }
         if self.record.is_authenticated() {
             self.membership = None;
@@ -187,21 +349,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for ClientStream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        let allowance = if this.refusal.is_some() { Allowance::Refused } else { this.allowance() };
-        let read = match allowance {
-            Allowance::Bytes(left) => this.poll_some(cx, buf, left),
-            Allowance::Pause => {
-                this.record.wake_on_progress(cx.waker());
-                Poll::Pending
-            }
-            Allowance::Refused => this.poll_refused(cx),
-            Allowance::Yield => {
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-        };
-        if read.is_pending() { this.poll_evicted(cx) } else { read }
+        let read = self.poll_request(cx, buf);
+        if read.is_pending() { self.poll_evicted(cx) } else { read }
     }
 }
 
@@ -211,39 +360,39 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = pin!(&mut self.stream).poll_write(cx, buf);
+        let is_without_handler = self.response.stage() == ResponseStage::Awaited;
+        let written = if is_without_handler {
+            self.poll_replace(cx, buf)
+        } else {
+            pin!(&mut self.stream).poll_write(cx, buf)
+        };
         self.note_write(cx, &written);
         if written.is_pending() { self.poll_evicted(cx) } else { written }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = pin!(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.note_write(cx, &written);
-        if written.is_pending() { self.poll_evicted(cx) } else { written }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = pin!(&mut self.stream).poll_flush(cx);
         self.note_blocked(cx, flushed.is_pending());
+        if !self.held.is_empty() && self.framing.is_complete() && self.may_begin_next() {
+            cx.waker().wake_by_ref();
+        }
         if flushed.is_pending() { self.poll_evicted(cx) } else { flushed }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = pin!(&mut self.stream).poll_shutdown(cx);
+        // Further requests are not executed. The client may have sent them before it has read the response.
+        if self.framing.is_last() && self.ending.is_none() {
+            self.ending = Some(Ending::Responding(Vec::new()));
+        }
+        let shut = if self.ending.is_some() {
+            self.poll_end(cx)
+        } else {
+            pin!(&mut self.stream).poll_shutdown(cx)
+        };
         if shut.is_pending() { self.poll_evicted(cx) } else { shut }
     }
 }
 
-const HEAD_TOO_LARGE: &[u8] =
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of body bytes that were read from the socket and not yet consumed by a handler. The largest HTML form
 /// must fit, because the web pages do not report consumed bytes.
@@ -253,19 +402,24 @@ const BODY_WAITING_MAX: usize = 32 * 1024;
 mod tests {
     use std::task::Waker;
 
+    use sealpost_domain::{Clock, Timestamp};
+
     use super::*;
 
-    /// A client that sends endlessly.
+    /// A client that sends the head of a request, and then endlessly more bytes.
     struct Endless {
+        head: &'static [u8],
         reads_responses: bool,
     }
 
     impl AsyncRead for Endless {
         fn poll_read(
-            self: Pin<&mut Self>,
+            mut self: Pin<&mut Self>,
             _cx: &mut Context<'_>,
             buf: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
+            let head = std::mem::take(&mut self.head);
+            buf.put_slice(head);
             buf.put_slice(&vec![b'a'; buf.remaining()]);
             Poll::Ready(Ok(()))
         }
@@ -286,6 +440,19 @@ mod tests {
 
         fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             Poll::Ready(Ok(()))
+        }
+    }
+
+    fn stream(head: &'static [u8], reads_responses: bool) -> ClientStream<Endless> {
+        let problems = ConnectionProblems::new(String::new(), Arc::new(FixedClock));
+        ClientStream::new(Endless { head, reads_responses }, Arc::new(problems), None, 1000)
+    }
+
+    struct FixedClock;
+
+    impl Clock for FixedClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_millis(0)
         }
     }
 
@@ -312,7 +479,8 @@ mod tests {
 
     #[test]
     fn a_body_waits_in_the_socket_until_it_is_consumed() {
-        let mut stream = ClientStream::new(Endless { reads_responses: true }, None, 1000);
+        let mut stream =
+            stream(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", true);
         let record = stream.record().clone();
         assert_eq!(read_once(&mut stream), Some(1000), "at most the limit of a head is read");
         assert_eq!(read_once(&mut stream), None);
@@ -324,14 +492,23 @@ mod tests {
     }
 
     #[test]
-    fn requests_wait_in_the_socket_while_the_client_reads_no_response() {
-        let mut stream = ClientStream::new(Endless { reads_responses: false }, None, 1000);
-        let mut cx = Context::from_waker(Waker::noop());
-        assert!(pin!(&mut stream).poll_write(&mut cx, b"response").is_pending());
-        assert_eq!(read_all(&mut stream), 1000);
+    fn one_request_at_a_time_is_passed_on() {
+        let two = b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n";
+        let mut stream = stream(two, true);
+        assert_eq!((read_once(&mut stream), read_all(&mut stream)), (Some(27), 0));
+        stream.response().set(ResponseStage::Begun);
         assert_eq!(read_all(&mut stream), 0);
-        stream.stream.reads_responses = true;
-        assert!(pin!(&mut stream).poll_write(&mut cx, b"response").is_ready());
-        assert_eq!(read_once(&mut stream), Some(1000));
+        stream.response().set(ResponseStage::Complete);
+        assert_eq!((read_once(&mut stream), read_all(&mut stream)), (Some(31), 0));
+    }
+
+    #[test]
+    fn requests_wait_in_the_socket_while_the_client_reads_no_response() {
+        let mut stream = stream(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /next", false);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert_eq!(read_all(&mut stream), 27);
+        stream.response().set(ResponseStage::Complete);
+        assert!(pin!(&mut stream).poll_write(&mut cx, b"response").is_pending());
+        assert_eq!((read_all(&mut stream), stream.held.len()), (0, 1000));
     }
 }

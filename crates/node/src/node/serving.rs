@@ -4,7 +4,7 @@
 use std::{net::TcpListener, sync::Arc};
 
 use actix_web::{App, dev::ServerHandle, middleware::from_fn, web};
-use sealpost_api::{AdminState, ApiState};
+use sealpost_api::{AdminState, ApiState, ConnectionProblems};
 use sealpost_web::{ConsoleState, WebState};
 
 use crate::{
@@ -23,6 +23,7 @@ pub(super) fn serve_api(
     certificate: Option<&Arc<ReloadableCertificate>>,
     anonymous: Arc<AnonymousConnections>,
 ) -> Result<(ServerHandle, web::Data<WebState>), NodeError> {
+    let bounds = bounds(settings, workers(settings), anonymous, &api);
     let pages = web::Data::new(WebState::new(api.clone(), settings.web.clone()));
     let served = pages.clone();
     let make = move || {
@@ -34,9 +35,8 @@ pub(super) fn serve_api(
             .configure(sealpost_web::routes(served.clone()))
             .default_service(web::to(sealpost_api::no_such_path))
     };
-    let workers = settings.http.workers.map_or_else(cores, usize::from);
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
-    let handle = listening::serve(socket, tls, bounds(settings, workers, anonymous), make)
+    let handle = listening::serve(socket, tls, bounds, make)
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))?;
     Ok((handle, pages))
 }
@@ -48,6 +48,7 @@ pub(super) fn serve_operations(
     state: OperationsState,
     console: Option<web::Data<AdminState>>,
 ) -> Result<ServerHandle, NodeError> {
+    let bounds = bounds(settings, 1, anonymous_connections(settings), &state.api);
     let state = web::Data::new(state);
     let console = console.map(|admin| {
         let pages = web::Data::new(ConsoleState::new(admin.clone()));
@@ -62,7 +63,6 @@ pub(super) fn serve_operations(
                 .configure(sealpost_web::console_routes(pages.clone())),
         }
     };
-    let bounds = bounds(settings, 1, anonymous_connections(settings));
     listening::serve(socket, None, bounds, make).map_err(|error| {
         NodeError::Address(Failure::caused("the operations address cannot be served", error))
     })
@@ -78,12 +78,18 @@ pub(super) fn anonymous_connections(settings: &Settings) -> Arc<AnonymousConnect
     )
 }
 
-fn bounds(settings: &Settings, workers: usize, anonymous: Arc<AnonymousConnections>) -> Bounds {
+fn bounds(
+    settings: &Settings,
+    workers: usize,
+    anonymous: Arc<AnonymousConnections>,
+    api: &ApiState,
+) -> Bounds {
     let http = &settings.http;
     Bounds {
         workers,
         connections_max: http.max_connections,
         anonymous,
+        problems: Arc::new(ConnectionProblems::from(api)),
         handshake_within: http.tls_handshake_timeout,
         head_bytes_max: http.max_head_bytes,
         progress_within: http.connection_timeout,
@@ -91,8 +97,9 @@ fn bounds(settings: &Settings, workers: usize, anonymous: Arc<AnonymousConnectio
     }
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+fn workers(settings: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    settings.http.workers.map_or_else(cores, usize::from)
 }
 
 /// Time in seconds for active requests to complete when the node stops. Webhook requests may take another 20 s

@@ -3,7 +3,7 @@
 mod rejection;
 pub(crate) mod same_site;
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -21,13 +21,17 @@ pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// Reads the fields of a form. Returns `None` if the form is malformed, too long, or not received `within` the
-    /// given time.
+    /// given time. Also returns `None` if a field is repeated, except for check boxes.
     pub(crate) async fn read(
         fields: UrlEncoded<Vec<(String, String)>>,
         within: Duration,
     ) -> Option<Self> {
         let fields = tokio::time::timeout(within, fields.limit(FORM_LEN_MAX)).await;
-        fields.ok()?.ok().map(Self)
+        let fields = fields.ok()?.ok()?;
+        let mut names = HashSet::new();
+        let is_unique = |name| CHECK_BOXES.contains(&name) || names.insert(name);
+        let is_valid = fields.iter().map(|(name, _)| name.as_str()).all(is_unique);
+        is_valid.then_some(Self(fields))
     }
 
     /// Returns a field without surrounding white space. A missing field is empty.
@@ -67,5 +71,8 @@ impl FromRequest for Form {
         })
     }
 }
+
+/// The groups of check boxes, which have one field for each checked box.
+const CHECK_BOXES: [&str; 2] = ["events", "selected"];
 
 const FORM_LEN_MAX: usize = 16 * 1024;

@@ -45,6 +45,15 @@ pub(crate) fn response_on(socket: &mut TcpStream) -> String {
     String::from_utf8_lossy(&response).into_owned()
 }
 
+/// Reads until the server closes the connection.
+pub(crate) fn read_to_end(socket: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match socket.read_to_end(&mut bytes) {
+        Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => panic!("no end: {error}"),
+        _ => bytes,
+    }
+}
+
 /// Returns the status code of an HTTP response.
 #[track_caller]
 pub(crate) fn status_of(response: &str) -> u16 {

@@ -1,0 +1,62 @@
+//! Error responses for bytes that are no HTTP request, which therefore reach no handler.
+
+use std::{fmt, sync::Arc};
+
+use sealpost_domain::Clock;
+
+use super::{
+    access_log::count_refusal,
+    request_id::{X_REQUEST_ID, valid_or_new},
+};
+use crate::{response::Problem, state::ApiState};
+
+/// Writes the error responses of a server for bytes that are no HTTP request.
+pub struct ConnectionProblems {
+    base_url: String,
+    clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for ConnectionProblems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionProblems").finish_non_exhaustive()
+    }
+}
+
+impl From<&ApiState> for ConnectionProblems {
+    fn from(app: &ApiState) -> Self {
+        Self::new(app.base_url.clone(), Arc::clone(&app.clock))
+    }
+}
+
+impl ConnectionProblems {
+    /// Creates the writer for a service with this public URL.
+    pub fn new(base_url: String, clock: Arc<dyn Clock>) -> Self {
+        Self { base_url, clock }
+    }
+
+    /// Renders a whole HTTP response that closes the connection. `received` is the input that is refused. A valid
+    /// `X-Request-Id` in the input is kept.
+    pub fn message(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
+        count_refusal(problem);
+        let id = valid_or_new(sent_id(received), || self.clock.now());
+        let (status, document) = (Problem::status_of(problem.code()), problem.document(&self.base_url, &id));
+        let body = serde_json::to_string(&document).unwrap_or_default();
+        let length = body.len();
+        let body = if received.starts_with(b"HEAD ") { "" } else { &*body };
+        format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
+             connection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\
+             {X_REQUEST_ID}: {id}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+}
+
+/// Returns the value of the first `X-Request-Id` in a request head that may be invalid or incomplete.
+fn sent_id(received: &[u8]) -> Option<&[u8]> {
+    received.split(|byte| *byte == b'\n').take_while(|line| *line != b"\r").find_map(|line| {
+        let (name, value) = line.split_at_checked(X_REQUEST_ID.as_str().len())?;
+        let value = value.strip_prefix(b":")?;
+        name.eq_ignore_ascii_case(X_REQUEST_ID.as_ref()).then(|| value.trim_ascii())
+    })
+}

@@ -1,0 +1,21 @@
+//! Reads headers that a request may have once.
+
+use actix_web::http::header::{AsHeaderName, HeaderMap, HeaderValue};
+use sealpost_domain::Refusal;
+
+use super::fields::invalid;
+
+/// Returns the value of a header, or `None` without the header. Refuses a repeated header as `INVALID_FIELD` with this
+/// name, even if the values are equal: proxies and libraries would use different values.
+pub(super) fn single_header<'a>(
+    headers: &'a HeaderMap,
+    header: impl AsHeaderName,
+    name: &'static str,
+) -> Result<Option<&'a HeaderValue>, Refusal> {
+    let mut values = headers.get_all(header);
+    let value = values.next();
+    if values.next().is_some() {
+        return Err(invalid(name, "must be sent once"));
+    }
+    Ok(value)
+}

@@ -1,0 +1,110 @@
+//! Parses JSON objects whose member names are unique (RFC 7493, section 2.3). Other parsers would use either of two
+//! equal members, so the service refuses such an object.
+
+use std::{cell::Cell, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// An error in a JSON text.
+pub(super) enum JsonFault {
+    /// An object has two members with this name.
+    Repeated(String),
+    Invalid(serde_json::Error),
+}
+
+/// Parses an object. At each depth, refuses two members with the same name. Names are equal if they are equal without
+/// escapes.
+pub(super) fn parse_object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
+    let repeated = Cell::default();
+    let mut parser = serde_json::Deserializer::from_slice(text);
+    let parsed = parser.deserialize_map(ObjectVisitor(&repeated));
+    let parsed = parsed.and_then(|members| parser.end().map(|()| members));
+    parsed.map_err(|error| repeated.take().map_or(JsonFault::Invalid(error), JsonFault::Repeated))
+}
+
+/// The name of a repeated member, for the error.
+type Repeated = Cell<Option<String>>;
+
+/// Reads an object.
+struct ObjectVisitor<'a>(&'a Repeated);
+
+/// Reads any value.
+#[derive(Clone, Copy)]
+struct ValueVisitor<'a>(&'a Repeated);
+
+impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            if members.contains_key(&name) {
+                self.0.set(Some(name));
+                return Err(A::Error::custom("a repeated member"));
+            }
+            members.insert(name, access.next_value_seed(ValueVisitor(self.0))?);
+        }
+        Ok(members)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueVisitor<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = access.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        ObjectVisitor(self.0).visit_map(access).map(Value::Object)
+    }
+}

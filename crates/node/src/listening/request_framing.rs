@@ -1,0 +1,83 @@
+//! Finds the ends of the requests on a connection, so that the HTTP library gets one request at a time.
+//!
+//! The HTTP library parses pipelined requests ahead. It would then execute requests after `Connection: close`, and
+//! would write the response to one request by the method and the `Connection` header of the next one.
+
+use sealpost_api::Problem;
+
+use super::{
+    chunked_body::ChunkedBody,
+    request_head::{BodyFraming, RequestHead},
+};
+
+/// The current request of a connection, and the part of this request that is received next.
+#[derive(Debug)]
+pub(super) struct RequestFraming {
+    part: RequestPart,
+    is_last: bool,
+}
+
+#[derive(Debug)]
+enum RequestPart {
+    Head,
+    Chunked(ChunkedBody),
+    Length(u64),
+    UntilClose,
+}
+
+impl RequestFraming {
+    /// Expects the first request of a connection.
+    pub(super) fn new() -> Self {
+        Self { part: RequestPart::Head, is_last: false }
+    }
+
+    /// Returns true if no byte of the request was passed on, because its head is not complete.
+    pub(super) fn is_in_head(&self) -> bool {
+        matches!(self.part, RequestPart::Head)
+    }
+
+    /// Returns true if all bytes of the request were passed on.
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.part, RequestPart::Length(0) | RequestPart::Chunked(ChunkedBody::End))
+    }
+
+    /// Returns true if the body cannot be read to its end, because its chunked coding is broken.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self.part, RequestPart::Chunked(ChunkedBody::Broken))
+    }
+
+    /// Returns true if the connection closes after the response to this request.
+    pub(super) fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// Returns the number of bytes at the start of `bytes` that the HTTP library may get: bytes of this request, whose
+    /// head must be complete.
+    pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, Problem> {
+        let mut passed = 0;
+        if self.is_in_head() {
+            let Some(RequestHead { length, body, is_last }) = RequestHead::parse(bytes)? else {
+                return Ok(0);
+            };
+            self.is_last = is_last;
+            self.part = match body {
+                BodyFraming::Chunked => RequestPart::Chunked(ChunkedBody::START),
+                BodyFraming::Length(length) => RequestPart::Length(length),
+                BodyFraming::UntilClose => RequestPart::UntilClose,
+            };
+            passed = length;
+        }
+        let rest = bytes.get(passed..).unwrap_or_default();
+        let of_body = match &mut self.part {
+            RequestPart::Head => 0,
+            RequestPart::Chunked(body) => body.scan(rest),
+            RequestPart::Length(missing) => {
+                let count = usize::try_from(*missing).map_or(rest.len(), |all| all.min(rest.len()));
+                *missing = missing.saturating_sub(u64::try_from(count).unwrap_or(*missing));
+                count
+            }
+            RequestPart::UntilClose => rest.len(),
+        };
+        Ok(passed.saturating_add(of_body))
+    }
+}
