@@ -16,7 +16,11 @@ fn a_message_with_two_texts_is_not_sent(database: &Database) {
     let client = server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let post = |body: &str| {
-        client.post("/v1/channel/send").by(&alice).body("application/json", body.as_bytes()).response()
+        client
+            .post("/v1/channel/send")
+            .by(&alice)
+            .body("application/json", body.as_bytes())
+            .response()
     };
     for (members, field) in [
         (r#""message":"one","message":"two""#, "message"),
@@ -62,7 +66,11 @@ fn operators_may_send_a_member_once() {
         assert_eq!((problem.status, &problem.json()["field"]), (400, &json!("reason")), "{path}");
         let twice = ops.post(path).header("Authorization", &Staff::Alice.authorization());
         let twice = twice.header("Authorization", "Bearer x").json(&json!({})).response();
-        assert_eq!((twice.status, &twice.json()["field"]), (400, &json!("Authorization")), "{path}");
+        assert_eq!(
+            (twice.status, &twice.json()["field"]),
+            (400, &json!("Authorization")),
+            "{path}"
+        );
     }
 }
 
@@ -111,7 +119,8 @@ fn a_repeated_header_is_refused_in_the_order_of_the_checks() {
 fn a_compressed_body_is_refused_by_the_name_of_its_coding() {
     let server = Database::embedded().serve();
     let client = server.client();
-    let gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\xca\x49\x4c\x4a\xcd\x51\xb2\x52\x4a\x54\xaa\x05\0";
+    let gzip =
+        b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\xca\x49\x4c\x4a\xcd\x51\xb2\x52\x4a\x54\xaa\x05\0";
     let post = |coding: &str, body: &[u8]| {
         let request = client.post("/v1/did/activate").body("application/json", body);
         request.header("Content-Encoding", coding).response()

@@ -124,7 +124,8 @@ fn only_the_last_of_several_requests_is_answered_with_close() {
 #[test]
 fn the_response_to_a_pipelined_request_follows_its_own_method() {
     let server = Database::embedded().serve();
-    let (get, head) = ("GET /docs HTTP/1.1\r\nHost: x\r\n", "HEAD /docs HTTP/1.1\r\nHost: x\r\n\r\n");
+    let (get, head) =
+        ("GET /docs HTTP/1.1\r\nHost: x\r\n", "HEAD /docs HTTP/1.1\r\nHost: x\r\n\r\n");
     let bytes = format!("{head}{get}\r\n{get}Connection: close\r\n\r\n{head}");
     let responses = talk(&server.url, bytes.as_bytes());
     assert_eq!(statuses(&responses), [200; 3]);
@@ -157,7 +158,10 @@ fn nothing_after_an_upgrade_or_a_tunnel_is_executed() {
     let server = Database::embedded().serve();
     let before = server.metric(ACTIVATIONS);
     for (first, status) in [
-        ("GET /v1/ping HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 200),
+        (
+            "GET /v1/ping HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+            200,
+        ),
         ("CONNECT sealpost.example:443 HTTP/1.1\r\nHost: sealpost.example:443\r\n\r\n", 404),
     ] {
         let mut socket = connect(&server.url);
@@ -206,8 +210,18 @@ fn bytes_that_are_no_request_get_a_problem_document() {
         (&format!("{head}Host: x\r\nHost: x\r\n\r\n"), 400, "INVALID_HTTP", "Host"),
         (&format!("{head}Host: a b\r\n\r\n"), 400, "INVALID_HTTP", "Host"),
         (&format!("{head}Host: a/b\r\n\r\n"), 400, "INVALID_HTTP", "Host"),
-        (&format!("{head}Host: x\r\nContent-Length: -1\r\n\r\n"), 400, "INVALID_HTTP", "Content-Length"),
-        (&format!("{head}Host: x\r\nTransfer-Encoding: gzip\r\n\r\n"), 400, "INVALID_HTTP", "Transfer-Encoding"),
+        (
+            &format!("{head}Host: x\r\nContent-Length: -1\r\n\r\n"),
+            400,
+            "INVALID_HTTP",
+            "Content-Length",
+        ),
+        (
+            &format!("{head}Host: x\r\nTransfer-Encoding: gzip\r\n\r\n"),
+            400,
+            "INVALID_HTTP",
+            "Transfer-Encoding",
+        ),
         (post, 400, "INVALID_HTTP", "Content-Length"),
         (&many, 431, "HEADERS_TOO_LARGE", "96 headers"),
         (&large, 431, "HEADERS_TOO_LARGE", "16384 bytes"),
@@ -260,7 +274,9 @@ fn a_refused_head_keeps_the_request_id_of_the_client() {
 fn each_allowed_form_of_host_and_target_is_accepted() {
     let server: Server = Database::embedded().serve();
     for host in ["x", "x:80", "EXAMPLE.com.", "[::1]:8080", "", "a_b", "127.0.0.1", "a%20b"] {
-        for target in ["/v1/ping", "http://x/v1/ping", "HTTP://X:80/v1/ping", "http://[::1]/v1/ping?a"] {
+        for target in
+            ["/v1/ping", "http://x/v1/ping", "HTTP://X:80/v1/ping", "http://[::1]/v1/ping?a"]
+        {
             let bytes =
                 format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
             assert_eq!(statuses(&talk(&server.url, bytes.as_bytes())), [200], "{host} {target}");

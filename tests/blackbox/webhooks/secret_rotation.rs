@@ -3,11 +3,12 @@
 use serde_json::json;
 use standardwebhooks::Webhook;
 
-use crate::support::{Database, Receiver, WebhookRequest, on_both, text};
+use crate::support::{Browser, Database, Receiver, WebhookRequest, on_both, text};
 
 on_both!(
     both_secrets_verify_during_the_overlap,
     an_expired_secret_signs_no_more_requests,
+    a_fifth_replacement_is_refused_and_every_secret_still_signs,
     replaced_secrets_survive_a_rotation_of_the_key_encryption_key,
 );
 
@@ -53,6 +54,37 @@ fn an_expired_secret_signs_no_more_requests(database: &Database) {
     let request = receiver.await_requests(1).remove(0);
     assert!(verifies(&request, &text(&rotated, "secret")));
     assert!(!verifies(&request, &text(&registered, "secret")));
+}
+
+fn a_fifth_replacement_is_refused_and_every_secret_still_signs(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let registered = client.register(&bob, &receiver.url);
+    let id = &registered["webhook_id"];
+    let rotate = json!({"action": "rotate_secret", "webhook_id": id});
+    let mut secrets = vec![text(&registered, "secret")];
+    let mut oldest = String::new();
+    for _ in 0..4 {
+        let rotated = client.manage(&bob, &rotate).ok();
+        secrets.push(text(&rotated, "secret"));
+        oldest = text(rotated["retiring"].as_array().unwrap().last().unwrap(), "expires_at");
+    }
+    for response in [
+        client.manage(&bob, &rotate),
+        client.act(&bob, "/v1/webhooks/rotate-secret", &json!({"webhook_id": id})),
+    ] {
+        let problem = response.refused(403, "QUOTA_EXCEEDED");
+        assert!(text(&problem, "detail").contains(&oldest), "{oldest}: {problem}");
+    }
+    let browser = Browser::sign_in(client, &bob);
+    let page = format!("/dashboard/keys/{}/webhooks/{}", bob.key, text(&registered, "webhook_id"));
+    let form = format!("form_token={}&do=rotate_secret", browser.form_token());
+    let refused = browser.post(&page, &form, "same-origin");
+    assert!(String::from_utf8_lossy(&refused.body).contains(&oldest), "{refused:?}");
+    client.send(&alice, &bob.key, "x").ok();
+    let request = receiver.await_requests(1).remove(0);
+    assert!(secrets.iter().all(|secret| verifies(&request, secret)));
 }
 
 fn replaced_secrets_survive_a_rotation_of_the_key_encryption_key(database: &Database) {

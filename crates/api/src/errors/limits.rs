@@ -59,6 +59,7 @@ pub(super) const QUOTA_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
         "The account would store more than 10 GiB (by default) of sealed envelopes that its keys have sent.",
         "The key would have more than 16 webhooks.",
         "The key would have more than 100 valid badges.",
+        "Four replaced secrets of a webhook still sign its events; `detail` names the time when the oldest ends.",
         "A list of the key's policy would have more than 1,000 keys.",
     ],
     remedies: &[

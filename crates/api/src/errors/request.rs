@@ -47,7 +47,9 @@ pub(super) const INVALID_HTTP: ErrorDocumentation = ErrorDocumentation {
         "`Transfer-Encoding` is not `chunked`, or sent together with `Content-Length`.",
         "The client speaks another protocol: HTTP/2 without TLS, or `http://` on a port with TLS.",
     ],
-    remedies: &["Use an HTTP library for HTTP/1.1. With hand-written requests, correct what `detail` names."],
+    remedies: &[
+        "Use an HTTP library for HTTP/1.1. With hand-written requests, correct what `detail` names.",
+    ],
     retry: Retry::Changed,
     example: || Problem::InvalidHttp { field: Some("Host"), problem: "must be sent once" },
 };

@@ -71,7 +71,7 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }
-    let comes_before_the_limits = matches!(status, 401 | 405 | 408 | 415 | 500 | 503);
+    let comes_before_the_limits = matches!(status, 401 | 405 | 408 | 415 | 431 | 500 | 503);
     if operation.credentials.has_key() && !comes_before_the_limits {
         names.extend(RATE_LIMIT);
     }
@@ -97,10 +97,12 @@ fn by_status(codes: impl Iterator<Item = Code>) -> BTreeMap<u16, Vec<Code>> {
 }
 
 /// Error codes that every GET endpoint can return.
-const OF_GET: &[Code] = &[Code::MethodNotAllowed];
+const OF_GET: &[Code] = &[Code::MethodNotAllowed, Code::InvalidHttp, Code::HeadersTooLarge];
 /// Error codes that every POST endpoint can return. Most concern the request body.
 const OF_POST: &[Code] = &[
     Code::MethodNotAllowed,
+    Code::InvalidHttp,
+    Code::HeadersTooLarge,
     Code::InvalidJson,
     Code::RequestTimeout,
     Code::PayloadTooLarge,

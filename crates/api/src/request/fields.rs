@@ -283,7 +283,8 @@ mod tests {
             let refusal = Fields::parse(body.as_bytes()).unwrap_err();
             assert_eq!(refusal, Refusal::RepeatedField { field: name.to_owned() }, "{body}");
         }
-        let different = r#"{"a":{"a":1,"A":2},"b":[{"a":1},{"a":1.5}],"c":-1,"d":true,"e":"\u0061"}"#;
+        let different =
+            r#"{"a":{"a":1,"A":2},"b":[{"a":1},{"a":1.5}],"c":-1,"d":true,"e":"\u0061"}"#;
         let members = Fields::parse(different.as_bytes()).unwrap().members;
         assert_eq!(Value::Object(members), serde_json::from_str::<Value>(different).unwrap());
     }

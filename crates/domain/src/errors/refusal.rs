@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{code::Code, detail};
-use crate::{CircuitReport, KeyStatus, TokenScope, UnmetThreshold, Window};
+use crate::{CircuitReport, KeyStatus, Timestamp, TokenScope, UnmetThreshold, Window};
 
 /// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what
 /// the caller can do.
@@ -194,6 +194,16 @@ pub enum Refusal {
         /// The accepted field with the most similar name.
         nearest: &'static str,
     },
+    /// The webhook has the maximum number of replaced secrets that still sign its events.
+    #[error(
+        "{limit} replaced secrets of this webhook still sign its events; replace the secret again from {possible_at}, when the oldest of them ends"
+    )]
+    RetiringSecrets {
+        /// Maximum number of replaced secrets that still sign.
+        limit: usize,
+        /// Time from which the oldest of these secrets no longer signs.
+        possible_at: Timestamp,
+    },
     /// The disk of the embedded database is almost full, so the service stores no new messages and identities.
     #[error(
         "the disk of the service is almost full, so it stores no messages and opens no identities until the operator frees space; nothing was stored; try again later"
@@ -240,7 +250,9 @@ impl Refusal {
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,
             Self::MissingField { .. } => Code::MissingField,
             Self::MonthlyLimitExceeded { .. } => Code::MonthlyLimitExceeded,
-            Self::QuotaExceeded { .. } | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
+            Self::QuotaExceeded { .. }
+            | Self::RetiringSecrets { .. }
+            | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
             Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected { .. } => Code::RawDidRejected,
             Self::RecipientRefuses => Code::RecipientRefuses,
@@ -284,7 +296,9 @@ impl Refusal {
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RecipientRefuses => Some("to"),
-            Self::RepeatedField { field } | Self::UnknownField { field, .. } => Some(field.as_str()),
+            Self::RepeatedField { field } | Self::UnknownField { field, .. } => {
+                Some(field.as_str())
+            }
             _ => None,
         }
     }

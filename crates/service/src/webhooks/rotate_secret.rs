@@ -43,7 +43,10 @@ impl Core {
             let Some(webhook) = tx.lock_webhook(key, &id)? else {
                 return Ok(Err(Refusal::WebhookNotFound));
             };
-            let retiring = self.retire(webhook.secret, webhook.retiring);
+            let retiring = match self.retire(webhook.secret, webhook.retiring) {
+                Ok(retiring) => retiring,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
             tx.set_secrets(&id, &wrapped, &retiring)?;
             let detail = Some(format!("signing secret of {id}"));
             self.record(tx, origin, ActivityKind::SecretReplaced, detail)?;
@@ -57,14 +60,23 @@ impl Core {
         })
     }
 
-    /// Returns the replaced secrets with which the service still signs, newest first. Drops expired secrets, and the
-    /// oldest secrets above the maximum number.
-    fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
+    /// Returns the replaced secrets with which the service still signs, newest first. Drops expired secrets. Refuses more
+    /// secrets than the maximum number, because each secret was promised to sign until its expiry.
+    fn retire(
+        &self,
+        replaced: Wrapped,
+        mut before: Vec<RetiringSecret>,
+    ) -> Result<Vec<RetiringSecret>, Refusal> {
         let now = self.clock.now();
         let until = now.plus(self.settings.secret_overlap);
         before.insert(0, RetiringSecret { secret: replaced, until });
         before.retain(|secret| secret.until > now);
-        before.truncate(self.settings.retiring_secrets_max);
-        before
+        let limit = self.settings.retiring_secrets_max;
+        match before.last() {
+            Some(oldest) if before.len() > limit => {
+                Err(Refusal::RetiringSecrets { limit, possible_at: oldest.until })
+            }
+            _ => Ok(before),
+        }
     }
 }

@@ -47,10 +47,11 @@ impl Action for RotateWebhookSecret {
             .describe(Tag::Webhooks, "Replace the secret of a webhook", DESCRIPTION)
             .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
-            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+            .refuses(&[Code::MissingField, Code::QuotaExceeded, Code::WebhookNotFound])
     }
 }
 
 const DESCRIPTION: &str = "\
 Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can \
-change to the new one.";
+change to the new one. At most four replaced secrets sign at a time: the fifth replacement within 24 hours is refused with \
+`QUOTA_EXCEEDED`, and `detail` names the time from which it is possible.";
