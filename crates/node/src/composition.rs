@@ -5,7 +5,7 @@
 pub(crate) mod base_urls;
 pub(crate) mod database;
 
-use std::{fs, fs::File, path::Path, sync::Arc};
+use std::{fs::File, path::Path, sync::Arc};
 
 use sealpost_domain::{Clock, ports::StoreError};
 use sealpost_service::{Issuer, Parts, Refresher, Sealpost, unlock};
@@ -18,7 +18,7 @@ use crate::{
     clock::SystemClock,
     embedded::{data_folder, disk_reserve::DiskReserve},
     error::{Failure, NodeError, database_error},
-    files::{circuits, reserved_handles},
+    files::{circuits, regular_file, reserved_handles},
     journal::{keeper::JournalKeeper, record::Journal, recovery::recover_and_attach},
     keys::{source::KeySource, watch::KeyFileWatch},
     settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
@@ -254,9 +254,10 @@ fn address_policy(settings: &Settings) -> AddressPolicy {
 /// Makes webhook requests trust the certificate authorities of a PEM file in addition to the public ones.
 fn add_roots(settings: &mut DispatcherSettings, file: &Path) -> Result<(), NodeError> {
     let message = || format!("--webhook-extra-roots {} cannot be used", file.display());
-    let pem = fs::read(file).map_err(|error| start_error(message(), error))?;
-    let roots =
-        sealpost_webhooks::read_roots(&pem).map_err(|error| start_error(message(), error))?;
+    let pem = regular_file::read_text(file, ROOTS_BYTES_MAX)
+        .map_err(|error| start_error(message(), error))?;
+    let roots = sealpost_webhooks::read_roots(pem.as_bytes())
+        .map_err(|error| start_error(message(), error))?;
     settings.extra_roots.extend(roots);
     Ok(())
 }
@@ -267,3 +268,6 @@ fn start_error(
 ) -> NodeError {
     NodeError::Start(Failure::caused(message, cause))
 }
+
+/// Maximum size of the file of additional certificate authorities in bytes.
+const ROOTS_BYTES_MAX: u64 = 4_194_304;

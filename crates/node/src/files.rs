@@ -2,5 +2,6 @@
 
 pub mod circuits;
 pub(crate) mod console;
+pub mod regular_file;
 pub(crate) mod reserved_handles;
 pub mod secret_file;

@@ -26,7 +26,7 @@ pub use clock::SystemClock;
 pub use composition::database::open_database;
 pub use embedded::restore::{Restored, restore};
 pub use error::{Failure, NodeError, database_error};
-pub use files::{circuits, secret_file};
+pub use files::{circuits, regular_file, secret_file};
 pub use journal::{
     Journal, JournalCompleted, JournalRecovery, attach_for_command, complete_journal,
     recover_database,

@@ -37,7 +37,7 @@ use actix_web::{
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
 use sealpost_api::{ConnectionProblems, Problem};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 pub(crate) use self::anonymous::AnonymousConnections;
@@ -228,7 +228,10 @@ mod tests {
             workers: 1,
             connections_max: 1,
             anonymous: AnonymousConnections::new(1, 1, Vec::new()),
-            problems: Arc::new(ConnectionProblems::new(String::new(), Arc::new(crate::clock::SystemClock))),
+            problems: Arc::new(ConnectionProblems::new(
+                String::new(),
+                Arc::new(crate::clock::SystemClock),
+            )),
             handshake_within: Duration::ZERO,
             head_bytes_max: 1,
             progress_within: Duration::ZERO,

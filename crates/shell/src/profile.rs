@@ -62,6 +62,11 @@ impl ProfileFile {
     pub(crate) fn load(&self) -> Result<Profile, ShellError> {
         let Self(file, name) = self;
         let mode = match fs::metadata(file) {
+            Ok(metadata) if !metadata.is_file() => {
+                let file = file.display();
+                let message = format!("{file} is no regular file: move it away and log in again");
+                return Err(ShellError::Invalid(message));
+            }
             Ok(metadata) => metadata.permissions().mode(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ShellError::NoProfile(name.clone()));

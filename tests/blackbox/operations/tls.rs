@@ -20,7 +20,8 @@ use rustls::{
 use tempfile::TempDir;
 
 use crate::support::{
-    Authority, Database, Issued, SOON, Server, binary, eventually, exchange, on_both, run, status_of, text,
+    Authority, Database, Issued, SOON, Server, binary, eventually, exchange, on_both, run,
+    status_of, text,
 };
 
 on_both!(a_file_without_certificate_authorities_is_rejected);

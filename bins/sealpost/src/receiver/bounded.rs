@@ -1,6 +1,8 @@
 //! Reads the input files of `sealpost verify` and `sealpost listen`, up to a maximum size.
 
-use std::{fs::File, io::Read as _, path::Path};
+use std::{io::Read as _, path::Path};
+
+use sealpost_node::regular_file;
 
 use crate::fault::Fault;
 
@@ -8,7 +10,7 @@ use crate::fault::Fault;
 /// `role` names the file in the error, for example "the DID document".
 pub(super) fn read(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
-    let read = File::open(path)
+    let read = regular_file::open(path)
         .and_then(|file| file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes));
     read.map_err(|error| {
         Fault::usage(format!("{role} {} cannot be read: {error}", path.display()))

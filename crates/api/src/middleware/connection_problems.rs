@@ -39,7 +39,8 @@ impl ConnectionProblems {
     pub fn message(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
         count_refusal(problem);
         let id = valid_or_new(sent_id(received), || self.clock.now());
-        let (status, document) = (Problem::status_of(problem.code()), problem.document(&self.base_url, &id));
+        let (status, document) =
+            (Problem::status_of(problem.code()), problem.document(&self.base_url, &id));
         let body = serde_json::to_string(&document).unwrap_or_default();
         let length = body.len();
         let body = if received.starts_with(b"HEAD ") { "" } else { &*body };

@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     error::{Failure, NodeError},
+    files::regular_file,
     settings::DatabaseSettings,
 };
 
@@ -21,8 +22,8 @@ pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File,
         NodeError::Start(Failure::caused(message, error))
     };
     let mut options = File::options();
-    let file =
-        options.create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(cannot)?;
+    options.create(true).truncate(false).write(true).mode(0o600);
+    let file = regular_file::open_with(&mut options, &path).map_err(cannot)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::Error(error)) => Err(cannot(error)),

@@ -17,6 +17,8 @@ use std::{
 use rustix::fs::{FallocateFlags, fallocate};
 use sealpost_storage::Database;
 
+use crate::files::regular_file;
+
 /// Runs the thread that creates and deletes the reserve file. The thread ends when this value is stopped or dropped.
 pub(crate) struct DiskReserve(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
@@ -93,8 +95,9 @@ impl ReserveKeeper {
             self.is_held = false;
         } else if !self.is_held && free >= self.free_to_begin && self.size > 0 {
             let mut options = OpenOptions::new();
-            let file = options.create(true).truncate(false).write(true).mode(0o600);
-            fallocate(file.open(&self.file)?, FallocateFlags::empty(), 0, self.size)?;
+            options.create(true).truncate(false).write(true).mode(0o600);
+            let file = regular_file::open_with(&mut options, &self.file)?;
+            fallocate(file, FallocateFlags::empty(), 0, self.size)?;
             self.is_held = true;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -16,6 +16,7 @@ use crate::{
     clock::SystemClock,
     embedded::data_folder,
     error::{Failure, NodeError, database_error},
+    files::regular_file,
     journal::{JournalRecovery, recover_database},
     settings::DatabaseSettings,
 };
@@ -74,8 +75,9 @@ pub fn restore(
 }
 
 fn copy_to(backup: &Path, copy: &Path) -> io::Result<PathBuf> {
-    fs::copy(backup, copy)?;
-    fs::set_permissions(copy, fs::Permissions::from_mode(0o600))?;
+    let mut options = File::options();
+    let mut written = options.write(true).create_new(true).mode(0o600).open(copy)?;
+    io::copy(&mut regular_file::open(backup)?, &mut written)?;
     Ok(copy.to_owned())
 }
 

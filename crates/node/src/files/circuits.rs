@@ -2,11 +2,12 @@
 //! jurisdiction requires. An invalid file prevents the start. On reload, an invalid file is logged, and the current
 //! circuits stay in use.
 
-use std::{fs::File, io::Read as _, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use sealpost_domain::Circuits;
 use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
 
+use super::regular_file;
 use crate::error::{Failure, NodeError};
 
 /// Reads the compliance circuits of a file. Returns the built-in circuits if `file` is `None`.
@@ -19,14 +20,7 @@ pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
         let message = format!("the circuits file {path} cannot be read");
         NodeError::Circuits(Failure::caused(message, error))
     };
-    let mut text = String::new();
-    let handle = File::open(file).map_err(cannot)?;
-    handle.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(cannot)?;
-    if u64::try_from(text.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
-        return Err(NodeError::Circuits(Failure::new(format!(
-            "the circuits file {path} is longer than {FILE_BYTES_MAX} bytes: give a smaller file"
-        ))));
-    }
+    let text = regular_file::read_text(file, FILE_BYTES_MAX).map_err(cannot)?;
     parse_circuits(&text).map_err(|fault| {
         let message = format!("the circuits file {path} cannot be used");
         NodeError::Circuits(Failure::caused(message, fault))

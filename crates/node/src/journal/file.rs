@@ -13,7 +13,7 @@ use std::{
 use sealpost_domain::{Timestamp, ports::JournaledAct};
 
 use super::line::{Entry, Header};
-use crate::embedded::data_folder;
+use crate::{embedded::data_folder, files::regular_file};
 
 /// The readable content of a journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,9 +80,10 @@ pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
 
 /// Reads a journal file. `None` if the file does not exist or is empty.
 pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> {
-    match fs::read(path) {
-        Ok(bytes) if bytes.is_empty() => Ok(None),
-        Ok(bytes) => parse(&bytes).map(Some).ok_or(JournalFault::NoJournal),
+    let mut bytes = Vec::new();
+    match regular_file::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(0) => Ok(None),
+        Ok(_) => parse(&bytes).map(Some).ok_or(JournalFault::NoJournal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -94,7 +95,7 @@ pub(crate) fn search_marks(
     path: &Path,
     searched: SearchedMarks,
 ) -> Result<SearchedMarks, JournalFault> {
-    let mut file = match File::open(path) {
+    let mut file = match regular_file::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(SearchedMarks::default());
         }
@@ -240,9 +241,11 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
 }
 
 fn open_or_create(path: &Path) -> io::Result<File> {
-    match options().open(path) {
+    match regular_file::open_with(&mut options(), path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match create(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options().open(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                regular_file::open_with(&mut options(), path)
+            }
             done => done,
         },
         done => done,

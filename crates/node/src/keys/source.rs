@@ -9,7 +9,7 @@ use super::new_line;
 use crate::{
     embedded::data_folder,
     error::{Failure, NodeError},
-    files::secret_file,
+    files::{regular_file, secret_file},
     settings::{EmbeddedPaths, KeySettings},
 };
 
@@ -87,7 +87,7 @@ impl<'a> KeySource<'a> {
                 read_file(file)
             }
             Self::File(file) => read_file(file),
-            Self::Text(text) => Keyring::parse(text).map_err(|fault| {
+            Self::Text(text) => Keyring::parse(regular_file::without_mark(text)).map_err(|fault| {
                 NodeError::Keys(Failure::caused("SEALPOST_KEK is not a list of keys", fault))
             }),
         }

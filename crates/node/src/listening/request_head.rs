@@ -88,7 +88,10 @@ impl<'a> HeadFields<'a> {
                     return Err(refuse("Host", "must be sent once"));
                 }
                 if !header.value.iter().all(|byte| is_host_byte(*byte)) {
-                    return Err(refuse("Host", "must be a host name or an IP address, with or without a port"));
+                    return Err(refuse(
+                        "Host",
+                        "must be a host name or an IP address, with or without a port",
+                    ));
                 }
                 self.has_host = true;
             }
@@ -129,7 +132,10 @@ impl<'a> HeadFields<'a> {
     /// Refuses heads whose body has no certain end (RFC 9112, section 6.3), and heads without `Host`.
     fn check(&self) -> Result<(), Problem> {
         if self.is_chunked && self.content_length.is_some() {
-            return Err(refuse("Transfer-Encoding", "must not be sent together with Content-Length"));
+            return Err(refuse(
+                "Transfer-Encoding",
+                "must not be sent together with Content-Length",
+            ));
         }
         if self.is_chunked && self.is_http_1_0 {
             return Err(refuse("Transfer-Encoding", "needs HTTP/1.1"));
@@ -186,7 +192,9 @@ fn refuse_syntax(error: Error) -> Problem {
         Error::HeaderName => "a header name is invalid: names have no spaces, and end at the colon",
         Error::HeaderValue => "a header value has a control character",
         Error::NewLine => "a line of the head does not end with CR LF",
-        Error::TooManyHeaders => return Problem::HeadTooLarge { limit: HEADERS_MAX, unit: "headers" },
+        Error::TooManyHeaders => {
+            return Problem::HeadTooLarge { limit: HEADERS_MAX, unit: "headers" };
+        }
         Error::Version => "the version is not HTTP/1.1",
         Error::Status | Error::Token => {
             "the first line is not `METHOD PATH HTTP/1.1`; percent-encode spaces in the path"

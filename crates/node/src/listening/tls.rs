@@ -18,7 +18,7 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::{
     error::{Failure, NodeError},
-    metrics, secret_file,
+    metrics, regular_file, secret_file,
     settings::TlsFiles,
 };
 
@@ -137,14 +137,12 @@ pub fn read(files: &TlsFiles) -> Result<ServerCertificate, NodeError> {
 
 /// Reads the certificates of a PEM file. Rejects a file without a certificate.
 pub fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NodeError> {
-    let cannot = |error: rustls::pki_types::pem::Error| {
-        NodeError::Tls(Failure::caused(
-            format!("the certificate file {} cannot be read", file.display()),
-            error,
-        ))
-    };
-    let read = CertificateDer::pem_file_iter(file).map_err(cannot)?;
-    let certificates = read.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
+    let message = || format!("the certificate file {} cannot be read", file.display());
+    let text = regular_file::read_text(file, CHAIN_BYTES_MAX)
+        .map_err(|error| NodeError::Tls(Failure::caused(message(), error)))?;
+    let certificates = CertificateDer::pem_slice_iter(text.as_bytes()).collect::<Result<_, _>>();
+    let certificates: Vec<_> =
+        certificates.map_err(|error| NodeError::Tls(Failure::caused(message(), error)))?;
     if certificates.is_empty() {
         return Err(no_certificate(file));
     }
@@ -162,3 +160,6 @@ fn validity(certificate: &CertificateDer<'_>) -> Option<(Timestamp, Timestamp)> 
     let validity = parsed.validity();
     Some((instant(validity.not_before.timestamp()), instant(validity.not_after.timestamp())))
 }
+
+/// Maximum size of a file of certificates in bytes.
+const CHAIN_BYTES_MAX: u64 = 4_194_304;

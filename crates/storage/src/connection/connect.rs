@@ -116,6 +116,7 @@ fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFaul
 fn make_private(path: &Path) -> io::Result<()> {
     let of_path =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    require_regular(path).map_err(of_path)?;
     match OpenOptions::new().create_new(true).write(true).mode(PRIVATE).open(path) {
         Ok(_file) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -131,6 +132,20 @@ fn make_private(path: &Path) -> io::Result<()> {
     };
     if found.permissions().mode() & 0o777 != PRIVATE {
         fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(of_path)?;
+    }
+    Ok(())
+}
+
+/// Refuses anything but regular files in the places of the database and its write-ahead log, because reading a pipe
+/// would wait forever.
+fn require_regular(path: &Path) -> io::Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        if fs::metadata(&name).is_ok_and(|found| !found.is_file()) {
+            let message = format!("{} is no regular file: move it away", name.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
     }
     Ok(())
 }

@@ -49,7 +49,9 @@ pub(crate) fn response_on(socket: &mut TcpStream) -> String {
 pub(crate) fn read_to_end(socket: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     match socket.read_to_end(&mut bytes) {
-        Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => panic!("no end: {error}"),
+        Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => {
+            panic!("no end: {error}")
+        }
         _ => bytes,
     }
 }

@@ -9,8 +9,11 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use crate::error::{Failure, NodeError};
-use crate::keys::new_line;
+use crate::{
+    error::{Failure, NodeError},
+    files::regular_file,
+    keys::new_line,
+};
 
 /// A key file that is locked for a rotation.
 pub(super) struct KeyFile {
@@ -30,7 +33,7 @@ impl KeyFile {
         let path = fs::canonicalize(path).map_err(cannot)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(PRIVATE);
-        let lock = options.open(beside(&path, "lock")).map_err(cannot)?;
+        let lock = regular_file::open_with(&mut options, &beside(&path, "lock")).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::Error(error)) => Err(cannot(error)),
