@@ -153,7 +153,7 @@ fn a_form_with_two_values_for_a_field_changes_nothing() {
     let server = Database::embedded().serve();
     let client = server.client();
     let alice = client.new_identity();
-    let browser = Browser::sign_in(&client, &alice);
+    let browser = Browser::sign_in(client, &alice);
     let form = |labels: &str| format!("form_token={}&{labels}", browser.form_token());
     let path = "/dashboard/keys";
     let twice = browser.post(path, &form("label=one&label=two"), "same-origin");

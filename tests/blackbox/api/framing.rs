@@ -39,8 +39,8 @@ impl Message {
     }
 }
 
-/// Sends the bytes, and reads all responses until the server closes the connection. `heads` are the methods of the
-/// requests, because a response to HEAD has no body.
+/// Sends the bytes, and reads all responses until the server closes the connection. Only the first request may be HEAD,
+/// whose response has no body.
 fn talk(url: &str, bytes: &[u8]) -> Vec<Message> {
     let mut socket = connect(url);
     socket.write_all(bytes).unwrap();
@@ -54,8 +54,9 @@ fn messages(mut rest: &str, is_head: bool) -> Vec<Message> {
         let mut message = Message { status, head: head.to_owned(), body: String::new() };
         let length = message.header("content-length").map_or(0, |length| length.parse().unwrap());
         let length = if is_head && found.is_empty() { 0 } else { length };
-        message.body = after[..length].to_owned();
-        rest = &after[length..];
+        let (body, next) = after.split_at(length);
+        body.clone_into(&mut message.body);
+        rest = next;
         found.push(message);
     }
     assert_eq!(rest, "");

@@ -120,6 +120,21 @@ fn keys_come_from_files_the_environment_and_a_did_document() {
 }
 
 #[test]
+fn a_text_file_may_have_a_byte_order_mark_but_a_body_is_exact() {
+    let (sound, file) = (Signed::with(&[SECRET], 0), private_file(&format!("\u{feff}{SECRET}")));
+    let key = format!("--secret-file={}", file.path().display());
+    let at = format!("--at={}", sound.timestamp);
+    let head = format!("\u{feff}{}", sound.head());
+    assert_eq!(verify(&head, &sound.body, &[&key, &at]).status, Some(0));
+    let marked = format!("\u{feff}{}", sound.body);
+    assert_eq!(verify(&head, &marked, &[&key, &at]).status, Some(1));
+    let document = private_file("\u{feff}[]");
+    let arguments = [&format!("--did-json={}", document.path().display()), &*at];
+    let ended = verify(&head, &sound.body, &arguments);
+    assert!(ended.stderr.contains("no DID document"), "{ended:?}");
+}
+
+#[test]
 fn input_that_cannot_be_checked_is_a_usage_error_without_secrets() {
     let request = Signed::with(&[SECRET], 0);
     let open = private_file(SECRET);

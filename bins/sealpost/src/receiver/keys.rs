@@ -14,7 +14,7 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let mut keys: Vec<ReceiverKey> =
         args.public_keys.iter().copied().map(ReceiverKey::Public).collect();
     for file in &args.did_documents {
-        let document = bounded::read("the DID document", file, KEY_FILE_BYTES_MAX)?;
+        let document = bounded::read_text("the DID document", file, KEY_FILE_BYTES_MAX)?;
         keys.extend(public_keys(&document, &file.display().to_string()).map_err(usage)?);
     }
     for file in &args.secret_files {

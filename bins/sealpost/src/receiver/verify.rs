@@ -16,8 +16,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     if keys.is_empty() {
         return Err(Fault::usage("the secret file is empty: write the whsec_ secret into it"));
     }
-    let head =
-        HeaderList::parse(&bounded::read("the header file", &args.headers, HEADERS_BYTES_MAX)?);
+    let head = HeaderList::parse(&bounded::read_text(
+        "the header file",
+        &args.headers,
+        HEADERS_BYTES_MAX,
+    )?);
     let body = bounded::read("the body file", &args.body, BODY_BYTES_MAX)?;
     let now = args.at.map_or_else(
         || SystemClock.now(),

@@ -1,7 +1,12 @@
 //! Error responses for bytes that are no HTTP request, which therefore reach no handler.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
 
+use actix_web::http::header::HttpDate;
 use sealpost_domain::Clock;
 
 use super::{
@@ -38,7 +43,10 @@ impl ConnectionProblems {
     /// `X-Request-Id` in the input is kept.
     pub fn message(&self, problem: &Problem, received: &[u8]) -> Vec<u8> {
         count_refusal(problem);
-        let id = valid_or_new(sent_id(received), || self.clock.now());
+        let now = self.clock.now();
+        let id = valid_or_new(sent_id(received), || now);
+        let millis = u64::try_from(now.as_millis()).unwrap_or_default();
+        let date = HttpDate::from(UNIX_EPOCH + Duration::from_millis(millis));
         let (status, document) =
             (Problem::status_of(problem.code()), problem.document(&self.base_url, &id));
         let body = serde_json::to_string(&document).unwrap_or_default();
@@ -47,7 +55,7 @@ impl ConnectionProblems {
         format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
              connection: close\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n\
-             {X_REQUEST_ID}: {id}\r\n\r\n{body}"
+             {X_REQUEST_ID}: {id}\r\ndate: {date}\r\n\r\n{body}"
         )
         .into_bytes()
     }

@@ -61,15 +61,15 @@ impl ChunkedBody {
                 Self::SizeEnd(size)
             }
             (Self::Size(Some(size)) | Self::Space(size), b'\t' | b' ') => Self::Space(size),
-            (Self::Size(Some(size)) | Self::Space(size), b';') => Self::Extension(size),
+            (Self::Size(Some(size)) | Self::Space(size), b';')
+            | (Self::Extension(size), b'\t' | b' '..=b'~' | 0x80..) => Self::Extension(size),
             (Self::Size(size), digit) => {
                 let digit = char::from(digit).to_digit(16).map(u64::from);
                 let size = size.unwrap_or(0).checked_mul(16);
                 let size = size.zip(digit).map(|(size, digit)| size.saturating_add(digit));
                 size.map_or(Self::Broken, |size| Self::Size(Some(size)))
             }
-            (Self::Extension(size), b'\t' | b' '..=b'~' | 0x80..) => Self::Extension(size),
-            (Self::SizeEnd(0), b'\n') | (Self::TrailerLf, b'\n') => Self::TrailerStart,
+            (Self::SizeEnd(0) | Self::TrailerLf, b'\n') => Self::TrailerStart,
             (Self::SizeEnd(size), b'\n') => Self::Data(size),
             (Self::DataCr, b'\r') => Self::DataLf,
             (Self::DataLf, b'\n') => Self::START,
