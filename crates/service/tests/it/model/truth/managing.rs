@@ -56,9 +56,11 @@ impl Truth {
         self.answer(caller, Act::Manage, |truth, key| {
             let (now, id) = (truth.now, id?);
             let retiring = &mut truth.webhook(key, id)?.retiring;
-            retiring.insert(0, now + DAY_MS);
             retiring.retain(|until| *until > now);
-            retiring.truncate(4);
+            if retiring.len() == 4 {
+                return Err(Refused::new("QUOTA_EXCEEDED"));
+            }
+            retiring.insert(0, now + DAY_MS);
             let retiring: Vec<_> =
                 retiring.iter().map(|until| json!({"expires_at": time(*until)})).collect();
             Ok(json!({"webhook_id": id, "retiring": retiring}))
