@@ -116,7 +116,7 @@ pub(crate) fn search_marks(
 /// Returns the header of the file. `None` if the file does not exist or is empty.
 pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalFault> {
     let mut first = Vec::new();
-    match File::open(path) {
+    match regular_file::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?.take(FIRST_LINE_MAX).read_to_end(&mut first)?,
     };
