@@ -64,7 +64,7 @@ impl AddressGuard {
             let runtime = actix_rt::Runtime::new().ok()?;
             let ips = runtime.block_on(new_resolver().resolve(&name)).ok()?;
             drop(permit);
-            sender.send(ips.iter().any(|ip| !policy.allows(*ip))).ok()
+            sender.send(policy.dialable(ips).is_none()).ok()
         };
         let spawned = thread::Builder::new().name("webhook-vet".to_owned()).spawn(lookup);
         spawned.is_ok() && receiver.recv_timeout(VET_TIMEOUT).unwrap_or(false)

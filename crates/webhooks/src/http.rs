@@ -1,11 +1,15 @@
 //! Sends webhook requests over HTTP/1.1 and reads the responses.
 //!
 //! [`client`] makes one request. [`target_sender`] holds the client and the signing keys of one target.
-//! [`sender_cache`] bounds the number of open connections. [`response`] reads responses.
+//! [`sender_cache`] bounds the number of open connections. [`connector`] opens them. [`response_framing`] decides what
+//! their bytes mean, and [`response`] reads the responses.
 
 pub(crate) mod client;
+mod connector;
 mod metrics;
 mod response;
+mod response_framing;
+pub(crate) mod response_stream;
 pub(crate) mod sender_cache;
 pub(crate) mod target_sender;
 pub(crate) mod tls;

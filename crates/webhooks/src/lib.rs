@@ -6,6 +6,7 @@
 //! - [`RetrySchedule`]: the pauses between attempts.
 //! - [`AddressPolicy`] and [`AddressGuard`]: the allowed URLs and addresses. Only public addresses are allowed, both at
 //!   registration and at every connection.
+//! - [`ResponseStream`]: a connection of the HTTP client awc that returns only final responses.
 //! - [`Dispatcher`]: accepts deliveries from the send path, claims due ones from the database, sends them and records
 //!   their outcomes.
 //!
@@ -41,7 +42,10 @@ mod tests;
 pub use self::{
     address_guard::{AddressGuard, AddressPolicy},
     dispatcher::{DispatchError, Dispatcher, Stats},
-    http::tls::{RootsFault, read_roots},
+    http::{
+        response_stream::ResponseStream,
+        tls::{RootsFault, read_roots},
+    },
     retry::schedule::{RetrySchedule, ScheduleFault},
     settings::{Bounds, Settings},
     signing::{

@@ -11,30 +11,19 @@ use std::{
 };
 
 use actix_rt::{net::TcpStream, time::timeout};
-use actix_service::Service;
-use actix_tls::connect::{
-    ConnectError, ConnectInfo, Connection,
-    tcp::{TcpConnector, TcpConnectorService},
-};
-use awc::http::Uri;
-use futures_util::{FutureExt as _, future::LocalBoxFuture};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{policy::AddressPolicy, resolver::NameResolver};
 
 /// Connects to allowed addresses only.
-///
-/// Resolves host names itself. `actix_tls` would not call a custom resolver if the URL contains an address instead of a
-/// host name, so such an address would not be checked.
 #[derive(Clone)]
 pub(crate) struct GuardedConnector {
-    policy: AddressPolicy,
-    resolver: Rc<dyn NameResolver>,
-    connect_timeout: Duration,
-    tcp: TcpConnectorService,
+    pub(crate) policy: AddressPolicy,
+    pub(crate) resolver: Rc<dyn NameResolver>,
+    pub(crate) connect_timeout: Duration,
 }
 
-/// The reason for a failed connection. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant
-/// that accepts any error type.
+/// The reason for a failed connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFailure {
     #[error("the address is not public")]
@@ -48,37 +37,18 @@ pub(crate) enum ConnectFailure {
 }
 
 impl GuardedConnector {
-    pub(crate) fn new(
-        policy: AddressPolicy,
-        resolver: Rc<dyn NameResolver>,
-        connect_timeout: Duration,
-    ) -> Self {
-        Self { policy, resolver, connect_timeout, tcp: TcpConnector::default().service() }
-    }
-
-    async fn connect(
-        self,
-        info: ConnectInfo<Uri>,
-    ) -> Result<Connection<Uri, TcpStream>, ConnectFailure> {
-        let ips = self.resolve(info.hostname()).await?;
-        // The TCP connector may choose any of the resolved addresses, so one forbidden address blocks the connection.
-        if !ips.iter().all(|ip| self.policy.allows(*ip)) {
-            return Err(ConnectFailure::BlockedAddress);
-        }
-        let port = info.port();
-        let info = info.set_addrs(ips.into_iter().map(|ip| SocketAddr::new(ip, port)));
-        let connection = match timeout(self.connect_timeout, self.tcp.call(info)).await {
-            Ok(Ok(connection)) => connection,
-            Ok(Err(ConnectError::Io(error))) => return Err(ConnectFailure::Tcp(error)),
-            Ok(Err(_)) => return Err(ConnectFailure::Dns),
-            Err(_) => return Err(ConnectFailure::Timeout),
-        };
-        let peer = connection.io_ref().peer_addr().map_err(ConnectFailure::Tcp)?;
-        if self.policy.allows(peer.ip()) {
-            Ok(connection)
-        } else {
-            Err(ConnectFailure::BlockedAddress)
-        }
+    /// Connects to one of the addresses of a host. An IPv6 literal has brackets, as in a URL.
+    pub(crate) async fn connect(
+        &self,
+        host: &str,
+        port: u16,
+    ) -> Result<TcpStream, ConnectFailure> {
+        let ips = self.resolve(host).await?;
+        let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;
+        let dialed = timeout(self.connect_timeout, dial(alternating(ips), port)).await;
+        let stream = dialed.map_err(|_| ConnectFailure::Timeout)?.map_err(ConnectFailure::Tcp)?;
+        let peer = stream.peer_addr().map_err(ConnectFailure::Tcp)?;
+        if self.policy.allows(peer.ip()) { Ok(stream) } else { Err(ConnectFailure::BlockedAddress) }
     }
 
     async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, ConnectFailure> {
@@ -93,16 +63,38 @@ impl GuardedConnector {
     }
 }
 
-impl Service<ConnectInfo<Uri>> for GuardedConnector {
-    type Response = Connection<Uri, TcpStream>;
-    type Error = ConnectError;
-    type Future = LocalBoxFuture<'static, Result<Self::Response, ConnectError>>;
+/// Orders addresses so that both families alternate (RFC 8305, section 4). IPv4 comes first, because a broken IPv6
+/// route is more frequent and would delay every connection.
+fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
+    let (v4, v6): (Vec<_>, Vec<_>) = ips.into_iter().partition(IpAddr::is_ipv4);
+    let (mut v4, mut v6) = (v4.into_iter(), v6.into_iter());
+    let pairs = std::iter::from_fn(move || match (v4.next(), v6.next()) {
+        (None, None) => None,
+        (first, second) => Some([first, second]),
+    });
+    pairs.flatten().flatten()
+}
 
-    actix_service::always_ready!();
-
-    fn call(&self, info: ConnectInfo<Uri>) -> Self::Future {
-        let connection = self.clone().connect(info);
-        async move { connection.await.map_err(|failure| ConnectError::Resolver(Box::new(failure))) }
-            .boxed_local()
+/// Connects to the first address that accepts a connection. The attempt at an address begins when the attempt before
+/// has failed, or after [`ATTEMPT_DELAY`] (RFC 8305, section 5). An address that stays silent therefore blocks no other.
+async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> io::Result<TcpStream> {
+    let mut ips = ips.peekable();
+    let mut attempts = FuturesUnordered::new();
+    let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    loop {
+        attempts.extend(ips.next().map(|ip| TcpStream::connect(SocketAddr::new(ip, port))));
+        let finished = match ips.peek() {
+            Some(_) => timeout(ATTEMPT_DELAY, attempts.next()).await,
+            None => Ok(attempts.next().await),
+        };
+        match finished {
+            Ok(Some(Ok(stream))) => return Ok(stream),
+            Ok(Some(Err(error))) => failure = error,
+            Ok(None) => return Err(failure),
+            Err(_elapsed) => {}
+        }
     }
 }
+
+/// Time after which the next address is tried as well.
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);

@@ -6,6 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use awc::http::Uri;
+use rustls::pki_types::ServerName;
 use url::{Host, Url};
 
 use super::policy::AddressPolicy;
@@ -33,7 +34,13 @@ impl AddressPolicy {
             return Err("must use port 443, 8443 or one from 1024 up");
         }
         match url.host() {
-            Some(Host::Domain(name)) => self.check_name(name)?,
+            Some(Host::Domain(name)) => {
+                self.check_name(name)?;
+                // Other names resolve, but no certificate can have them.
+                if url.scheme() == "https" && ServerName::try_from(name).is_err() {
+                    return Err("must name a host of letters, digits, `-` and `_` only");
+                }
+            }
             Some(Host::Ipv4(ip)) => self.check_address(ip.into())?,
             Some(Host::Ipv6(ip)) => {
                 self.check_address(ip.into())?;

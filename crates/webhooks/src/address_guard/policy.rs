@@ -17,6 +17,15 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
+    /// Returns the addresses of a host to connect to. `None` if any of them is forbidden.
+    pub(crate) fn dialable(&self, mut ips: Vec<IpAddr>) -> Option<Vec<IpAddr>> {
+        // Name servers with DNS64 add such an address to every name.
+        if ips.iter().any(IpAddr::is_ipv4) {
+            ips.retain(|ip| !is_nat64(*ip));
+        }
+        ips.iter().all(|ip| self.allows(*ip)).then_some(ips)
+    }
+
     /// Whether webhook requests may connect to `ip`.
     pub fn allows(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
@@ -33,6 +42,11 @@ impl AddressPolicy {
             }
         }
     }
+}
+
+/// Whether `ip` stands for an IPv4 address behind a translator (RFC 6052).
+fn is_nat64(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(ip) if contains_v6(NAT64.0, NAT64.1, ip))
 }
 
 fn contains_v4(net: Ipv4Addr, length: u32, ip: Ipv4Addr) -> bool {
@@ -73,6 +87,8 @@ const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
 /// The IPv6 network of global unicast addresses. All IPv6 addresses outside this network are forbidden: loopback,
 /// NAT64, discard, unique local, link-local, multicast.
 const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
+
+const NAT64: (Ipv6Addr, u32) = (v6(0x64, 0xff9b), 96);
 
 const CLOSED_V6: &[(Ipv6Addr, u32)] = &[
     (v6(0x2001, 0), 23),     // protocol assignments: Teredo, ORCHID, benchmarks

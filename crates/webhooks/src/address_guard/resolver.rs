@@ -3,14 +3,18 @@
 //! The system resolver is not used: it blocks a thread for as long as a hostile name server wants. [`NameResolver`] is
 //! a trait so that tests need no network.
 
-use std::{net::IpAddr, rc::Rc, time::Duration};
+use std::{net::IpAddr, pin::pin, rc::Rc, time::Duration};
 
 use actix_rt::time::timeout;
-use futures_util::{FutureExt as _, future::LocalBoxFuture};
+use futures_util::{
+    FutureExt as _,
+    future::{Either, LocalBoxFuture, select},
+};
 use hickory_resolver::{
     TokioResolver,
-    config::{LookupIpStrategy, ResolverOpts},
+    config::ResolverOpts,
     net::NetError,
+    proto::rr::{Name, RecordType},
 };
 
 /// Resolves host names to IP addresses.
@@ -52,29 +56,55 @@ impl NameResolver for SystemResolver {
     ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>> {
         async move {
             let Ok(resolver) = &self.0 else { return Err(UnresolvedName) };
-            // The final dot disables the search domains of this machine.
-            match timeout(RESOLVE_TIMEOUT, resolver.lookup_ip(format!("{name}."))).await {
-                Ok(Ok(found)) => Ok(found.iter().collect()),
-                Ok(Err(_)) | Err(_) => Err(UnresolvedName),
-            }
+            // Takes the labels as they are: the parser of names refuses some of those that occur, such as `a_b`. A name of
+            // labels is absolute, so the search domains of this machine do not apply.
+            let name = Name::from_labels(name.split('.').map(str::as_bytes));
+            let name = name.map_err(|_| UnresolvedName)?;
+            let addresses = async |family| match resolver.lookup(name.clone(), family).await {
+                Ok(found) => {
+                    found.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
+                }
+                Err(_) => Vec::new(),
+            };
+            let both = both_families(addresses(RecordType::A), addresses(RecordType::AAAA));
+            timeout(RESOLVE_TIMEOUT, both).await.map_err(|_elapsed| UnresolvedName)
         }
         .boxed_local()
     }
+}
+
+/// Waits for addresses of one family, and then for those of the other one, but at most [`RESOLUTION_DELAY`].
+async fn both_families(
+    v4: impl Future<Output = Vec<IpAddr>>,
+    v6: impl Future<Output = Vec<IpAddr>>,
+) -> Vec<IpAddr> {
+    let (v4, v6) = (pin!(v4), pin!(v6));
+    let (mut found, other) = match select(v4, v6).await {
+        Either::Left((found, v6)) => (found, v6.left_future()),
+        Either::Right((found, v4)) => (found, v4.right_future()),
+    };
+    let rest = if found.is_empty() {
+        other.await
+    } else {
+        timeout(RESOLUTION_DELAY, other).await.unwrap_or_default()
+    };
+    found.extend(rest);
+    found
 }
 
 fn options() -> ResolverOpts {
     let mut options = ResolverOpts::default();
     options.timeout = QUERY_TIMEOUT;
     options.attempts = QUERY_ATTEMPTS;
-    // Requests IPv6 addresses only if there is no IPv4 address. This saves a query, and a broken IPv6 route causes no
-    // delay.
-    options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
     options.max_active_requests = ACTIVE_QUERIES_MAX;
     options
 }
 
 /// Maximum time to resolve one name, with all its queries.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time to wait for the addresses of one family if there are addresses of the other one (RFC 8305, section 3). Name
+/// servers exist that never respond to queries for IPv6 addresses.
+const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 const QUERY_ATTEMPTS: usize = 2;
 const ACTIVE_QUERIES_MAX: usize = 1024;

@@ -1,7 +1,7 @@
 //! Sends HTTP requests. Does not follow redirects and does not decompress bodies. Maps every error to an
 //! [`AttemptFailure`], a coarse class that the owner of the webhook can see.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{error::Error, io, rc::Rc, sync::Arc, time::Duration};
 
 use actix_http::error::ParseError;
 use actix_rt::time::timeout;
@@ -13,10 +13,15 @@ use awc::{
         header::{HeaderMap, HeaderValue, USER_AGENT},
     },
 };
-use rustls::ClientConfig;
+use rustls::{ClientConfig, pki_types::ServerName};
 use sealpost_domain::AttemptFailure;
+use url::Url;
 
-use super::response::{BodyBounds, read_response};
+use super::{
+    connector::{OpenFailure, TargetConnector, TargetTls},
+    response::{BodyBounds, read_response},
+    response_framing::ResponseFault,
+};
 use crate::{
     address_guard::{
         AddressPolicy,
@@ -55,17 +60,16 @@ impl ClientFactory {
     /// Creates a client without connecting. Returns `None` if the policy forbids the URL.
     pub(crate) fn client_for(&self, url: &str) -> Option<TargetClient> {
         let url = self.policy.parse_url(url).ok()?;
-        let uri = Uri::try_from(url.as_str()).ok()?;
-        let Bounds { connect_timeout, tls_handshake_timeout, keep_alive, .. } = self.bounds;
-        let guarded =
-            GuardedConnector::new(self.policy.clone(), Rc::clone(&self.resolver), connect_timeout);
+        let tls = self.tls_for(&url)?;
+        let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
+        let Bounds { connect_timeout, keep_alive, .. } = self.bounds;
+        let (policy, resolver) = (self.policy.clone(), Rc::clone(&self.resolver));
+        let guarded = GuardedConnector { policy, resolver, connect_timeout };
         let connector = Connector::new()
-            .connector(guarded)
-            .rustls_0_23(Arc::clone(&self.tls))
-            // Longer than the timeouts of `GuardedConnector`. Those timeouts therefore expire first, and their errors
+            .connector(TargetConnector { guarded, tls })
+            // Longer than the timeouts of `TargetConnector`. Those timeouts therefore expire first, and their errors
             // are more precise.
             .timeout(Duration::from_mins(1))
-            .handshake_timeout(tls_handshake_timeout)
             .conn_keep_alive(keep_alive)
             .limit(self.connections_per_target_max);
         let client = ClientBuilder::new()
@@ -80,6 +84,16 @@ impl ClientFactory {
         };
         Some(TargetClient { client, uri, timeout: self.timeout, body_bounds })
     }
+
+    /// Returns `Some(None)` for an `http` URL, and `None` if no certificate can have the name of the host.
+    fn tls_for(&self, url: &Url) -> Option<Option<TargetTls>> {
+        if url.scheme() != "https" {
+            return Some(None);
+        }
+        let name = ServerName::try_from(url.host_str()?.to_owned()).ok()?;
+        let handshake_timeout = self.bounds.tls_handshake_timeout;
+        Some(Some(TargetTls { config: Arc::clone(&self.tls), name, handshake_timeout }))
+    }
 }
 
 impl TargetClient {
@@ -92,34 +106,51 @@ impl TargetClient {
         }
         match timeout(self.timeout, request.send_body(signed.body)).await {
             Ok(Ok(response)) => read_response(response, self.body_bounds).await,
-            Ok(Err(error)) => AttemptReport::failed(classify(&error)),
+            Ok(Err(error)) => classify(&error),
             Err(_) => AttemptReport::failed(AttemptFailure::Timeout),
         }
     }
 }
 
-fn classify(error: &SendRequestError) -> AttemptFailure {
+/// Returns the same URL with the scheme `http`, because [`TargetConnector`] opens the TLS sessions.
+fn plain(mut url: Url) -> Option<Url> {
+    let port = url.port_or_known_default();
+    url.set_scheme("http").ok()?;
+    url.set_port(port).ok()?;
+    Some(url)
+}
+
+fn classify(error: &SendRequestError) -> AttemptReport {
     match error {
-        SendRequestError::Timeout => AttemptFailure::Timeout,
-        SendRequestError::Response(ParseError::TooLarge) => AttemptFailure::TooLarge,
-        SendRequestError::Connect(error) => match error {
-            ConnectError::Resolver(failure) => classify_connect(failure.as_ref()),
-            // `GuardedConnector` reports the failures of TCP connections itself. The other failures before the request
-            // come from the TLS handshake.
-            ConnectError::Io(_) | ConnectError::SslIsNotSupported | ConnectError::Timeout => {
-                AttemptFailure::Tls
+        SendRequestError::Connect(ConnectError::Resolver(failure)) => {
+            match failure.downcast_ref::<OpenFailure>() {
+                Some(OpenFailure::Tls(error)) => failed_with(AttemptFailure::Tls, error),
+                Some(OpenFailure::Connect(failure)) => AttemptReport::failed(match failure {
+                    ConnectFailure::BlockedAddress => AttemptFailure::BlockedAddress,
+                    ConnectFailure::Dns => AttemptFailure::Dns,
+                    ConnectFailure::Tcp(_) | ConnectFailure::Timeout => AttemptFailure::Connect,
+                }),
+                None => AttemptReport::failed(AttemptFailure::Connect),
             }
-            ConnectError::NoRecords | ConnectError::Unresolved => AttemptFailure::Dns,
-            _ => AttemptFailure::Protocol,
-        },
-        _ => AttemptFailure::Protocol,
+        }
+        SendRequestError::Response(ParseError::Io(error)) => classify_read(error),
+        error => failed_with(AttemptFailure::Protocol, error),
     }
 }
 
-fn classify_connect(failure: &(dyn std::error::Error + 'static)) -> AttemptFailure {
-    match failure.downcast_ref() {
-        Some(ConnectFailure::BlockedAddress) => AttemptFailure::BlockedAddress,
-        Some(ConnectFailure::Dns) => AttemptFailure::Dns,
-        Some(ConnectFailure::Tcp(_) | ConnectFailure::Timeout) | None => AttemptFailure::Connect,
-    }
+/// Classifies an error of reading a response. A receiver may refuse a TLS session only after the handshake.
+fn classify_read(error: &io::Error) -> AttemptReport {
+    let inner = error.get_ref();
+    let failure = match inner.and_then(|inner| inner.downcast_ref::<ResponseFault>()) {
+        Some(ResponseFault::TooLarge) => AttemptFailure::TooLarge,
+        Some(_) => AttemptFailure::Protocol,
+        None if inner.is_some_and(|inner| inner.is::<rustls::Error>()) => AttemptFailure::Tls,
+        None => AttemptFailure::Protocol,
+    };
+    failed_with(failure, error)
+}
+
+fn failed_with(failure: AttemptFailure, error: &dyn Error) -> AttemptReport {
+    let _ = error;
+    AttemptReport::failed(failure)
 }

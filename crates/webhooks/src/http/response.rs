@@ -7,10 +7,7 @@ use std::{str, time::Duration};
 use actix_rt::time::timeout;
 use awc::{
     ClientResponse,
-    http::{
-        StatusCode, Version,
-        header::{CONNECTION, CONTENT_LENGTH, HeaderMap, RETRY_AFTER},
-    },
+    http::{StatusCode, header::RETRY_AFTER},
 };
 use futures_util::StreamExt as _;
 use sealpost_domain::{AttemptFailure, ReceiverResponse};
@@ -45,39 +42,19 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
 /// Reads a body within the bounds and returns the beginning of the body.
 ///
 /// If the body was read to its end, the connection is reused. Otherwise, dropping the response closes the connection.
-/// Reading stops before the end in two cases:
-///
-/// - The body exceeds the bounds.
-/// - All bytes of [`last_body_length`] are read. The connection must not be reused, so the end itself is not read.
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
-    let last_length = last_body_length(response.version(), response.headers());
     let read = async {
         let mut left = bounds.bytes_max;
         while let Some(Ok(chunk)) = response.next().await {
             let count = EXCERPT_MAX.saturating_sub(kept.len()).min(chunk.len());
             kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
             left = left.checked_sub(chunk.len())?;
-            if last_length == Some(bounds.bytes_max - left) {
-                return None;
-            }
         }
         Some(())
     };
     drop(timeout(bounds.timeout, read).await);
     kept
-}
-
-/// Returns the length of the body of an HTTP/1.0 response without keep-alive, after which the connection must not be
-/// reused. Returns `None` for all other responses. The caller must stop reading after this length, because the HTTP
-/// client awc would reuse the connection after reading the end of the body.
-fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
-    let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
-    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
-    if version != Version::HTTP_10 || options.any(|it| it.eq_ignore_ascii_case("keep-alive")) {
-        return None;
-    }
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that could

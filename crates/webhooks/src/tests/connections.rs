@@ -2,9 +2,6 @@
 
 use std::{net::TcpListener, rc::Rc, sync::Arc};
 
-use actix_service::Service as _;
-use actix_tls::connect::{ConnectError, ConnectInfo};
-use awc::http::Uri;
 use rcgen::{CertifiedKey, KeyPair};
 use rustls::{
     ServerConfig, ServerConnection, StreamOwned,
@@ -26,7 +23,7 @@ use crate::{
 };
 
 fn connector(policy: AddressPolicy, resolver: Rc<dyn NameResolver>) -> GuardedConnector {
-    GuardedConnector::new(policy, resolver, Bounds::default().connect_timeout)
+    GuardedConnector { policy, resolver, connect_timeout: Bounds::default().connect_timeout }
 }
 
 fn outcome_at(settings: Settings, url: &str) -> Outcome {
@@ -74,13 +71,8 @@ fn the_connector_refuses_closed_addresses_by_itself() {
     let guarded = connector(AddressPolicy::default(), fixed());
     let runtime = actix_rt::Runtime::new().unwrap();
     for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "loopback.test", "mixed.test"] {
-        let uri: Uri = format!("http://{host}:{}/", receiver.addr.port()).parse().unwrap();
-        let refused = runtime.block_on(guarded.call(ConnectInfo::new(uri)));
-        let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
-        assert!(
-            matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)),
-            "{host}: {fault}"
-        );
+        let refused = runtime.block_on(guarded.connect(host, receiver.addr.port()));
+        assert!(matches!(refused, Err(ConnectFailure::BlockedAddress)), "{host}: {refused:?}");
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -91,14 +83,12 @@ fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
     let guarded = connector(AddressPolicy::default(), fixed());
     let runtime = actix_rt::Runtime::new().unwrap();
     for host in CLOSED_HOSTS {
-        let uri: Uri = format!("http://{host}:8443/").parse().unwrap();
-        let refused = runtime.block_on(guarded.call(ConnectInfo::new(uri)));
-        let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
+        let refused = runtime.block_on(guarded.connect(host, 8443));
         // Another notation of a number is a name without an address.
         let is_number = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
-        match fault.downcast_ref() {
-            Some(ConnectFailure::BlockedAddress) if !is_number => {}
-            Some(ConnectFailure::Dns) if is_number => {}
+        match refused {
+            Err(ConnectFailure::BlockedAddress) if !is_number => {}
+            Err(ConnectFailure::Dns) if is_number => {}
             other => panic!("{host}: {other:?}"),
         }
     }
@@ -145,14 +135,13 @@ fn a_name_is_checked_again_at_every_connection() {
 #[test]
 fn a_name_is_checked_again_after_the_registration() {
     let guard = AddressGuard::with_resolver(settings().policy, rebinding);
-    let url = guard.vet("http://rebinding.test:8443/").unwrap();
+    guard.vet("http://rebinding.test:8443/").unwrap();
     let names = rebinding();
     let runtime = actix_rt::Runtime::new().unwrap();
     runtime.block_on(names.resolve("rebinding.test")).unwrap();
     let guarded = connector(settings().policy, names);
-    let refused = runtime.block_on(guarded.call(ConnectInfo::new(url.parse().unwrap())));
-    let Err(ConnectError::Resolver(fault)) = refused else { panic!("{refused:?}") };
-    assert!(matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)), "{fault}");
+    let refused = runtime.block_on(guarded.connect("rebinding.test", 8443));
+    assert!(matches!(refused, Err(ConnectFailure::BlockedAddress)), "{refused:?}");
 }
 
 /// Checks each HTTP status for redirects.

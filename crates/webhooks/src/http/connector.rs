@@ -1,0 +1,85 @@
+//! Opens the connections to one target for the HTTP client: a guarded TCP connection, TLS for an `https` URL, and the
+//! reader of responses on top.
+//!
+//! awc gets an `http` URL and therefore opens no TLS session itself. Its own sessions could not be read by
+//! [`ResponseStream`], and their errors would have no reason.
+
+use std::{io, sync::Arc, time::Duration};
+
+use actix_rt::{net::TcpStream, time::timeout};
+use actix_service::Service;
+use actix_tls::connect::{ConnectError, ConnectInfo, Connection};
+use awc::http::Uri;
+use futures_util::{FutureExt as _, future::LocalBoxFuture};
+use rustls::{ClientConfig, pki_types::ServerName};
+use tokio_rustls::TlsConnector;
+
+use super::response_stream::ResponseStream;
+use crate::address_guard::connector::{ConnectFailure, GuardedConnector};
+
+#[derive(Clone)]
+pub(super) struct TargetConnector {
+    pub(super) guarded: GuardedConnector,
+    /// `None` for an `http` URL.
+    pub(super) tls: Option<TargetTls>,
+}
+
+/// The TLS sessions of one target.
+#[derive(Clone)]
+pub(super) struct TargetTls {
+    pub(super) config: Arc<ClientConfig>,
+    pub(super) name: ServerName<'static>,
+    pub(super) handshake_timeout: Duration,
+}
+
+/// The reason for a failed connection. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant
+/// that accepts any error type.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OpenFailure {
+    #[error(transparent)]
+    Connect(#[from] ConnectFailure),
+    #[error("the TLS handshake failed")]
+    Tls(#[source] io::Error),
+}
+
+impl TargetConnector {
+    async fn open(self, uri: &Uri) -> Result<ResponseStream, OpenFailure> {
+        let port = uri.port_u16().unwrap_or(HTTP_PORT);
+        let stream = self.guarded.connect(uri.host().unwrap_or_default(), port).await?;
+        match self.tls {
+            Some(tls) => Ok(tls.open(stream).await.map_err(OpenFailure::Tls)?),
+            None => Ok(stream.into()),
+        }
+    }
+}
+
+impl TargetTls {
+    async fn open(self, stream: TcpStream) -> io::Result<ResponseStream> {
+        let handshake = TlsConnector::from(self.config).connect(self.name, stream);
+        let stream = timeout(self.handshake_timeout, handshake).await;
+        Ok(stream.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??.into())
+    }
+}
+
+impl Service<ConnectInfo<Uri>> for TargetConnector {
+    type Response = Connection<Uri, ResponseStream>;
+    type Error = ConnectError;
+    type Future = LocalBoxFuture<'static, Result<Self::Response, ConnectError>>;
+
+    actix_service::always_ready!();
+
+    fn call(&self, info: ConnectInfo<Uri>) -> Self::Future {
+        let connector = self.clone();
+        async move {
+            let uri = info.request().clone();
+            match connector.open(&uri).await {
+                Ok(stream) => Ok(Connection::new(uri, stream)),
+                Err(failure) => Err(ConnectError::Resolver(Box::new(failure))),
+            }
+        }
+        .boxed_local()
+    }
+}
+
+/// The port of an `http` URL without a port.
+const HTTP_PORT: u16 = 80;

@@ -1,0 +1,326 @@
+//! Decides what the bytes of a receiver mean: the final response, its end, and whether the connection may be reused.
+//!
+//! Pure: bytes in, bytes out, no I/O. [`ResponseFraming`] removes interim responses (1xx) and rewrites the final
+//! response to a form with exactly one meaning. The HTTP client behind it therefore needs to know few rules: it takes
+//! the first head as the response, and reuses a connection whose response has no length.
+
+mod chunked;
+#[cfg(test)]
+mod tests;
+
+use std::{io::Write as _, mem, str};
+
+use httparse::{EMPTY_HEADER, Header, ParserConfig, Response, Status};
+
+use self::chunked::ChunkedBody;
+
+/// Reads the responses of one connection, one for each request.
+#[derive(Debug, Default)]
+pub(super) struct ResponseFraming {
+    state: State,
+    /// The beginning of an unfinished head.
+    head: Vec<u8>,
+    /// Number of bytes in the last, unfinished line of `head`, without its end.
+    line_length: usize,
+    /// Number of bytes in all heads of the current response, interim ones included.
+    heads_length: usize,
+    /// Whether the connection must not carry another request after the current response.
+    is_last: bool,
+}
+
+/// A connection is opened for a request, so the first state is `Head`.
+#[derive(Debug, Default)]
+enum State {
+    /// A head is due: the final one, or an interim one before it.
+    #[default]
+    Head,
+    Body(Body),
+    /// No response is due, and the connection may carry another request.
+    Idle,
+    /// The connection must not carry another request, and all further bytes are ignored.
+    Ended,
+}
+
+/// How a body ends.
+#[derive(Debug)]
+enum Body {
+    Chunked(ChunkedBody),
+    /// After this number of bytes.
+    Length(u64),
+    /// With the connection.
+    ToEnd,
+}
+
+/// Why bytes of a receiver are not a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResponseFault {
+    #[error("the chunked body of the response is malformed")]
+    Chunk,
+    #[error("the connection ended before the response")]
+    Cut,
+    #[error("the response has an invalid Content-Length, or several that differ")]
+    Length,
+    #[error("the head of the response is malformed: {0}")]
+    Malformed(httparse::Error),
+    #[error("the response does not begin with HTTP/1.")]
+    NotHttp,
+    #[error("the status {0} of the response is invalid")]
+    Status(u16),
+    #[error("the response switches protocols (status 101), which the request did not ask for")]
+    Switch,
+    #[error("the heads of the response exceed 64 KiB or 94 fields")]
+    TooLarge,
+}
+
+impl ResponseFraming {
+    /// Expects one response if none is due. Call it before each part of a request.
+    pub(super) fn expect_response(&mut self) {
+        if matches!(self.state, State::Idle) {
+            *self = Self { head: mem::take(&mut self.head), ..Self::default() };
+        }
+    }
+
+    /// Ends the connection after the current response, because the request was not sent completely.
+    pub(super) fn end_after_response(&mut self) {
+        self.is_last = true;
+    }
+
+    /// Whether the rest of the connection is to be ignored.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// Reads the next bytes of the connection, and appends the final response to `output`. A fault ends the connection.
+    pub(super) fn read(
+        &mut self,
+        mut input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(), ResponseFault> {
+        while !input.is_empty() && !self.has_ended() {
+            match self.read_part(input, output) {
+                Ok(rest) => input = rest,
+                Err(fault) => {
+                    self.state = State::Ended;
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection. Fails if a head is due.
+    pub(super) fn end(&mut self) -> Result<(), ResponseFault> {
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Head => Err(ResponseFault::Cut),
+            State::Body(_) | State::Idle | State::Ended => Ok(()),
+        }
+    }
+
+    /// Reads at least one byte, and returns the unread rest.
+    fn read_part<'a>(
+        &mut self,
+        input: &'a [u8],
+        output: &mut Vec<u8>,
+    ) -> Result<&'a [u8], ResponseFault> {
+        let (rest, is_complete) = match &mut self.state {
+            State::Head => return self.read_head(input, output),
+            State::Body(Body::Chunked(body)) => body.read(input, output)?,
+            State::Body(Body::Length(left)) => {
+                let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+                let (body, rest) = input.split_at(length);
+                output.extend_from_slice(body);
+                *left = left.saturating_sub(length as u64);
+                (rest, *left == 0)
+            }
+            State::Body(Body::ToEnd) => {
+                output.extend_from_slice(input);
+                (&[][..], false)
+            }
+            // No request asked for these bytes. A later response could be taken for that of another request.
+            State::Idle | State::Ended => {
+                self.state = State::Ended;
+                (&[][..], false)
+            }
+        };
+        if is_complete {
+            self.complete();
+        }
+        Ok(rest)
+    }
+
+    fn complete(&mut self) {
+        self.state = if self.is_last { State::Ended } else { State::Idle };
+    }
+
+    /// Reads up to the end of a head: an empty line. Parses a head only once, however many parts it arrives in. Skips
+    /// empty lines before a head.
+    fn read_head<'a>(
+        &mut self,
+        input: &'a [u8],
+        output: &mut Vec<u8>,
+    ) -> Result<&'a [u8], ResponseFault> {
+        let is_skipped = |byte: &&u8| self.head.is_empty() && matches!(byte, b'\r' | b'\n');
+        let skipped = input.iter().take_while(is_skipped).count();
+        let (skipped, input) = input.split_at(skipped);
+        let end = input.iter().position(|byte| self.ends_head(*byte));
+        let (bytes, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
+        self.heads_length += skipped.len() + bytes.len();
+        if self.heads_length > HEADS_LENGTH_MAX {
+            return Err(ResponseFault::TooLarge);
+        }
+        self.head.extend_from_slice(bytes);
+        if !self.head.iter().zip(HTTP_1).all(|(byte, expected)| byte == expected) {
+            return Err(ResponseFault::NotHttp);
+        }
+        if end.is_some() {
+            let head = mem::take(&mut self.head);
+            self.parse_head(&head, output)?;
+            self.head = head;
+            self.head.clear();
+        }
+        Ok(rest)
+    }
+
+    /// Whether `byte` is the end of an empty line.
+    fn ends_head(&mut self, byte: u8) -> bool {
+        match byte {
+            b'\n' => mem::take(&mut self.line_length) == 0,
+            b'\r' => false,
+            _ => {
+                self.line_length += 1;
+                false
+            }
+        }
+    }
+
+    /// Drops an interim head. Writes a final head.
+    fn parse_head(&mut self, head: &[u8], output: &mut Vec<u8>) -> Result<(), ResponseFault> {
+        let mut fields = [EMPTY_HEADER; FIELDS_MAX];
+        let mut response = Response::new(&mut fields);
+        // A client must accept folded fields (RFC 9112, section 5.2), and spaces before a colon (section 5.1).
+        let parsed = ParserConfig::default()
+            .allow_obsolete_multiline_headers_in_responses(true)
+            .allow_spaces_after_header_name_in_responses(true)
+            .parse_response(&mut response, head);
+        let (status, minor) = match (parsed, response.code, response.version) {
+            (Ok(Status::Complete(_)), Some(status), Some(minor)) => (status, minor),
+            (Err(httparse::Error::TooManyHeaders), ..) => return Err(ResponseFault::TooLarge),
+            (Err(error), ..) => return Err(ResponseFault::Malformed(error)),
+            (Ok(_), ..) => return Err(ResponseFault::Malformed(httparse::Error::NewLine)),
+        };
+        match status {
+            101 => return Err(ResponseFault::Switch),
+            100..200 => return Ok(()),
+            200..1000 => {}
+            _ => return Err(ResponseFault::Status(status)),
+        }
+        let (body, is_last) = body_of(status, minor, response.headers)?;
+        self.is_last |= is_last;
+        write_head(status, response.headers, &body, self.is_last, output);
+        self.state = State::Body(body);
+        if matches!(self.state, State::Body(Body::Length(0))) {
+            self.complete();
+        }
+        Ok(())
+    }
+}
+
+/// Returns how the body ends, and whether the connection must not be reused (RFC 9112, sections 6.3 and 9.3).
+fn body_of(
+    status: u16,
+    minor: u8,
+    fields: &[Header<'_>],
+) -> Result<(Body, bool), ResponseFault> {
+    let has_option =
+        |name: &str| items(fields, "connection").any(|item| item.eq_ignore_ascii_case(name.as_bytes()));
+    let persists = !has_option("close") && (minor > 0 || has_option("keep-alive"));
+    if matches!(status, 204 | 304) {
+        return Ok((Body::Length(0), !persists));
+    }
+    // `identity` is an old name for no coding.
+    let codings = items(fields, "transfer-encoding").filter(|it| !it.eq_ignore_ascii_case(b"identity"));
+    let codings: Vec<&[u8]> = codings.collect();
+    match codings.last() {
+        Some(coding) if coding.eq_ignore_ascii_case(b"chunked") => {
+            // The chunks decide over a length. The receiver may have meant the length, so the connection ends.
+            let is_plain = codings.len() == 1 && minor > 0 && !has_field(fields, "content-length");
+            Ok((Body::Chunked(ChunkedBody::default()), !(persists && is_plain)))
+        }
+        Some(_) => Ok((Body::ToEnd, true)),
+        None if has_field(fields, "content-length") => {
+            Ok((Body::Length(content_length(fields)?), !persists))
+        }
+        None => Ok((Body::ToEnd, true)),
+    }
+}
+
+/// Returns the length if all given lengths are the same.
+fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
+    let values = fields_named(fields, "content-length").flat_map(|value| value.split(|it| *it == b','));
+    let mut lengths = values.map(|value| {
+        let digits = value.trim_ascii();
+        let text = str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit));
+        text.and_then(|text| text.parse().ok()).ok_or(ResponseFault::Length)
+    });
+    let first = lengths.next().unwrap_or(Err(ResponseFault::Length))?;
+    if lengths.all(|length| length == Ok(first)) { Ok(first) } else { Err(ResponseFault::Length) }
+}
+
+/// Writes a head with the given status, unfolded fields, and the only fields about body and connection.
+fn write_head(
+    status: u16,
+    fields: &[Header<'_>],
+    body: &Body,
+    is_last: bool,
+    output: &mut Vec<u8>,
+) {
+    let kept = fields.iter().filter(|field| {
+        !REPLACED_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(field.name))
+    });
+    // The client reads a body to the end of the connection only in a response of HTTP/1.0.
+    let minor = u8::from(!matches!(body, Body::ToEnd));
+    // Writing to a vector cannot fail.
+    drop(write!(output, "HTTP/1.{minor} {status} \r\n"));
+    for field in kept {
+        output.extend_from_slice(field.name.as_bytes());
+        output.extend_from_slice(b": ");
+        let is_fold = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        output.extend(field.value.iter().map(|byte| if is_fold(byte) { b' ' } else { *byte }));
+        output.extend_from_slice(b"\r\n");
+    }
+    if is_last {
+        output.extend_from_slice(b"connection: close\r\n");
+    }
+    match body {
+        Body::Chunked(_) => output.extend_from_slice(b"transfer-encoding: chunked\r\n"),
+        Body::Length(length) => drop(write!(output, "content-length: {length}\r\n")),
+        Body::ToEnd => {}
+    }
+    output.extend_from_slice(b"\r\n");
+}
+
+fn fields_named<'a>(fields: &'a [Header<'_>], name: &str) -> impl Iterator<Item = &'a [u8]> {
+    fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+}
+
+fn has_field(fields: &[Header<'_>], name: &str) -> bool {
+    fields_named(fields, name).next().is_some()
+}
+
+/// Returns the items of a list in all fields of that name.
+fn items<'a>(fields: &'a [Header<'_>], name: &str) -> impl Iterator<Item = &'a [u8]> {
+    let items = fields_named(fields, name).flat_map(|value| value.split(|it| *it == b','));
+    items.map(<[u8]>::trim_ascii).filter(|item| !item.is_empty())
+}
+
+/// The beginning of every response. Other protocols are recognised by it at once, without a line end.
+const HTTP_1: &[u8] = b"HTTP/1.";
+
+/// Fields that the HTTP client would interpret. [`write_head`] replaces or drops them.
+const REPLACED_FIELDS: &[&str] =
+    &["connection", "content-length", "host", "transfer-encoding", "upgrade"];
+
+/// Maximum number of bytes in all heads of one response, interim ones included.
+const HEADS_LENGTH_MAX: usize = 64 * 1024;
+/// Maximum number of fields in a head. The HTTP client accepts two more, which [`write_head`] may add.
+const FIELDS_MAX: usize = 94;

@@ -1,0 +1,79 @@
+//! Reads a chunked body, and writes the same body in its shortest form: without extensions and trailers.
+
+use std::io::Write as _;
+
+use super::ResponseFault;
+
+/// The part of a chunked body that is due.
+#[derive(Debug)]
+pub(super) enum ChunkedBody {
+    /// The size of a chunk, in hexadecimal digits. `None` before the first digit.
+    Size(Option<u64>),
+    /// The rest of the line after a size: spaces and extensions.
+    Extension(u64),
+    /// Data of a chunk, with the number of missing bytes.
+    Data(u64),
+    /// The line end after the data of a chunk.
+    DataEnd,
+    /// The fields after the last chunk, with the number of bytes in the current line. An empty line ends them.
+    Trailer(usize),
+}
+
+impl Default for ChunkedBody {
+    fn default() -> Self {
+        Self::Size(None)
+    }
+}
+
+impl ChunkedBody {
+    /// Reads at least one byte. Returns the unread rest, and whether the body is complete.
+    pub(super) fn read<'a>(
+        &mut self,
+        input: &'a [u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(&'a [u8], bool), ResponseFault> {
+        if let Self::Data(left) = self {
+            let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+            let (data, rest) = input.split_at(length);
+            // Writing to a vector cannot fail.
+            drop(write!(output, "{length:x}\r\n"));
+            output.extend_from_slice(data);
+            output.extend_from_slice(b"\r\n");
+            *left = left.saturating_sub(length as u64);
+            if *left == 0 {
+                *self = Self::DataEnd;
+            }
+            return Ok((rest, false));
+        }
+        let Some((byte, rest)) = input.split_first() else { return Ok((input, false)) };
+        let is_complete = matches!((&self, byte), (Self::Trailer(0), b'\n'));
+        if is_complete {
+            output.extend_from_slice(b"0\r\n\r\n");
+        }
+        *self = self.step(*byte)?;
+        Ok((rest, is_complete))
+    }
+
+    /// Returns the next part after one byte outside of data.
+    fn step(&self, byte: u8) -> Result<Self, ResponseFault> {
+        Ok(match (self, byte) {
+            (Self::Size(size), _) if byte.is_ascii_hexdigit() => {
+                let digit = char::from(byte).to_digit(16).unwrap_or_default();
+                let size = size.unwrap_or_default().checked_mul(16).ok_or(ResponseFault::Chunk)?;
+                Self::Size(Some(size | u64::from(digit)))
+            }
+            (Self::Size(Some(size)) | Self::Extension(size), b'\n') => match size {
+                0 => Self::Trailer(0),
+                _ => Self::Data(*size),
+            },
+            (Self::Size(Some(size)), b'\r' | b' ' | b'\t' | b';') => Self::Extension(*size),
+            (Self::Extension(size), _) => Self::Extension(*size),
+            (Self::DataEnd, b'\n') => Self::Size(None),
+            (Self::DataEnd, b'\r') => Self::DataEnd,
+            (Self::Trailer(_), b'\n') => Self::Trailer(0),
+            (Self::Trailer(length), b'\r') => Self::Trailer(*length),
+            (Self::Trailer(length), _) => Self::Trailer(length.saturating_add(1)),
+            (Self::Data(_) | Self::DataEnd | Self::Size(_), _) => return Err(ResponseFault::Chunk),
+        })
+    }
+}

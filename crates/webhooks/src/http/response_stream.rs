@@ -1,0 +1,198 @@
+//! A connection to a receiver that returns only final responses, and ends after a response that must be the last one.
+
+use std::{
+    io,
+    mem::MaybeUninit,
+    pin::Pin,
+    task::{Context, Poll, Waker, ready},
+};
+
+use actix_rt::net::{ActixStream, Ready, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::client::TlsStream;
+
+use super::response_framing::{ResponseFault, ResponseFraming};
+
+/// A connection for the HTTP client awc, which takes the first head as the response and pools the connection then.
+///
+/// The stream removes interim responses, and rewrites each final response to an unambiguous form. It never carries a
+/// request while a response is outstanding: after such a response, the stream ends.
+#[derive(Debug)]
+pub struct ResponseStream {
+    transport: Transport,
+    framing: ResponseFraming,
+    /// Bytes of the response that the client has not read yet.
+    output: Vec<u8>,
+    /// Number of bytes of `output` that the client has read.
+    taken: usize,
+    /// A fault in the bytes after `output`.
+    fault: Option<ResponseFault>,
+}
+
+#[derive(Debug)]
+enum Transport {
+    Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl From<TcpStream> for ResponseStream {
+    fn from(stream: TcpStream) -> Self {
+        Self::new(Transport::Tcp(stream))
+    }
+}
+
+impl From<TlsStream<TcpStream>> for ResponseStream {
+    fn from(stream: TlsStream<TcpStream>) -> Self {
+        Self::new(Transport::Tls(Box::new(stream)))
+    }
+}
+
+impl ResponseStream {
+    fn new(transport: Transport) -> Self {
+        let framing = ResponseFraming::default();
+        Self { transport, framing, output: Vec::new(), taken: 0, fault: None }
+    }
+
+    /// Copies unread bytes of the response. Returns whether there were any.
+    fn take_output(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let unread = self.output.get(self.taken..).unwrap_or_default();
+        let count = unread.len().min(buffer.remaining());
+        buffer.put_slice(unread.get(..count).unwrap_or_default());
+        self.taken += count;
+        if self.taken == self.output.len() {
+            self.output.clear();
+            self.taken = 0;
+        }
+        count > 0
+    }
+
+    /// Turns a failed write into a success. A receiver may respond and close the connection before it has read the
+    /// whole request, so the response must still be read. Without one, the next read fails.
+    fn ignore_failed_write<T>(&mut self, result: io::Result<T>, written: T) -> io::Result<T> {
+        result.or_else(|_| {
+            self.framing.end_after_response();
+            Ok(written)
+        })
+    }
+}
+
+impl AsyncRead for ResponseStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        while !this.take_output(buffer) {
+            if let Some(fault) = this.fault.take() {
+                return Poll::Ready(Err(io::Error::other(fault)));
+            }
+            if this.framing.has_ended() {
+                break;
+            }
+            let mut space = [MaybeUninit::uninit(); READ_LENGTH];
+            let mut read = ReadBuf::uninit(&mut space);
+            ready!(Pin::new(&mut this.transport).poll_read(context, &mut read))?;
+            this.fault = match read.filled() {
+                [] => this.framing.end().err(),
+                input => this.framing.read(input, &mut this.output).err(),
+            };
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for ResponseStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        this.framing.expect_response();
+        let result = ready!(Pin::new(&mut this.transport).poll_write(context, bytes));
+        Poll::Ready(this.ignore_failed_write(result, bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let result = ready!(Pin::new(&mut this.transport).poll_flush(context));
+        Poll::Ready(this.ignore_failed_write(result, ()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().transport).poll_shutdown(context)
+    }
+}
+
+impl ActixStream for ResponseStream {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(self.transport.tcp(), context)
+    }
+
+    fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(self.transport.tcp(), context)
+    }
+}
+
+impl Drop for ResponseStream {
+    /// Tells a TLS receiver that the connection ends, if this is possible without waiting.
+    fn drop(&mut self) {
+        if let Transport::Tls(stream) = &mut self.transport {
+            let mut context = Context::from_waker(Waker::noop());
+            drop(Pin::new(stream.as_mut()).poll_shutdown(&mut context));
+        }
+    }
+}
+
+impl Transport {
+    fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Tcp(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_flush(context),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
+        }
+    }
+}
+
+/// Number of bytes read at once.
+const READ_LENGTH: usize = 4096;
