@@ -253,7 +253,16 @@ fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
 
 fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    AttemptResult { id, lease, attempts: 1, at: NOW, duration_ms: 1, response: None, outcome }
+    AttemptResult {
+        id,
+        lease,
+        attempts: 1,
+        at: NOW,
+        duration_ms: 1,
+        response: None,
+        error_detail: None,
+        outcome,
+    }
 }
 
 fn random(number: u32) -> [u8; 10] {

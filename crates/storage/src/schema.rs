@@ -212,6 +212,7 @@ diesel::table! {
         failing_since -> Nullable<BigInt>,
         retiring -> Nullable<Binary>,
         retiring_until -> Nullable<BigInt>,
+        last_failure_detail -> Nullable<Text>,
     }
 }
 

@@ -66,7 +66,16 @@ fn batch(sealed: &Envelope, identities: &Identities, first: u64) -> WriteSet {
 
 fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    AttemptResult { id, lease, attempts: 1, at: PAST, duration_ms: 1, response: None, outcome }
+    AttemptResult {
+        id,
+        lease,
+        attempts: 1,
+        at: PAST,
+        duration_ms: 1,
+        response: None,
+        error_detail: None,
+        outcome,
+    }
 }
 
 /// No delivery fails here.

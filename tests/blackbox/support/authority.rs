@@ -41,6 +41,17 @@ impl Authority {
         Self { pem: issuer.pem(), der: issuer.der().to_vec(), issuer }
     }
 
+    /// Returns the certificate of the authority itself for a server, such as `openssl req -x509` makes it.
+    pub(crate) fn as_server(&self) -> Issued {
+        let key = self.issuer.key();
+        Issued {
+            chain_pem: self.pem.clone(),
+            key_pem: key.serialize_pem(),
+            der: CertificateDer::from(self.der.clone()),
+            key: key.serialize_der(),
+        }
+    }
+
     /// Issues a certificate for this machine that does not expire soon.
     pub(crate) fn issue(&self) -> Issued {
         self.issue_until(4000)

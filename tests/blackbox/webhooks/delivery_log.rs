@@ -43,6 +43,7 @@ fn a_failed_attempt_shows_the_next_attempt_and_the_last_shows_success(database: 
         "duration_ms",
         "envelope_id",
         "error",
+        "error_detail",
         "next_attempt_at",
         "outcome",
         "response",

@@ -21,6 +21,7 @@ on_both!(
     a_receiver_that_responds_with_410_gets_no_more_requests,
     a_receiver_by_http_1_0_gets_every_event_at_the_first_attempt,
     a_reset_connection_is_retried,
+    a_failed_tls_session_shows_its_reason_wherever_the_attempt_is_shown,
     a_slow_body_counts_by_its_status_and_a_slow_head_is_a_timeout,
     an_overloaded_receiver_gets_a_longer_delay_than_the_schedule,
 );
@@ -177,6 +178,28 @@ fn a_certificate_must_lead_to_a_trusted_authority(database: &Database) {
     assert_eq!(await_failure(server.client(), &sent.bob), "tls");
     assert_eq!(wrong.counts().0, 0, "the host name must match too");
     assert!(wrong.counts().1 > 0);
+}
+
+fn a_failed_tls_session_shows_its_reason_wherever_the_attempt_is_shown(database: &Database) {
+    let authority = Authority::new();
+    let receiver = TlsReceiver::showing(&authority.as_server());
+    let roots = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(roots.path(), &authority.pem).unwrap();
+    let flag = format!("--webhook-extra-roots={}", roots.path().display());
+    let server = database.serve_with(&["--webhook-retry-schedule=1h", &flag]);
+    let client = server.client();
+    let bob = send_envelope(client, &receiver.url).bob;
+    let shown = await_shown("a failure", client, &bob, |shown| shown["last_failure"].is_object());
+    let webhook_id = &shown["webhook_id"];
+    let asked = json!({"action": "deliveries", "webhook_id": webhook_id, "state": "failed"});
+    let logged = client.manage(&bob, &asked).ok()["deliveries"][0].clone();
+    let tested = client.manage(&bob, &json!({"action": "test", "webhook_id": webhook_id})).ok();
+    for attempt in [&shown["last_failure"], &logged, &tested] {
+        assert_eq!(attempt["error"], "tls", "{attempt}");
+        let detail = text(attempt, "error_detail");
+        assert!(detail.contains("CaUsedAsEndEntity"), "{attempt}");
+    }
+    assert_eq!((&logged["response"], &logged["status_code"]), (&Value::Null, &Value::Null));
 }
 
 /// An identity with one webhook and one received envelope.

@@ -100,6 +100,9 @@ pub struct Delivery {
     pub status_code: Option<u16>,
     /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
+    /// The reason of a failure without a response, such as the error of the TLS library.
+    #[serde(default)]
+    pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u64>,
     /// Time of the next attempt. `None` if no attempt is planned.
@@ -121,6 +124,9 @@ pub struct TestedWebhook {
     pub status_code: Option<u16>,
     /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
+    /// The reason of a failure without a response, such as the error of the TLS library.
+    #[serde(default)]
+    pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u64,
     /// The first bytes of the response body.

@@ -59,6 +59,8 @@ pub struct Attempt {
     /// Class of the failure, as named by [`AttemptFailure::as_str`](crate::AttemptFailure::as_str). `None` after a
     /// success.
     pub error: Option<String>,
+    /// The reason of a failure without a response, such as the error of the TLS library. `None` if the class says all.
+    pub error_detail: Option<String>,
     /// The first bytes of the response body. `None` if there is no body.
     pub excerpt: Option<String>,
     /// Earliest start of the next attempt. `None` if no further attempt was scheduled.

@@ -122,6 +122,8 @@ pub struct AttemptResult {
     pub duration_ms: u32,
     /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,
+    /// The reason of a failure without a response: printable text of at most 300 bytes.
+    pub error_detail: Option<String>,
     /// Outcome of the attempt.
     pub outcome: Outcome,
 }

@@ -34,26 +34,33 @@ pub struct HealthReport {
 
 /// One finished attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, Copy)]
-pub struct AttemptSummary {
+pub struct AttemptSummary<'a> {
     /// Time at which the attempt ended.
     pub at: Timestamp,
     /// Class of the failure. `None` for a success.
     pub failure: Option<&'static str>,
+    /// The reason of the failure. `None` if its class says all.
+    pub error_detail: Option<&'a str>,
     /// True if the receiver responded with status 410 (Gone).
     pub is_gone: bool,
 }
 
 impl HealthReport {
     /// Summarises a batch of attempts at one webhook, in any order.
-    pub fn of(attempts: &[AttemptSummary]) -> Self {
-        let (successes, failures) =
-            attempts.iter().partition::<Vec<&AttemptSummary>, _>(|ended| ended.failure.is_none());
+    pub fn of(attempts: &[AttemptSummary<'_>]) -> Self {
+        let (successes, failures) = attempts
+            .iter()
+            .partition::<Vec<&AttemptSummary<'_>>, _>(|ended| ended.failure.is_none());
         let success_at = successes.iter().map(|ended| ended.at).max();
         let newest = failures.iter().max_by_key(|ended| ended.at);
         Self {
             success_at,
             failure: newest.and_then(|ended| {
-                ended.failure.map(|error| LastFailure { at: ended.at, error: error.to_owned() })
+                ended.failure.map(|error| LastFailure {
+                    at: ended.at,
+                    error: error.to_owned(),
+                    error_detail: ended.error_detail.map(str::to_owned),
+                })
             }),
             failing_from: failures.iter().map(|it| it.at).filter(|at| Some(*at) > success_at).min(),
             is_gone: failures.iter().any(|ended| ended.is_gone),
@@ -116,15 +123,16 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
-    fn failed(millis: i64) -> AttemptSummary {
-        AttemptSummary { at: at(millis), failure: Some("dns"), is_gone: false }
+    fn failed(millis: i64) -> AttemptSummary<'static> {
+        let (at, failure) = (at(millis), Some("dns"));
+        AttemptSummary { at, failure, error_detail: None, is_gone: false }
     }
 
-    fn succeeded(millis: i64) -> AttemptSummary {
-        AttemptSummary { at: at(millis), failure: None, is_gone: false }
+    fn succeeded(millis: i64) -> AttemptSummary<'static> {
+        AttemptSummary { at: at(millis), failure: None, error_detail: None, is_gone: false }
     }
 
-    fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary]) -> bool {
+    fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
         health.update(&HealthReport::of(attempts), MAX)
     }
 
@@ -166,7 +174,7 @@ mod tests {
     #[test]
     fn one_410_response_disables_at_once() {
         let mut health = fresh();
-        let gone = AttemptSummary { at: at(7), failure: Some("http_status"), is_gone: true };
+        let gone = AttemptSummary { failure: Some("http_status"), is_gone: true, ..failed(7) };
         assert!(update(&mut health, &[succeeded(8), gone]));
         assert_eq!(health.disabled_reason, Some(DisabledReason::Gone));
     }

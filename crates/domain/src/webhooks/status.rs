@@ -40,6 +40,9 @@ pub struct LastFailure {
         description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`."
     )]
     pub error: String,
+    /// The reason of the failure; `null` if its class says all.
+    #[serde(default)]
+    pub error_detail: Option<String>,
 }
 
 /// The reason why the service disabled a webhook.

@@ -37,6 +37,8 @@ pub struct TestResult {
     pub result: Result<(), AttemptFailure>,
     /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,
+    /// The reason of a failure without a response, as in [`AttemptResult`](crate::AttemptResult).
+    pub error_detail: Option<String>,
     /// Duration of the attempt.
     pub duration: Duration,
 }

@@ -54,6 +54,9 @@ pub struct DeliveryView {
     /// Class of the failure; `null` without a failure. For a pending delivery, the class of the failure of its last
     /// attempt.
     pub error: Option<String>,
+    /// The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class
+    /// says all, and for a pending delivery.
+    pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds; `null` for a pending delivery.
     pub duration_ms: Option<u32>,
     /// Time at which the next attempt is due. `null` if no attempt follows, while an attempt is running, and while the
@@ -146,6 +149,7 @@ pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> D
         outcome: DeliveryState::Pending.as_str(),
         status_code: None,
         error: pending.error,
+        error_detail: None,
         duration_ms: None,
         next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
         response: None,
@@ -161,6 +165,7 @@ pub(crate) fn attempt_view(attempt: Attempt) -> DeliveryView {
         outcome: attempt.outcome.as_str(),
         status_code: attempt.status_code,
         error: attempt.error,
+        error_detail: attempt.error_detail,
         duration_ms: Some(attempt.duration_ms),
         next_attempt_at: attempt.next_attempt_at,
         response: attempt.excerpt,

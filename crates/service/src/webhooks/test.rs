@@ -33,6 +33,9 @@ pub struct Tested {
     pub status_code: Option<u16>,
     /// Class of the failure; `null` if the test succeeded.
     pub error: Option<&'static str>,
+    /// The reason of a failure without a response, for example the error of the TLS library. `null` if the class says
+    /// all.
+    pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
     /// Beginning of the response's body; `null` without a response.
@@ -78,7 +81,7 @@ impl Core {
         if !self.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());
         }
-        let TestResult { result, response, duration } =
+        let TestResult { result, response, error_detail, duration } =
             finished.await.map_err(|_dropped| Error::Lost)?;
         let outcome = match result {
             Ok(()) => AttemptOutcome::Succeeded,
@@ -90,6 +93,7 @@ impl Core {
             outcome: outcome.as_str(),
             status_code: response.as_ref().map(|response| response.status),
             error: result.err().map(AttemptFailure::as_str),
+            error_detail,
             duration_ms: u32::try_from(duration.as_millis()).unwrap_or(u32::MAX),
             response: response.map(|response| response.excerpt),
         })

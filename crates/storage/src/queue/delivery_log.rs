@@ -232,6 +232,10 @@ struct AttemptRow {
 impl AttemptRow {
     fn read(self) -> Result<Attempt, Fault> {
         let status = |code| columns::number(code, "HTTP status");
+        let (error_detail, excerpt) = match self.status_code {
+            Some(_) => (None, self.excerpt),
+            None => (self.excerpt, None),
+        };
         Ok(Attempt {
             number: AttemptNumber(self.number),
             event_id: columns::id(&self.event_id, "attempt")?,
@@ -241,7 +245,8 @@ impl AttemptRow {
             outcome: AttemptOutcome::from_name(&self.outcome).ok_or(Fault::Corrupt("outcome"))?,
             status_code: self.status_code.map(status).transpose()?,
             error: self.error,
-            excerpt: self.excerpt,
+            error_detail,
+            excerpt,
             next_attempt_at: columns::instant(self.next_attempt_at),
         })
     }

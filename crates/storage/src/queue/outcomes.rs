@@ -102,11 +102,12 @@ fn update_health(
     attempts: &[&FinishedAttempt],
     failing_max: Duration,
 ) -> Result<Vec<(String, DisabledReason)>, Fault> {
-    let mut by_webhook = BTreeMap::<&str, Vec<AttemptSummary>>::new();
+    let mut by_webhook = BTreeMap::<&str, Vec<AttemptSummary<'_>>>::new();
     for attempt in attempts {
         by_webhook.entry(&attempt.lease.key.webhook_id).or_default().push(AttemptSummary {
             at: Timestamp::from_millis(attempt.at),
             failure: attempt.failure,
+            error_detail: attempt.error_detail(),
             is_gone: attempt.is_gone,
         });
     }

@@ -215,6 +215,7 @@ struct WebhookRow {
     failing_since: Option<i64>,
     retiring: Option<Vec<u8>>,
     retiring_until: Option<i64>,
+    last_failure_detail: Option<String>,
 }
 
 fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
@@ -236,6 +237,7 @@ fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
         failing_since: webhook.failing_since.map(Timestamp::as_millis),
         retiring,
         retiring_until,
+        last_failure_detail: failure.and_then(|failure| failure.error_detail.clone()),
     })
 }
 
@@ -255,9 +257,11 @@ impl WebhookRow {
             failing_since: columns::instant(self.failing_since),
             created_at: Timestamp::from_millis(self.created_at),
             last_success_at: columns::instant(self.last_success_at),
-            last_failure: failed_at
-                .zip(self.last_failure)
-                .map(|(at, error)| LastFailure { at, error }),
+            last_failure: failed_at.zip(self.last_failure).map(|(at, error)| LastFailure {
+                at,
+                error,
+                error_detail: self.last_failure_detail,
+            }),
         })
     }
 }

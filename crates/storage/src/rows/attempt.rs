@@ -20,6 +20,8 @@ pub(crate) struct FinishedAttempt {
     /// Class of the failure; `None` after a success.
     pub(crate) failure: Option<&'static str>,
     pub(crate) status_code: Option<i32>,
+    /// Beginning of the response's body. Without a response, the reason of the failure: a column of its own would make
+    /// the row of every success longer.
     pub(crate) excerpt: Option<String>,
     /// Due time of the next attempt in milliseconds; `None` if no attempt follows.
     pub(crate) due_at: Option<i64>,
@@ -48,10 +50,18 @@ impl FinishedAttempt {
             outcome: outcome.as_str(),
             failure,
             status_code: response.map(|response| response.status.into()),
-            excerpt: response.and_then(|response| excerpt(&response.excerpt)),
+            excerpt: match response {
+                Some(response) => excerpt(&response.excerpt),
+                None => result.error_detail.as_deref().and_then(excerpt),
+            },
             due_at,
             is_gone: matches!(result.outcome, Outcome::Gone),
         })
+    }
+
+    /// Returns the reason of a failure without a response.
+    pub(crate) fn error_detail(&self) -> Option<&str> {
+        self.excerpt.as_deref().filter(|_| self.status_code.is_none())
     }
 
     /// Returns whether the attempt failed and no attempt follows.

@@ -47,6 +47,7 @@ stored_row! {
         last_success_at: Option<i64>,
         last_failure_at: Option<i64>,
         last_failure: Option<String>,
+        last_failure_detail: Option<String>,
     }
 }
 
@@ -59,9 +60,11 @@ impl HealthRow {
             disabled_reason: disabled_reason(self.disabled_reason.as_deref())?,
             failing_since: columns::instant(self.failing_since),
             last_success_at: columns::instant(self.last_success_at),
-            last_failure: failed_at
-                .zip(self.last_failure.clone())
-                .map(|(at, error)| LastFailure { at, error }),
+            last_failure: failed_at.zip(self.last_failure.clone()).map(|(at, error)| LastFailure {
+                at,
+                error,
+                error_detail: self.last_failure_detail.clone(),
+            }),
         })
     }
 
@@ -71,7 +74,10 @@ impl HealthRow {
         self.failing_since = health.failing_since.map(Timestamp::as_millis);
         self.last_success_at = health.last_success_at.map(Timestamp::as_millis);
         self.last_failure_at = health.last_failure.as_ref().map(|last| last.at.as_millis());
-        self.last_failure = health.last_failure.map(|last| last.error);
+        (self.last_failure, self.last_failure_detail) = match health.last_failure {
+            Some(last) => (Some(last.error), last.error_detail),
+            None => (None, None),
+        };
     }
 }
 

@@ -102,6 +102,7 @@ pub(in crate::tests) fn result_of(
         at: at(when),
         duration_ms: 12,
         response: Some(ReceiverResponse { status: 500, excerpt: "out of order".to_owned() }),
+        error_detail: None,
         outcome,
     }
 }

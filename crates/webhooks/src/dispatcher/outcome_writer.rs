@@ -151,6 +151,7 @@ mod tests {
                     at: NOW,
                     duration_ms: 1,
                     response: None,
+                    error_detail: None,
                     outcome,
                 };
                 messages.send(OutcomeMessage::Record(result)).unwrap();

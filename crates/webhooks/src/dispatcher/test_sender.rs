@@ -19,6 +19,7 @@ use tokio::{
 use super::locking::lock;
 use crate::{
     http::{client::ClientFactory, target_sender::TargetSender},
+    retry::attempt_report::AttemptReport,
     signing::signed_request::SignedRequest,
 };
 
@@ -95,8 +96,8 @@ impl TestSender {
         in_flight.spawn_local(async move {
             let start = Instant::now();
             let report = sender.send(request).await;
-            let (result, response) = (report.result, report.response);
-            finish(TestResult { result, response, duration: start.elapsed() });
+            let AttemptReport { result, response, error_detail, .. } = report;
+            finish(TestResult { result, response, error_detail, duration: start.elapsed() });
         });
     }
 }

@@ -19,7 +19,7 @@ use url::Url;
 
 use super::{
     connector::{OpenFailure, TargetConnector, TargetTls},
-    response::{BodyBounds, read_response},
+    response::{BodyBounds, printable, read_response},
     response_framing::ResponseFault,
 };
 use crate::{
@@ -60,7 +60,7 @@ impl ClientFactory {
     /// Creates a client without connecting. Returns `None` if the policy forbids the URL.
     pub(crate) fn client_for(&self, url: &str) -> Option<TargetClient> {
         let url = self.policy.parse_url(url).ok()?;
-        let tls = self.tls_for(&url)?;
+        let tls = if url.scheme() == "https" { Some(self.tls_for(&url)?) } else { None };
         let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
         let Bounds { connect_timeout, keep_alive, .. } = self.bounds;
         let (policy, resolver) = (self.policy.clone(), Rc::clone(&self.resolver));
@@ -85,14 +85,11 @@ impl ClientFactory {
         Some(TargetClient { client, uri, timeout: self.timeout, body_bounds })
     }
 
-    /// Returns `Some(None)` for an `http` URL, and `None` if no certificate can have the name of the host.
-    fn tls_for(&self, url: &Url) -> Option<Option<TargetTls>> {
-        if url.scheme() != "https" {
-            return Some(None);
-        }
+    /// Returns `None` if no certificate can have the name of the host.
+    fn tls_for(&self, url: &Url) -> Option<TargetTls> {
         let name = ServerName::try_from(url.host_str()?.to_owned()).ok()?;
         let handshake_timeout = self.bounds.tls_handshake_timeout;
-        Some(Some(TargetTls { config: Arc::clone(&self.tls), name, handshake_timeout }))
+        Some(TargetTls { config: Arc::clone(&self.tls), name, handshake_timeout })
     }
 }
 
@@ -143,14 +140,19 @@ fn classify_read(error: &io::Error) -> AttemptReport {
     let inner = error.get_ref();
     let failure = match inner.and_then(|inner| inner.downcast_ref::<ResponseFault>()) {
         Some(ResponseFault::TooLarge) => AttemptFailure::TooLarge,
-        Some(_) => AttemptFailure::Protocol,
-        None if inner.is_some_and(|inner| inner.is::<rustls::Error>()) => AttemptFailure::Tls,
-        None => AttemptFailure::Protocol,
+        None if inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some() => {
+            AttemptFailure::Tls
+        }
+        _ => AttemptFailure::Protocol,
     };
     failed_with(failure, error)
 }
 
 fn failed_with(failure: AttemptFailure, error: &dyn Error) -> AttemptReport {
-    let _ = error;
-    AttemptReport::failed(failure)
+    let detail = printable(error.to_string().as_bytes(), ERROR_DETAIL_MAX);
+    AttemptReport { error_detail: Some(detail), ..AttemptReport::failed(failure) }
 }
+
+/// Maximum number of bytes of [`AttemptReport::error_detail`], as [`AttemptResult`](sealpost_domain::AttemptResult)
+/// documents.
+const ERROR_DETAIL_MAX: usize = 300;

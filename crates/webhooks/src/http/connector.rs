@@ -56,8 +56,12 @@ impl TargetConnector {
 impl TargetTls {
     async fn open(self, stream: TcpStream) -> io::Result<ResponseStream> {
         let handshake = TlsConnector::from(self.config).connect(self.name, stream);
-        let stream = timeout(self.handshake_timeout, handshake).await;
-        Ok(stream.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??.into())
+        match timeout(self.handshake_timeout, handshake).await {
+            Ok(stream) => Ok(stream?.into()),
+            Err(_elapsed) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake timed out"))
+            }
+        }
     }
 }
 

@@ -34,9 +34,9 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
         _ => None,
     };
     let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
-    let excerpt = excerpt_text(&read_beginning(response, bounds).await);
+    let excerpt = printable(&read_beginning(response, bounds).await, EXCERPT_MAX);
     let response = Some(ReceiverResponse { status: status.as_u16(), excerpt });
-    AttemptReport { result, response, retry_after, is_aborted }
+    AttemptReport { result, response, error_detail: None, retry_after, is_aborted }
 }
 
 /// Reads a body within the bounds and returns the beginning of the body.
@@ -57,9 +57,9 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that could
+/// Converts bytes to at most `length_max` bytes of text. Replaces invalid UTF-8, and control characters that could
 /// change the state of a terminal.
-fn excerpt_text(bytes: &[u8]) -> String {
+pub(super) fn printable(bytes: &[u8], length_max: usize) -> String {
     // Omits an incomplete character at the end of the excerpt.
     let complete = match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()),
@@ -69,7 +69,7 @@ fn excerpt_text(bytes: &[u8]) -> String {
     for char in String::from_utf8_lossy(complete.unwrap_or_default()).chars() {
         let is_harmless = !char.is_control() || matches!(char, '\n' | '\t');
         let char = if is_harmless { char } else { char::REPLACEMENT_CHARACTER };
-        if text.len() + char.len_utf8() > EXCERPT_MAX {
+        if text.len() + char.len_utf8() > length_max {
             break;
         }
         text.push(char);
@@ -100,7 +100,7 @@ mod tests {
             ("grüße, 世界".as_bytes(), "grüße, 世界"),
             (b"cut \xe4\xb8", "cut "),
         ] {
-            assert_eq!(excerpt_text(bytes), kept);
+            assert_eq!(printable(bytes, EXCERPT_MAX), kept);
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
         fn an_excerpt_is_short_and_without_control_characters(
             bytes in proptest::collection::vec(any::<u8>(), 0..=EXCERPT_MAX),
         ) {
-            let text = excerpt_text(&bytes);
+            let text = printable(&bytes, EXCERPT_MAX);
             prop_assert!(text.len() <= EXCERPT_MAX);
             prop_assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
         }

@@ -10,6 +10,8 @@ pub(crate) struct AttemptReport {
     /// `Ok` if the receiver responded with a 2xx status before the timeout.
     pub(crate) result: Result<(), AttemptFailure>,
     pub(crate) response: Option<ReceiverResponse>,
+    /// The reason of a failure without a response, as [`AttemptResult`](sealpost_domain::AttemptResult) has it.
+    pub(crate) error_detail: Option<String>,
     /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.
     pub(crate) retry_after: Option<RetryAfter>,
     /// Whether the receiver requests that this delivery is not attempted again. The request is the header
@@ -20,7 +22,13 @@ pub(crate) struct AttemptReport {
 impl AttemptReport {
     /// Returns the report of an attempt without a response.
     pub(crate) fn failed(failure: AttemptFailure) -> Self {
-        Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
+        Self {
+            result: Err(failure),
+            response: None,
+            error_detail: None,
+            retry_after: None,
+            is_aborted: false,
+        }
     }
 
     /// Whether the target responded, with any status. A response with headers that are too large counts too.

@@ -69,6 +69,7 @@ impl Action for ListDeliveries {
                 "outcome": "failed",
                 "status_code": 503,
                 "error": "http_status",
+                "error_detail": null,
                 "duration_ms": 12,
                 "next_attempt_at": "2026-11-21T06:56:44.102Z",
                 "response": "come back later",

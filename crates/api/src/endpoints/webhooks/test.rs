@@ -43,6 +43,7 @@ impl Action for TestWebhook {
             "outcome": "failed",
             "status_code": 503,
             "error": "http_status",
+            "error_detail": null,
             "duration_ms": 12,
             "response": "come back later",
         });

@@ -99,6 +99,7 @@ fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
             at: world.clock.now(),
             duration_ms: 7,
             response: answer.clone(),
+            error_detail: None,
             outcome,
         })
         .collect();

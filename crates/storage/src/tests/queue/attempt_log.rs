@@ -57,7 +57,11 @@ fn every_attempt_is_logged_completely(db: &Fixture) {
     record(db, &[result_of(&claim(db, 1000, 1)[0], 1100, retry(1200))]);
     let exhausted = Outcome::Exhausted(AttemptFailure::Timeout);
     let last = claim(db, 1200, 2).remove(0);
-    record(db, &[AttemptResult { response: None, ..result_of(&last, 1300, exhausted) }]);
+    let error_detail = Some("late\0".to_owned());
+    record(
+        db,
+        &[AttemptResult { response: None, error_detail, ..result_of(&last, 1300, exhausted) }],
+    );
     let first = Attempt {
         number: AttemptNumber(0),
         event_id: sent[0].event.id(),
@@ -67,6 +71,7 @@ fn every_attempt_is_logged_completely(db: &Fixture) {
         outcome: AttemptOutcome::Failed,
         status_code: Some(500),
         error: Some("http_status".to_owned()),
+        error_detail: None,
         excerpt: Some("out of order".to_owned()),
         next_attempt_at: Some(at(1200)),
     };
@@ -76,6 +81,7 @@ fn every_attempt_is_logged_completely(db: &Fixture) {
         outcome: AttemptOutcome::Exhausted,
         status_code: None,
         error: Some("timeout".to_owned()),
+        error_detail: Some("late ".to_owned()),
         excerpt: None,
         next_attempt_at: None,
         ..first.clone()

@@ -30,7 +30,7 @@ fn find(db: &Fixture, to: &Webhook) -> Webhook {
 }
 
 fn failed(when: i64, error: &str) -> LastFailure {
-    LastFailure { at: at(when), error: error.to_owned() }
+    LastFailure { at: at(when), error: error.to_owned(), error_detail: None }
 }
 
 /// The columns of a delivery: number of attempts, due time in milliseconds, token of the lease, and class of the

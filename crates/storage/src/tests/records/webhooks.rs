@@ -29,7 +29,11 @@ fn webhooks_are_listed_oldest_first(db: &Fixture) {
         created_at: at(10),
         status: WebhookStatus::Disabled,
         last_success_at: Some(at(30)),
-        last_failure: Some(sealpost_domain::LastFailure { at: at(31), error: "dns".to_owned() }),
+        last_failure: Some(sealpost_domain::LastFailure {
+            at: at(31),
+            error: "dns".to_owned(),
+            error_detail: Some("no such name".to_owned()),
+        }),
         ..webhook(&key.id)
     };
     let (listed, count) = db

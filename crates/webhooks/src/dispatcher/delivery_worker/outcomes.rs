@@ -62,10 +62,11 @@ impl DeliveryWorker {
             delivery.outcome = ?outcome,
             "an attempt ended"
         );
-        let (id, lease, response) = (delivery.id(), delivery.lease, report.response);
+        let (id, lease) = (delivery.id(), delivery.lease);
+        let AttemptReport { response, error_detail, .. } = report;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let at = signed_at.plus(Duration::from_millis(duration_ms.into()));
-        AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
+        AttemptResult { id, lease, attempts, at, duration_ms, response, error_detail, outcome }
     }
 
     /// Releases the leases of all deferred deliveries, which get no attempt now. Groups the deliveries into batches,
