@@ -89,6 +89,7 @@ impl From<ReceiverError> for Fault {
             ReceiverError::ForwardsToItself => {
                 Self::usage("--forward-to is the address that this command listens on")
             }
+            ReceiverError::ForwardsElsewhere(_) => Self::usage(format!("--forward-to: {error}")),
             other => Self::of(&other),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{io, net::SocketAddr};
 
+use actix_web::http::Uri;
 use sealpost_webhooks::NoVerifyingKey;
 
 /// Why a receiver cannot start, or why the keys for verification cannot be used.
@@ -17,6 +18,9 @@ pub enum ReceiverError {
         #[source]
         source: io::Error,
     },
+    /// The application URL does not lead to this machine.
+    #[error("{0} is no URL of this machine: give one such as http://127.0.0.1:3000/hook")]
+    ForwardsElsewhere(Uri),
     /// The application URL is the listening address of the receiver itself, so each request would be forwarded forever.
     #[error("the listener would forward to itself: choose another port for the application")]
     ForwardsToItself,

@@ -1,6 +1,7 @@
 //! The HTTP server of a receiver: verifies requests, reports the results, and forwards the valid requests to an
 //! application.
 
+mod application;
 mod forwarding;
 mod handler;
 mod listener;

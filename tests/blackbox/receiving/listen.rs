@@ -18,6 +18,7 @@ use crate::support::{
 };
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+const FREE: &str = "--listen=127.0.0.1:0";
 const OTHER: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 #[test]
@@ -56,6 +57,20 @@ fn the_status_of_the_application_is_returned_to_the_sender() {
     for status in [503, 200] {
         assert_eq!(request.post(&listener.url).status, status);
         assert_eq!(listener.next()["answered"], status);
+    }
+}
+
+/// Interim responses of the application, such as those of `writeProcessing` in Node, are not its response.
+#[test]
+fn the_final_status_of_the_application_is_returned_to_the_sender() {
+    for interim in ["100 Continue", "102 Processing", "103 Hints\r\nLink: </a>; rel=preload"] {
+        let url = responding_once(format!(
+            "HTTP/1.1 {interim}\r\n\r\nHTTP/1.1 422 No\r\nContent-Length: 4\r\n\r\nfine"
+        ));
+        let listener = Listener::start(SECRET, &["--forward-to", &url]);
+        let response = Signed::with(&[SECRET], 0).post(&listener.url);
+        assert_eq!((response.status, response.body.as_slice()), (422, &b"fine"[..]), "{interim}");
+        assert_eq!(listener.next()["answered"], 422);
     }
 }
 
@@ -194,10 +209,22 @@ fn invalid_settings_are_rejected() {
     let circle = format!("http://localhost:{}/x", taken.port());
     let listen = format!("--listen={taken}");
     for (arguments, secret, words) in [
-        (vec!["--listen=127.0.0.1:0"], "", "no key is given"),
-        (vec!["--listen=127.0.0.1:0"], "whsec_short", "is not a webhook secret"),
+        (vec![FREE], "", "no key is given"),
+        (vec![FREE], "whsec_short", "is not a webhook secret"),
         (vec!["--listen=0.0.0.0:0"], SECRET, "loopback"),
-        (vec!["--listen=127.0.0.1:0", "--forward-to=https://a.example/"], SECRET, "http URL"),
+        (vec![FREE, "--forward-to=https://a.example/"], SECRET, "http URL"),
+        (vec![FREE, "--forward-to=http://example.org/"], SECRET, "is no URL of this machine"),
+        (
+            vec![FREE, "--forward-to=http://10.0.0.1:3000/"],
+            SECRET,
+            "http://10.0.0.1:3000/ is no URL",
+        ),
+        (vec![FREE, "--forward-to=http://[2001:db8::1]/"], SECRET, "is no URL of this machine"),
+        (
+            vec![FREE, "--forward-to=http://127.0.0.1.example.org/"],
+            SECRET,
+            "is no URL of this machine",
+        ),
         (
             vec![&listen, "--forward-to", &circle],
             SECRET,

@@ -1,8 +1,12 @@
 //! Forwards a verified request to the application, and reads the response of the application.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::ErrorKind,
+    time::{Duration, Instant},
+};
 
 use actix_web::{
+    error::ParseError,
     http::{
         StatusCode, Uri,
         header::{self, HeaderMap, HeaderName, HeaderValue},
@@ -12,6 +16,8 @@ use actix_web::{
 use awc::{Client, ClientResponse, error::SendRequestError};
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
+
+use super::application::connector;
 
 /// Forwards requests to one application over HTTP.
 pub(super) struct Forwarder {
@@ -51,8 +57,12 @@ pub enum ForwardFault {
 
 impl Forwarder {
     pub(super) fn new(url: Uri, time_limit: Duration) -> Self {
-        let client =
-            Client::builder().disable_redirects().disable_timeout().no_default_headers().finish();
+        let client = Client::builder()
+            .connector(connector())
+            .disable_redirects()
+            .disable_timeout()
+            .no_default_headers()
+            .finish();
         Self { client, url, time_limit }
     }
 
@@ -96,6 +106,12 @@ impl From<&SendRequestError> for ForwardFault {
         match error {
             SendRequestError::Timeout => Self::Timeout,
             SendRequestError::Connect(_) => Self::Unreachable,
+            // The response is not invalid, but missing.
+            SendRequestError::Response(ParseError::Io(error))
+                if error.kind() != ErrorKind::InvalidData =>
+            {
+                Self::Unreachable
+            }
             _ => Self::Protocol,
         }
     }

@@ -11,6 +11,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, dev::ServerHandle, h
 use sealpost_domain::Clock;
 
 use super::{
+    application::check_application,
     forwarding::Forwarder,
     handler::{BODY_TIMEOUT, Handler, KeySource, RequestObserver},
 };
@@ -21,7 +22,7 @@ use crate::error::ReceiverError;
 pub struct ListenerOptions {
     /// The address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The `http` URL of the application to which valid requests are forwarded. `None` forwards nothing, and valid
+    /// The `http` URL of the application on this machine to which valid requests are forwarded. `None` forwards nothing, and valid
     /// requests get status 204.
     pub forward_to: Option<Uri>,
     /// The time limit for the response of the application. The default is 14 s, because the service waits at most 15 s
@@ -49,11 +50,10 @@ impl ListenerOptions {
 }
 
 impl Listener {
-    /// Binds the listening address. Fails with [`ReceiverError::ForwardsToItself`] if the application URL is this
-    /// address.
+    /// Binds the listening address. Fails if the application URL does not lead to this machine, or is this address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
         let (socket, address) = bind(options.listen)?;
-        refuse_loop(options.forward_to.as_ref(), address)?;
+        options.forward_to.iter().try_for_each(|url| check_application(url, address))?;
         Ok(Self { socket, address, options })
     }
 
@@ -119,18 +119,6 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ReceiverError>
     let bound = TcpListener::bind(address)
         .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
     bound.map_err(|source| ReceiverError::Bind { address, source })
-}
-
-/// Returns an error if `forward_to` has the address of the listener itself, because then the listener would forward
-/// each request to itself without end.
-fn refuse_loop(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), ReceiverError> {
-    let Some(uri) = forward_to else { return Ok(()) };
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-    let is_here = host == "localhost" || host.parse() == Ok(own.ip());
-    if is_here && uri.port_u16().unwrap_or(80) == own.port() {
-        return Err(ReceiverError::ForwardsToItself);
-    }
-    Ok(())
 }
 
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(14);

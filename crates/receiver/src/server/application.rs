@@ -1,0 +1,74 @@
+//! Connects to the application that gets forwarded requests: only on this machine.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+};
+
+use actix_rt::net::TcpStream;
+use actix_service::{Service, fn_service};
+use actix_tls::connect::{ConnectError, ConnectInfo, Connection};
+use actix_web::http::Uri;
+use awc::Connector;
+use sealpost_webhooks::ResponseStream;
+use tokio::net::lookup_host;
+
+use crate::error::ReceiverError;
+
+/// Checks the URL of the application. `own` is the address of the listener, which must not forward to itself.
+pub(super) fn check_application(url: &Uri, own: SocketAddr) -> Result<(), ReceiverError> {
+    let host = host_of(url);
+    let is_localhost = is_localhost(host);
+    if !is_localhost && !host.parse().is_ok_and(is_loopback) {
+        return Err(ReceiverError::ForwardsElsewhere(url.clone()));
+    }
+    let is_own = is_localhost || host.parse() == Ok(own.ip());
+    if is_own && port_of(url) == own.port() {
+        return Err(ReceiverError::ForwardsToItself);
+    }
+    Ok(())
+}
+
+/// Returns a connector to loopback addresses that reads only final responses.
+pub(super) fn connector() -> Connector<
+    impl Service<ConnectInfo<Uri>, Response = Connection<Uri, ResponseStream>, Error = ConnectError>
+    + Clone,
+> {
+    Connector::new().connector(fn_service(async |info: ConnectInfo<Uri>| {
+        let url = info.request().clone();
+        match connect(&url).await {
+            Ok(stream) => Ok(Connection::new(url, stream.into())),
+            Err(error) => Err(ConnectError::Io(error)),
+        }
+    }))
+}
+
+async fn connect(url: &Uri) -> io::Result<TcpStream> {
+    let addresses = lookup_host((host_of(url), port_of(url))).await?;
+    let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses.filter(|address| is_loopback(address.ip())) {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+/// Whether the name always means this machine (RFC 6761, section 6.3).
+fn is_localhost(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+fn is_loopback(ip: IpAddr) -> bool {
+    ip.to_canonical().is_loopback()
+}
+
+fn host_of(url: &Uri) -> &str {
+    url.host().unwrap_or_default().trim_matches(['[', ']'])
+}
+
+fn port_of(url: &Uri) -> u16 {
+    url.port_u16().unwrap_or(80)
+}
