@@ -5,6 +5,7 @@ mod bounces;
 mod delivery_log;
 mod failing_receivers;
 mod hosts;
+mod interim_responses;
 mod lifecycle;
 mod misbehaving_receivers;
 mod receipts;

@@ -38,15 +38,12 @@ pub(crate) enum ConnectFailure {
 
 impl GuardedConnector {
     /// Connects to one of the addresses of a host. An IPv6 literal has brackets, as in a URL.
-    pub(crate) async fn connect(
-        &self,
-        host: &str,
-        port: u16,
-    ) -> Result<TcpStream, ConnectFailure> {
+    pub(crate) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
         let ips = self.resolve(host).await?;
         let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;
         let dialed = timeout(self.connect_timeout, dial(alternating(ips), port)).await;
-        let stream = dialed.map_err(|_| ConnectFailure::Timeout)?.map_err(ConnectFailure::Tcp)?;
+        let stream =
+            dialed.map_err(|_elapsed| ConnectFailure::Timeout)?.map_err(ConnectFailure::Tcp)?;
         let peer = stream.peer_addr().map_err(ConnectFailure::Tcp)?;
         if self.policy.allows(peer.ip()) { Ok(stream) } else { Err(ConnectFailure::BlockedAddress) }
     }

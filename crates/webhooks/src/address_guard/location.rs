@@ -135,6 +135,7 @@ mod tests {
             ("https:\\\\example.org\\a", "https://example.org/a"),
             ("https://@example.org/", "https://example.org/"),
             ("https://münchen.example/", "https://xn--mnchen-3ya.example/"),
+            ("https://MY_host._b.example/", "https://my_host._b.example/"),
             ("https://8.8.8.8:1024/", "https://8.8.8.8:1024/"),
             ("https://134744072/", "https://8.8.8.8/"),
             ("https://example.org/a|b[c]{d}^", "https://example.org/a|b[c]%7Bd%7D^"),
@@ -237,6 +238,9 @@ mod tests {
             ("https://localhost./", "must name a well-formed host, without a dot at its end"),
             ("https://a..b/", "must name a well-formed host, without a dot at its end"),
             (&long_label, "must name a well-formed host, without a dot at its end"),
+            ("https://a!b.example/", "must name a host of letters, digits, `-` and `_` only"),
+            ("https://-a.example/", "must name a host of letters, digits, `-` and `_` only"),
+            ("https://a-.example/", "must name a host of letters, digits, `-` and `_` only"),
             ("https://intranet/", "must name a host by its full domain name"),
             (
                 "https://[2606:4700::1111]/",

@@ -3,6 +3,9 @@
 //! The system resolver is not used: it blocks a thread for as long as a hostile name server wants. [`NameResolver`] is
 //! a trait so that tests need no network.
 
+#[cfg(test)]
+mod tests;
+
 use std::{net::IpAddr, pin::pin, rc::Rc, time::Duration};
 
 use actix_rt::time::timeout;
@@ -59,7 +62,7 @@ impl NameResolver for SystemResolver {
             // Takes the labels as they are: the parser of names refuses some of those that occur, such as `a_b`. A name of
             // labels is absolute, so the search domains of this machine do not apply.
             let name = Name::from_labels(name.split('.').map(str::as_bytes));
-            let name = name.map_err(|_| UnresolvedName)?;
+            let name = name.map_err(|_too_long| UnresolvedName)?;
             let addresses = async |family| match resolver.lookup(name.clone(), family).await {
                 Ok(found) => {
                     found.answers().iter().filter_map(|record| record.data.ip_addr()).collect()

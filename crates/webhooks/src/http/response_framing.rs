@@ -12,7 +12,7 @@ use std::{io::Write as _, mem, str};
 
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Response, Status};
 
-use self::chunked::ChunkedBody;
+use self::chunked::{ChunkedBody, split_data};
 
 /// Reads the responses of one connection, one for each request.
 #[derive(Debug, Default)]
@@ -126,10 +126,8 @@ impl ResponseFraming {
             State::Head => return self.read_head(input, output),
             State::Body(Body::Chunked(body)) => body.read(input, output)?,
             State::Body(Body::Length(left)) => {
-                let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
-                let (body, rest) = input.split_at(length);
-                output.extend_from_slice(body);
-                *left = left.saturating_sub(length as u64);
+                let (data, rest) = split_data(left, input);
+                output.extend_from_slice(data);
                 (rest, *left == 0)
             }
             State::Body(Body::ToEnd) => {
@@ -226,19 +224,17 @@ impl ResponseFraming {
 }
 
 /// Returns how the body ends, and whether the connection must not be reused (RFC 9112, sections 6.3 and 9.3).
-fn body_of(
-    status: u16,
-    minor: u8,
-    fields: &[Header<'_>],
-) -> Result<(Body, bool), ResponseFault> {
-    let has_option =
-        |name: &str| items(fields, "connection").any(|item| item.eq_ignore_ascii_case(name.as_bytes()));
+fn body_of(status: u16, minor: u8, fields: &[Header<'_>]) -> Result<(Body, bool), ResponseFault> {
+    let has_option = |name: &str| {
+        items(fields, "connection").any(|item| item.eq_ignore_ascii_case(name.as_bytes()))
+    };
     let persists = !has_option("close") && (minor > 0 || has_option("keep-alive"));
     if matches!(status, 204 | 304) {
         return Ok((Body::Length(0), !persists));
     }
     // `identity` is an old name for no coding.
-    let codings = items(fields, "transfer-encoding").filter(|it| !it.eq_ignore_ascii_case(b"identity"));
+    let codings =
+        items(fields, "transfer-encoding").filter(|it| !it.eq_ignore_ascii_case(b"identity"));
     let codings: Vec<&[u8]> = codings.collect();
     match codings.last() {
         Some(coding) if coding.eq_ignore_ascii_case(b"chunked") => {
@@ -246,17 +242,17 @@ fn body_of(
             let is_plain = codings.len() == 1 && minor > 0 && !has_field(fields, "content-length");
             Ok((Body::Chunked(ChunkedBody::default()), !(persists && is_plain)))
         }
-        Some(_) => Ok((Body::ToEnd, true)),
         None if has_field(fields, "content-length") => {
             Ok((Body::Length(content_length(fields)?), !persists))
         }
-        None => Ok((Body::ToEnd, true)),
+        Some(_) | None => Ok((Body::ToEnd, true)),
     }
 }
 
 /// Returns the length if all given lengths are the same.
 fn content_length(fields: &[Header<'_>]) -> Result<u64, ResponseFault> {
-    let values = fields_named(fields, "content-length").flat_map(|value| value.split(|it| *it == b','));
+    let values =
+        fields_named(fields, "content-length").flat_map(|value| value.split(|it| *it == b','));
     let mut lengths = values.map(|value| {
         let digits = value.trim_ascii();
         let text = str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit));
@@ -274,9 +270,9 @@ fn write_head(
     is_last: bool,
     output: &mut Vec<u8>,
 ) {
-    let kept = fields.iter().filter(|field| {
-        !REPLACED_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(field.name))
-    });
+    let kept = fields
+        .iter()
+        .filter(|field| !REPLACED_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(field.name)));
     // The client reads a body to the end of the connection only in a response of HTTP/1.0.
     let minor = u8::from(!matches!(body, Body::ToEnd));
     // Writing to a vector cannot fail.
@@ -300,7 +296,10 @@ fn write_head(
 }
 
 fn fields_named<'a>(fields: &'a [Header<'_>], name: &str) -> impl Iterator<Item = &'a [u8]> {
-    fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+    fields
+        .iter()
+        .filter(move |field| field.name.eq_ignore_ascii_case(name))
+        .map(|field| field.value)
 }
 
 fn has_field(fields: &[Header<'_>], name: &str) -> bool {

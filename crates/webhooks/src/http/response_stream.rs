@@ -85,7 +85,11 @@ impl AsyncRead for ResponseStream {
         let this = self.get_mut();
         while !this.take_output(buffer) {
             if let Some(fault) = this.fault.take() {
-                return Poll::Ready(Err(io::Error::other(fault)));
+                let kind = match fault {
+                    ResponseFault::Cut => io::ErrorKind::UnexpectedEof,
+                    _ => io::ErrorKind::InvalidData,
+                };
+                return Poll::Ready(Err(io::Error::new(kind, fault)));
             }
             if this.framing.has_ended() {
                 break;

@@ -2,11 +2,6 @@
 
 use std::{net::TcpListener, rc::Rc, sync::Arc};
 
-use rcgen::{CertifiedKey, KeyPair};
-use rustls::{
-    ServerConfig, ServerConnection, StreamOwned,
-    pki_types::{CertificateDer, PrivateKeyDer},
-};
 use sealpost_domain::{AttemptFailure, Outcome, ports::TargetGuard as _};
 
 use super::{
@@ -26,13 +21,13 @@ fn connector(policy: AddressPolicy, resolver: Rc<dyn NameResolver>) -> GuardedCo
     GuardedConnector { policy, resolver, connect_timeout: Bounds::default().connect_timeout }
 }
 
-fn outcome_at(settings: Settings, url: &str) -> Outcome {
+pub(super) fn outcome_at(settings: Settings, url: &str) -> Outcome {
     let fixture = Fixture::start(settings);
     fixture.submit(&target(1, url, SECRET), 0);
     fixture.outbox.wait_for_results(1)[0].outcome
 }
 
-fn failure_at(settings: Settings, url: &str) -> AttemptFailure {
+pub(super) fn failure_at(settings: Settings, url: &str) -> AttemptFailure {
     match outcome_at(settings, url) {
         Outcome::Retry { failure, .. } => failure,
         other => panic!("{url}: {other:?}"),
@@ -51,6 +46,8 @@ fn a_closed_address_is_blocked_in_every_notation() {
         format!("https://127.0.0.1:{port}/"),
         format!("https://loopback.test:{port}/"),
         format!("https://mixed.test:{port}/"),
+        format!("https://mixed-families.test:{port}/"),
+        format!("https://only-nat64.test:{port}/"),
         "https://private.test/".to_owned(),
         "https://metadata.test/".to_owned(),
         // Development mode would admit this URL.
@@ -184,37 +181,6 @@ fn connection_failures_have_their_classes() {
     let deaf_url = format!("https://{}/", deaf.local_addr().unwrap());
     std::thread::spawn(move || deaf.incoming().for_each(drop));
     assert_eq!(failure_at(settings(), &deaf_url), AttemptFailure::Tls);
-}
-
-#[test]
-fn a_certificate_needs_a_trusted_root() {
-    let CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["loopback.test".to_owned()]).unwrap();
-    let receiver = tls_receiver(cert.der().clone(), &signing_key);
-    let url = format!("https://loopback.test:{}/", receiver.addr.port());
-    assert_eq!(failure_at(settings(), &url), AttemptFailure::Tls);
-    assert!(receiver.requests().is_empty());
-
-    let extra_roots = vec![cert.der().clone()];
-    let trusting = || Settings { extra_roots: extra_roots.clone(), ..settings() };
-    assert_eq!(outcome_at(trusting(), &url), Outcome::Succeeded);
-    let other_name = format!("https://127.0.0.1:{}/", receiver.addr.port());
-    assert_eq!(failure_at(trusting(), &other_name), AttemptFailure::Tls);
-}
-
-fn tls_receiver(certificate: CertificateDer<'static>, key: &KeyPair) -> Receiver {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)
-        .unwrap();
-    let config = Arc::new(config);
-    let wrap =
-        move |stream| StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
-    Receiver::start_wrapped(Arc::new(wrap), |_| OK)
 }
 
 const CLOSED_HOSTS: &[&str] = &[

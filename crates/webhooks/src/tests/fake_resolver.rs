@@ -18,7 +18,12 @@ impl NameResolver for FixedResolver {
         name: &'a str,
     ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>> {
         let ips: &[&str] = match name {
-            "loopback.test" => &["127.0.0.1"],
+            "families.test" => &["127.0.0.3", "::1"],
+            "_my_host_.test" | "loopback.test" => &["127.0.0.1"],
+            "mixed-families.test" => &["8.8.8.8", "fd00::1"],
+            "nat64.test" => &["127.0.0.1", "64:ff9b::7f00:1"],
+            "only-nat64.test" => &["64:ff9b::808:808"],
+            "silent.test" => &["127.0.0.2", "127.0.0.4", "127.0.0.1"],
             "metadata.test" => &["169.254.169.254"],
             "mixed.test" => &["8.8.8.8", "10.0.0.1"],
             "private.test" => &["10.0.0.1"],

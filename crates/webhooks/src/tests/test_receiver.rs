@@ -15,6 +15,7 @@ use std::{
 };
 
 /// The reaction of the receiver to a request.
+#[derive(Clone)]
 pub(crate) enum Reply {
     /// Writes these bytes and waits for the next request.
     Bytes(&'static [u8]),
@@ -26,6 +27,10 @@ pub(crate) enum Reply {
     Endless(&'static [u8]),
     /// Writes these bytes and closes the connection.
     Last(&'static [u8]),
+    /// Writes these parts one after the other and closes the connection.
+    LastParts(Vec<Vec<u8>>),
+    /// Writes these parts one after the other and waits for the next request.
+    Parts(Vec<Vec<u8>>),
     /// Keeps the connection open and never responds.
     Hang,
     /// Writes these bytes, then nothing more, and keeps the connection open.
@@ -95,7 +100,10 @@ impl Receiver {
                         seen.requests.lock().unwrap().push(request.clone());
                         let reply = reply(&request);
                         if !obey(&reply, stream.get_mut()) {
-                            let is_cut = !matches!(reply, Reply::Close | Reply::Last(_));
+                            let is_cut = !matches!(
+                                reply,
+                                Reply::Close | Reply::Last(_) | Reply::LastParts(_)
+                            );
                             seen.cut.fetch_add(usize::from(is_cut), Ordering::SeqCst);
                             break;
                         }
@@ -150,6 +158,11 @@ fn obey(reply: &Reply, stream: &mut impl Write) -> bool {
             write(stream, bytes);
             false
         }
+        Reply::LastParts(parts) => {
+            parts.iter().all(|part| write(stream, part));
+            false
+        }
+        Reply::Parts(parts) => parts.iter().all(|part| write(stream, part)),
         Reply::Drip(bytes) => {
             let mut is_open = write(stream, bytes);
             while is_open {

@@ -4,6 +4,13 @@ use std::io::Write as _;
 
 use super::ResponseFault;
 
+/// Splits off the data at the beginning of `input`, and subtracts its length from that of the missing data.
+pub(super) fn split_data<'a>(left: &mut u64, input: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+    let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+    *left = left.saturating_sub(u64::try_from(length).unwrap_or(u64::MAX));
+    input.split_at(length)
+}
+
 /// The part of a chunked body that is due.
 #[derive(Debug)]
 pub(super) enum ChunkedBody {
@@ -33,13 +40,11 @@ impl ChunkedBody {
         output: &mut Vec<u8>,
     ) -> Result<(&'a [u8], bool), ResponseFault> {
         if let Self::Data(left) = self {
-            let length = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
-            let (data, rest) = input.split_at(length);
+            let (data, rest) = split_data(left, input);
             // Writing to a vector cannot fail.
-            drop(write!(output, "{length:x}\r\n"));
+            drop(write!(output, "{:x}\r\n", data.len()));
             output.extend_from_slice(data);
             output.extend_from_slice(b"\r\n");
-            *left = left.saturating_sub(length as u64);
             if *left == 0 {
                 *self = Self::DataEnd;
             }
@@ -66,8 +71,9 @@ impl ChunkedBody {
                 0 => Self::Trailer(0),
                 _ => Self::Data(*size),
             },
-            (Self::Size(Some(size)), b'\r' | b' ' | b'\t' | b';') => Self::Extension(*size),
-            (Self::Extension(size), _) => Self::Extension(*size),
+            (Self::Size(Some(size)), b'\r' | b' ' | b'\t' | b';') | (Self::Extension(size), _) => {
+                Self::Extension(*size)
+            }
             (Self::DataEnd, b'\n') => Self::Size(None),
             (Self::DataEnd, b'\r') => Self::DataEnd,
             (Self::Trailer(_), b'\n') => Self::Trailer(0),

@@ -7,7 +7,7 @@ use super::*;
 /// The result of reading bytes for one request.
 #[derive(Debug, PartialEq)]
 struct Reading {
-    output: String,
+    output: Vec<u8>,
     fault: Option<ResponseFault>,
     end: End,
 }
@@ -21,7 +21,7 @@ enum End {
 
 use End::{Due, Ended, Reusable};
 
-fn read<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Reading {
+fn read(parts: &[&[u8]]) -> Reading {
     let (mut framing, mut output, mut fault) = (ResponseFraming::default(), Vec::new(), None);
     for part in parts {
         fault = fault.or(framing.read(part, &mut output).err());
@@ -31,38 +31,45 @@ fn read<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Reading {
         State::Idle => Reusable,
         State::Ended => Ended,
     };
-    Reading { output: String::from_utf8_lossy(&output).into_owned(), fault, end }
+    Reading { output, fault, end }
 }
 
 /// Reads the bytes at once, byte by byte, and in two parts of every length. All readings must have the same meaning.
 #[track_caller]
 fn read_in_parts(input: &str) -> Reading {
     let bytes = input.as_bytes();
-    let whole = read([bytes]);
+    let whole = read(&[bytes]);
     for split in 0..=bytes.len() {
         let (first, second) = bytes.split_at(split);
-        let reading = read([first, second]);
+        let reading = read(&[first, second]);
         assert_eq!(decoded(&reading), decoded(&whole), "{input:?} split at {split}");
     }
-    assert_eq!(decoded(&read(bytes.chunks(1))), decoded(&whole), "{input:?} byte by byte");
+    assert_eq!(
+        decoded(&read(&bytes.chunks(1).collect::<Vec<_>>())),
+        decoded(&whole),
+        "{input:?} byte by byte"
+    );
     whole
 }
 
 /// Joins the chunks of the output, because their lengths depend on the parts of the input.
 fn decoded(reading: &Reading) -> (String, Option<ResponseFault>, End) {
-    let Some((head, body)) = reading.output.split_once("\r\n\r\n") else {
-        return (reading.output.clone(), reading.fault, reading.end);
-    };
-    let body = if head.contains("transfer-encoding: chunked") { joined(body) } else { body.to_owned() };
-    (format!("{head}\n\n{body}"), reading.fault, reading.end)
+    let output = reading.output.as_slice();
+    let head_end = output.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    let (head, body) = output.split_at(head_end.map_or(output.len(), |end| end + 4));
+    let head = String::from_utf8_lossy(head).replace("\r\n\r\n", "\n\n");
+    let is_chunked = head.contains("transfer-encoding: chunked");
+    let body = if is_chunked { joined(body) } else { body.to_vec() };
+    (head + &String::from_utf8_lossy(&body), reading.fault, reading.end)
 }
 
-fn joined(mut chunks: &str) -> String {
-    let mut body = String::new();
-    while let Some((size, rest)) = chunks.split_once("\r\n") {
-        let size = usize::from_str_radix(size, 16).unwrap();
-        body.push_str(if size == 0 { "(end)" } else { &rest[..size] });
-        chunks = &rest[size + 2..];
+fn joined(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(line_end) = chunks.iter().position(|byte| *byte == b'\r') {
+        let size = usize::from_str_radix(str::from_utf8(&chunks[..line_end]).unwrap(), 16).unwrap();
+        let data = &chunks[line_end + 2..];
+        body.extend_from_slice(if size == 0 { b"(end)" } else { &data[..size] });
+        chunks = &data[size + 2..];
     }
     body
 }
@@ -83,101 +90,18 @@ fn interim_responses_are_removed() {
     ] {
         for count in [1, 2, 30] {
             let reading = read_in_parts(&[&interim.repeat(count), OK].concat());
-            assert_eq!(reading, Reading { output: OK_OUT.to_owned(), fault: None, end: Reusable });
+            assert_eq!(reading, Reading { output: OK_OUT.into(), fault: None, end: Reusable });
         }
         let reading = read_in_parts(interim);
-        assert_eq!(reading, Reading { output: String::new(), fault: None, end: Due });
+        assert_eq!(reading, Reading { output: Vec::new(), fault: None, end: Due });
     }
 }
 
 #[test]
 fn each_response_has_one_end() {
-    for (fields, body, written, end) in [
-        // A length.
-        ("1.1 200 OK\r\ncontent-length: 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
-        ("1.1 500\r\ncontent-length: 0", "", "1.1 500 \r\ncontent-length: 0\n\n", Reusable),
-        ("1.1 200 \r\ncontent-length : 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
-        ("1.1 200 \r\nCONTENT-LENGTH:\r\n 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
-        ("1.1 200 \r\ncontent-length: 2, 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
-        ("1.1 200 \r\ncontent-length: 3", "ok", "1.1 200 \r\ncontent-length: 3\n\nok", Due),
-        ("1.1 200 gr\u{fc}n \r\ncontent-length: 0", "", "1.1 200 \r\ncontent-length: 0\n\n", Reusable),
-        // Chunks, with extensions and trailers.
-        (
-            "1.1 200 \r\ntransfer-encoding: Chunked",
-            "2\r\nok\r\n0\r\n\r\n",
-            "1.1 200 \r\ntransfer-encoding: chunked\n\nok(end)",
-            Reusable,
-        ),
-        (
-            "1.1 200 \r\ntransfer-encoding: identity, chunked",
-            "02;a=\"b\"\r\nok\r\n00 ;x\r\nchecksum: 1\r\nother: 2\r\n\r\n",
-            "1.1 200 \r\ntransfer-encoding: chunked\n\nok(end)",
-            Reusable,
-        ),
-        (
-            "1.1 200 \r\ntransfer-encoding: chunked\r\ncontent-length: 9",
-            "2\r\nok\r\n0\r\n\r\n",
-            "1.1 200 \r\nconnection: close\r\ntransfer-encoding: chunked\n\nok(end)",
-            Ended,
-        ),
-        (
-            "1.1 200 \r\ntransfer-encoding: gzip, chunked",
-            "2\r\nok\r\n0\r\n\r\n",
-            "1.1 200 \r\nconnection: close\r\ntransfer-encoding: chunked\n\nok(end)",
-            Ended,
-        ),
-        // No length: the body ends with the connection.
-        ("1.1 200 \r\nx: y", "ok", "1.0 200 \r\nx: y\r\nconnection: close\n\nok", Due),
-        ("1.1 200 \r\ntransfer-encoding: gzip", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
-        ("1.1 200 \r\ntransfer-encoding: chunked, gzip", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
-        ("1.0 200 \r\nconnection: keep-alive", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
-        // Never a body.
-        ("1.1 204 \r\ncontent-length: 7", "", "1.1 204 \r\ncontent-length: 0\n\n", Reusable),
-        ("1.1 304 \r\ntransfer-encoding: chunked", "", "1.1 304 \r\ncontent-length: 0\n\n", Reusable),
-        ("1.1 204 \r\ncontent-length: 2", "ok", "1.1 204 \r\ncontent-length: 0\n\n", Ended),
-        // The connection.
-        (
-            "1.1 200 \r\nconnection: x, Close\r\ncontent-length: 2",
-            "ok",
-            "1.1 200 \r\nconnection: close\r\ncontent-length: 2\n\nok",
-            Ended,
-        ),
-        (
-            "1.0 200 \r\ncontent-length: 2",
-            "ok",
-            "1.1 200 \r\nconnection: close\r\ncontent-length: 2\n\nok",
-            Ended,
-        ),
-        (
-            "1.0 200 \r\nconnection: a\r\nconnection: Keep-Alive\r\ncontent-length: 2",
-            "ok",
-            "1.1 200 \r\ncontent-length: 2\n\nok",
-            Reusable,
-        ),
-        (
-            "1.1 200 \r\nupgrade: websocket\r\nconnection: upgrade\r\ncontent-length: 2",
-            "ok",
-            "1.1 200 \r\ncontent-length: 2\n\nok",
-            Reusable,
-        ),
-        // Bytes that no request asked for.
-        ("1.1 200 \r\ncontent-length: 2", "ok\n", "1.1 200 \r\ncontent-length: 2\n\nok", Ended),
-        (
-            "1.1 500 \r\ncontent-length: 2",
-            "okHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            "1.1 500 \r\ncontent-length: 2\n\nok",
-            Ended,
-        ),
-        // Other fields, folded and repeated.
-        (
-            "1.1 429 \r\nhost: a\r\nhost: b\r\nretry-after:\r\n\t7\r\nx: a\r\n b\r\ncontent-length: 0",
-            "",
-            "1.1 429 \r\nretry-after: 7\r\nx: a   b\r\ncontent-length: 0\n\n",
-            Reusable,
-        ),
-    ] {
+    for (fields, body, written, end) in RESPONSES {
         let reading = read_in_parts(&format!("\r\n\nHTTP/{fields}\r\n\r\n{body}"));
-        assert_eq!(decoded(&reading), (format!("HTTP/{written}"), None, end), "{fields}");
+        assert_eq!(decoded(&reading), (format!("HTTP/{written}"), None, *end), "{fields}");
     }
 }
 
@@ -196,8 +120,14 @@ fn bytes_without_one_meaning_are_a_fault() {
         ("HTTP/1.1 000 OK\r\n\r\n", ResponseFault::Status(0)),
         ("HTTP/1.1 099 OK\r\n\r\n", ResponseFault::Status(99)),
         ("HTTP/1.1 101 Go\r\nupgrade: h2c\r\n\r\n", ResponseFault::Switch),
-        ("HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n", ResponseFault::Malformed(httparse::Error::HeaderName)),
-        ("HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n", ResponseFault::Malformed(httparse::Error::HeaderValue)),
+        (
+            "HTTP/1.1 200 OK\r\nbad name: x\r\n\r\n",
+            ResponseFault::Malformed(httparse::Error::HeaderName),
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nx: a\0b\r\n\r\n",
+            ResponseFault::Malformed(httparse::Error::HeaderValue),
+        ),
         ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ResponseFault::Length),
         ("HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\n", ResponseFault::Length),
         ("HTTP/1.1 200 OK\r\ncontent-length: 0x1\r\n\r\n", ResponseFault::Length),
@@ -213,9 +143,13 @@ fn bytes_without_one_meaning_are_a_fault() {
         (&long, ResponseFault::TooLarge),
         (&hints, ResponseFault::TooLarge),
     ] {
-        let short = &input[..input.len().min(60)];
-        let reading = read(input.as_bytes().chunks(7));
-        assert_eq!(reading, Reading { output: String::new(), fault: Some(fault), end: Ended }, "{short:?}");
+        let short = input.get(..60).unwrap_or(input);
+        let reading = read(&input.as_bytes().chunks(7).collect::<Vec<_>>());
+        assert_eq!(
+            reading,
+            Reading { output: Vec::new(), fault: Some(fault), end: Ended },
+            "{short:?}"
+        );
     }
     // The status is known before the fault.
     for body in ["x", "2 x", "2\r\nokx", "11111111111111111\r\n", "\r\n"] {
@@ -223,7 +157,7 @@ fn bytes_without_one_meaning_are_a_fault() {
         let reading = read_in_parts(&[head, body].concat());
         let expected = body != "2 x";
         assert_eq!((reading.fault == Some(ResponseFault::Chunk)), expected, "{body:?}");
-        assert!(reading.output.starts_with("HTTP/1.1 500 \r\n"), "{reading:?}");
+        assert!(reading.output.starts_with(b"HTTP/1.1 500 \r\n"), "{reading:?}");
     }
 }
 
@@ -276,7 +210,7 @@ proptest! {
             parts.push(part);
             rest = others;
         }
-        let (whole, divided) = (read([bytes.as_slice()]), read(parts));
+        let (whole, divided) = (read(&[bytes.as_slice()]), read(&parts));
         prop_assert_eq!(decoded(&divided), decoded(&whole));
         prop_assert!(whole.fault.is_none() || whole.end == Ended);
     }
@@ -300,4 +234,95 @@ const PIECES: &[&str] = &[
     "0\r\n\r\n",
     "0\r\nx: y\r\n\r\n",
     "abc",
+];
+
+/// Fields of a response and its body, the response as it is written, and the state of the connection afterwards.
+const RESPONSES: &[(&str, &str, &str, End)] = &[
+    // A length.
+    ("1.1 200 OK\r\ncontent-length: 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
+    ("1.1 500\r\ncontent-length: 0", "", "1.1 500 \r\ncontent-length: 0\n\n", Reusable),
+    ("1.1 200 \r\ncontent-length : 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
+    ("1.1 200 \r\nCONTENT-LENGTH:\r\n 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
+    ("1.1 200 \r\ncontent-length: 2, 2", "ok", "1.1 200 \r\ncontent-length: 2\n\nok", Reusable),
+    ("1.1 200 \r\ncontent-length: 3", "ok", "1.1 200 \r\ncontent-length: 3\n\nok", Due),
+    ("1.1 200 gr\u{fc}n \r\ncontent-length: 0", "", "1.1 200 \r\ncontent-length: 0\n\n", Reusable),
+    // Chunks, with extensions and trailers.
+    (
+        "1.1 200 \r\ntransfer-encoding: Chunked",
+        "2\r\nok\r\n0\r\n\r\n",
+        "1.1 200 \r\ntransfer-encoding: chunked\n\nok(end)",
+        Reusable,
+    ),
+    (
+        "1.1 200 \r\ntransfer-encoding: identity, chunked",
+        "02;a=\"b\"\r\nok\r\n00 ;x\r\nchecksum: 1\r\nother: 2\r\n\r\n",
+        "1.1 200 \r\ntransfer-encoding: chunked\n\nok(end)",
+        Reusable,
+    ),
+    (
+        "1.1 200 \r\ntransfer-encoding: chunked\r\ncontent-length: 9",
+        "2\r\nok\r\n0\r\n\r\n",
+        "1.1 200 \r\nconnection: close\r\ntransfer-encoding: chunked\n\nok(end)",
+        Ended,
+    ),
+    (
+        "1.1 200 \r\ntransfer-encoding: gzip, chunked",
+        "2\r\nok\r\n0\r\n\r\n",
+        "1.1 200 \r\nconnection: close\r\ntransfer-encoding: chunked\n\nok(end)",
+        Ended,
+    ),
+    // No length: the body ends with the connection.
+    ("1.1 200 \r\nx: y", "ok", "1.0 200 \r\nx: y\r\nconnection: close\n\nok", Due),
+    ("1.1 200 \r\ntransfer-encoding: gzip", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
+    (
+        "1.1 200 \r\ntransfer-encoding: chunked, gzip",
+        "ok",
+        "1.0 200 \r\nconnection: close\n\nok",
+        Due,
+    ),
+    ("1.0 200 \r\nconnection: keep-alive", "ok", "1.0 200 \r\nconnection: close\n\nok", Due),
+    // Never a body.
+    ("1.1 204 \r\ncontent-length: 7", "", "1.1 204 \r\ncontent-length: 0\n\n", Reusable),
+    ("1.1 304 \r\ntransfer-encoding: chunked", "", "1.1 304 \r\ncontent-length: 0\n\n", Reusable),
+    ("1.1 204 \r\ncontent-length: 2", "ok", "1.1 204 \r\ncontent-length: 0\n\n", Ended),
+    // The connection.
+    (
+        "1.1 200 \r\nconnection: x, Close\r\ncontent-length: 2",
+        "ok",
+        "1.1 200 \r\nconnection: close\r\ncontent-length: 2\n\nok",
+        Ended,
+    ),
+    (
+        "1.0 200 \r\ncontent-length: 2",
+        "ok",
+        "1.1 200 \r\nconnection: close\r\ncontent-length: 2\n\nok",
+        Ended,
+    ),
+    (
+        "1.0 200 \r\nconnection: a\r\nconnection: Keep-Alive\r\ncontent-length: 2",
+        "ok",
+        "1.1 200 \r\ncontent-length: 2\n\nok",
+        Reusable,
+    ),
+    (
+        "1.1 200 \r\nupgrade: websocket\r\nconnection: upgrade\r\ncontent-length: 2",
+        "ok",
+        "1.1 200 \r\ncontent-length: 2\n\nok",
+        Reusable,
+    ),
+    // Bytes that no request asked for.
+    ("1.1 200 \r\ncontent-length: 2", "ok\n", "1.1 200 \r\ncontent-length: 2\n\nok", Ended),
+    (
+        "1.1 500 \r\ncontent-length: 2",
+        "okHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+        "1.1 500 \r\ncontent-length: 2\n\nok",
+        Ended,
+    ),
+    // Other fields, folded and repeated.
+    (
+        "1.1 429 \r\nhost: a\r\nhost: b\r\nretry-after:\r\n\t7\r\nx: a\r\n b\r\ncontent-length: 0",
+        "",
+        "1.1 429 \r\nretry-after: 7\r\nx: a   b\r\ncontent-length: 0\n\n",
+        Reusable,
+    ),
 ];
