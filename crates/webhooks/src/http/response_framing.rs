@@ -5,6 +5,7 @@
 //! the first head as the response, and reuses a connection whose response has no length.
 
 mod chunked;
+mod fault;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use std::{io::Write as _, mem, str};
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Response, Status};
 
 use self::chunked::{ChunkedBody, split_data};
+pub(crate) use self::fault::ResponseFault;
 
 /// Reads the responses of one connection, one for each request.
 #[derive(Debug, Default)]
@@ -49,27 +51,6 @@ enum Body {
     Length(u64),
     /// With the connection.
     ToEnd,
-}
-
-/// Why bytes of a receiver are not a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ResponseFault {
-    #[error("the chunked body of the response is malformed")]
-    Chunk,
-    #[error("the connection ended before the response")]
-    Cut,
-    #[error("the response has an invalid Content-Length, or several that differ")]
-    Length,
-    #[error("the head of the response is malformed: {0}")]
-    Malformed(httparse::Error),
-    #[error("the response does not begin with HTTP/1.")]
-    NotHttp,
-    #[error("the status {0} of the response is invalid")]
-    Status(u16),
-    #[error("the response switches protocols (status 101), which the request did not ask for")]
-    Switch,
-    #[error("the heads of the response exceed 64 KiB or 94 fields")]
-    TooLarge,
 }
 
 impl ResponseFraming {

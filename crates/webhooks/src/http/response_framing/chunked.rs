@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::ResponseFault;
+use super::fault::ResponseFault;
 
 /// Splits off the data at the beginning of `input`, and subtracts its length from that of the missing data.
 pub(super) fn split_data<'a>(left: &mut u64, input: &'a [u8]) -> (&'a [u8], &'a [u8]) {

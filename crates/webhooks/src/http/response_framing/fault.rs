@@ -1,0 +1,22 @@
+//! The reasons why bytes are not a response. Their texts are shown to the owner of the webhook.
+
+/// Why bytes of a receiver are not a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResponseFault {
+    #[error("the chunked body of the response is malformed")]
+    Chunk,
+    #[error("the connection ended before the response")]
+    Cut,
+    #[error("the response has an invalid Content-Length, or several that differ")]
+    Length,
+    #[error("the head of the response is malformed: {0}")]
+    Malformed(httparse::Error),
+    #[error("the response does not begin with HTTP/1.")]
+    NotHttp,
+    #[error("the status {0} of the response is invalid")]
+    Status(u16),
+    #[error("the response switches protocols (status 101), which the request did not ask for")]
+    Switch,
+    #[error("the heads of the response exceed 64 KiB or 94 fields")]
+    TooLarge,
+}
