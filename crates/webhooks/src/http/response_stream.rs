@@ -200,3 +200,43 @@ impl AsyncWrite for Transport {
 
 /// Number of bytes read at once.
 const READ_LENGTH: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, io::Write as _, net::TcpListener, thread};
+
+    use super::*;
+
+    /// A receiver that closes a connection with unread bytes resets the connection.
+    #[test]
+    fn a_response_is_read_although_the_rest_of_the_request_cannot_be_written() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let receiver = thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            assert_eq!(connection.peek(&mut [0]).unwrap(), 1);
+            connection.write_all(b"HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n").unwrap();
+        });
+        actix_rt::Runtime::new().unwrap().block_on(async {
+            let mut stream = ResponseStream::from(TcpStream::connect(address).await.unwrap());
+            write(&mut stream, b"P").await.unwrap();
+            receiver.join().unwrap();
+            assert!(write(&mut stream.transport, b"O").await.is_err());
+            assert_eq!(write(&mut stream, b"ST").await.unwrap(), 2);
+            let response = "HTTP/1.1 413 \r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+            assert_eq!(read(&mut stream).await, response.as_bytes());
+            assert_eq!(read(&mut stream).await, b"");
+        });
+    }
+
+    async fn write(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<usize> {
+        poll_fn(|context| Pin::new(&mut *stream).poll_write(context, bytes)).await
+    }
+
+    async fn read(stream: &mut ResponseStream) -> Vec<u8> {
+        let mut bytes = [0; 256];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        poll_fn(|context| Pin::new(&mut *stream).poll_read(context, &mut buffer)).await.unwrap();
+        buffer.filled().to_vec()
+    }
+}

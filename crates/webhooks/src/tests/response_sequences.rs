@@ -1,10 +1,7 @@
 //! Tests of many responses on one connection: each event gets the outcome of its own response.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::TcpListener,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
     time::Duration,
 };
 
@@ -137,28 +134,6 @@ fn a_switch_of_protocols_is_a_failure_at_once() {
     let response = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n";
     let results = results(&replying(vec![Reply::HangAfter(response)]), 1);
     assert!(matches!(results[0].outcome, Outcome::Retry { failure: AttemptFailure::Protocol, .. }));
-}
-
-#[test]
-fn a_response_before_the_request_was_read_counts() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            // Closing with unread bytes resets the connection.
-            let response = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nearly";
-            stream.write_all(response).unwrap();
-            drop(stream.read(&mut [0]));
-        }
-    });
-    let fixture = Fixture::start(settings());
-    let target = target(1, &url, SECRET);
-    for event in 0..20 {
-        fixture.submit(&target, event);
-        let results = fixture.outbox.wait_for_results(usize::try_from(event).unwrap() + 1);
-        let last = results.last().unwrap();
-        assert_eq!((last.outcome, excerpt(last)), (Outcome::Succeeded, "early"));
-    }
 }
 
 /// A made response and the outcome that it must have.
