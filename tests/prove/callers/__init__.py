@@ -1,0 +1,1 @@
+"""The random calls: each operation is a function of a caller, with a weight."""

@@ -1,0 +1,1 @@
+"""The judge: one function for each invariant."""
