@@ -17,6 +17,9 @@ from stage import Stage
 
 RETENTION_S, RETENTION_OF_SHORT_RUNS_S = 24.0, 11.0
 
+# Number of violations of each invariant that are printed with their evidence.
+SHOWN_MAX = 4
+
 
 def main():
     """Runs the command line, and returns the exit status."""
@@ -55,8 +58,11 @@ def report(settings, history):
     verdict = judge(settings, history)
     for name, count in verdict.checked.items():
         print(f"  {name}: {count} checks")
-    for violation in verdict.violations[:40]:
-        print(f"VIOLATION {violation}")
+    shown = collections.Counter()
+    for violation in verdict.violations:
+        shown[violation.invariant] += 1
+        if shown[violation.invariant] <= SHOWN_MAX:
+            print(f"VIOLATION {violation}")
     if verdict.violations:
         by_name = collections.Counter(violation.invariant for violation in verdict.violations)
         print(f"{len(verdict.violations)} violations: {dict(by_name)}")

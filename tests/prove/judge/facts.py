@@ -2,7 +2,6 @@
 
 import json
 from bisect import bisect_left
-from collections import defaultdict
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -147,7 +146,7 @@ class Facts:
 
     def _find_log(self):
         """Returns the entries of the logs of deliveries, each once, by webhook and event."""
-        seen, log = set(), defaultdict(list)
+        seen, log = set(), Groups()
         for call in self.by_name["deliveries"]:
             for entry in call.answer.get("deliveries", []) if call.outcome == "ok" else []:
                 if entry["outcome"] == "pending":
@@ -155,7 +154,7 @@ class Facts:
                 webhook_id, identity = call.body["webhook_id"], json.dumps(entry, sort_keys=True)
                 if (webhook_id, identity) not in seen:
                     seen.add((webhook_id, identity))
-                    log[webhook_id, entry["envelope_id"]].append(entry)
+                    log.setdefault((webhook_id, entry["envelope_id"]), []).append(entry)
         return log
 
     def is_disturbed(self, began, ended):
@@ -184,9 +183,16 @@ class Facts:
                    call.ended > fault.began - RELAXED_S for fault in self.history.faults)
 
 
+class Groups(dict):
+    """Lists by key. A missing key has an empty list, and a look-up does not add it."""
+
+    def __missing__(self, _):
+        return []
+
+
 def group(items, key):
     """Groups items by a key."""
-    groups = defaultdict(list)
+    groups = Groups()
     for item in items:
-        groups[key(item)].append(item)
+        groups.setdefault(key(item), []).append(item)
     return groups

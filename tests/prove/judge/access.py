@@ -1,0 +1,173 @@
+"""Invariants of access: ended credentials, the policy of a recipient, other accounts, and secrets."""
+
+import json
+from collections import defaultdict
+
+from judge.deliveries import CHANGED_WITHIN_S
+from judge.facts import CLOCK_S, NEVER
+from secrets_seen import find_secrets
+
+# The members of a problem document that differ between two equal refusals.
+VARIABLE = {"request_id", "instance"}
+
+
+def ended_credentials_are_refused(facts, verdict):
+    """No node accepts a request that began after the acknowledged end of its key, session or token.
+
+    Nothing reaches a revoked key, and its webhooks get nothing more.
+    """
+    ends = credential_ends(facts)
+    for call in facts.calls:
+        if call.name in ("revoke", "rotate key", "plan"):
+            continue
+        end = ends.get(call.credential, NEVER)
+        if call.began > end:
+            verdict.check(call.outcome != "ok", f"a request was accepted {call.began - end:.3f} s after the end of its session", call)
+        _, gone = facts.revoked.get(call.key, (NEVER, NEVER))
+        if call.began > gone:
+            verdict.check(call.outcome != "ok", "a revoked key was accepted", call)
+        _, gone = facts.revoked.get(call.answer.get("recipient"), (NEVER, NEVER))
+        if call.name == "send" and call.began > gone:
+            verdict.check(call.outcome != "ok" or "idempotency-replayed" in call.headers,
+                          "an envelope was sent to a revoked key", call)
+    for attempt in facts.attempts:
+        webhook = facts.webhooks.get(attempt.path)
+        if webhook and attempt.began > webhook.gone:
+            is_late = attempt.began > webhook.gone + CHANGED_WITHIN_S
+            is_excused = facts.is_disturbed(webhook.gone - 1, attempt.began)
+            verdict.check(not is_late or is_excused, "a deleted webhook got a request", webhook, attempt)
+
+
+def credential_ends(facts):
+    """Returns when each session and token had ended for certain."""
+    ends, owners, tokens = {}, defaultdict(list), {}
+    for call in facts.calls:
+        if call.name == "login" and call.outcome == "ok":
+            owners[call.answer["account_id"]].append((call.ended, call.answer["session_token"]))
+            # A clock that is set would change this; the run is void then.
+            expires = facts.history.time_of(call.answer["expires_at"]) + CLOCK_S
+            ends[call.answer["session_token"]] = expires
+        elif call.name == "token" and call.outcome == "ok":
+            owners[call.account].append((call.ended, call.answer["token"]))
+            tokens[call.answer["token_id"]] = call.answer["token"]
+
+    def end(credential, at):
+        ends[credential] = min(ends.get(credential, NEVER), at)
+
+    for call in facts.calls:
+        if call.outcome != "ok":
+            continue
+        if call.name == "logout":
+            end(call.credential, call.ended)
+        if call.name == "logout" and call.body.get("all") or call.name == "recover account":
+            for created, credential in owners[call.account]:
+                is_session = credential.startswith("st_")
+                if created < call.began and (is_session or call.name == "recover account"):
+                    end(credential, call.ended)
+        if call.name == "revoke token" and call.body["token_id"] in tokens:
+            end(tokens[call.body["token_id"]], call.ended)
+    return ends
+
+
+def the_policy_of_the_recipient_decides(facts, verdict):
+    """A sender that the policy refuses never gets through after the policy was acknowledged, and others do.
+
+    The refusal is the same for each reason.
+    """
+    changes = defaultdict(list)
+    for call in facts.by_name["policy"]:
+        if call.outcome != "refused":
+            changes[call.key].append(call)
+    refusals = {}
+    for call in facts.sends:
+        recipient = call.answer.get("recipient") if call.outcome == "ok" else call.body["to"]
+        if call.code == "RECIPIENT_REFUSES":
+            refusals.setdefault(problem_of(call), call)
+        policy = policy_at(changes[recipient], call)
+        if policy is None or recipient.startswith("@") or "idempotency-replayed" in call.headers:
+            continue
+        verdict.invariant = "policy"
+        if must_refuse(facts, policy, call, recipient):
+            verdict.check(call.outcome != "ok", f"a refused sender got through: {policy}", call)
+        elif may_accept(policy, call):
+            verdict.check(call.code != "RECIPIENT_REFUSES", f"an accepted sender was refused: {policy}", call)
+    verdict.check(len(refusals) <= 1, "refusals by a policy differ", *refusals)
+
+
+def policy_at(changes, call):
+    """Returns the policy that certainly holds for a call, or `None` if a change overlaps."""
+    before = [change for change in changes if change.began < call.ended]
+    if not before:
+        return {"accept": "anyone", "allowed": [], "blocked": []}
+    last = before[-1]
+    # Changes of one key never overlap, but a change without a response may still come into effect.
+    is_known = last.outcome == "ok" and last.ended < call.began and all(it.outcome == "ok" for it in before)
+    return last.answer if is_known else None
+
+
+def must_refuse(facts, policy, call, recipient):
+    """Returns whether a policy refuses the sender of a call for certain."""
+    if call.key in policy["blocked"] or policy["accept"] == "nobody":
+        return True
+    if call.key in policy["allowed"]:
+        return False
+    return policy["accept"] == "allowlist" or (
+        policy["accept"] == "contacts" and not may_be_contact(facts, recipient, call))
+
+
+def may_accept(policy, call):
+    """Returns whether a policy accepts the sender of a call for certain."""
+    is_listed = policy["accept"] in ("allowlist", "contacts") and call.key in policy["allowed"]
+    return call.key not in policy["blocked"] and (policy["accept"] == "anyone" or is_listed)
+
+
+def may_be_contact(facts, key, call):
+    """Returns whether a key may have sent an envelope to the sender of a call that is still stored."""
+    oldest = call.began - facts.settings.retention - CLOCK_S
+    return any(sent.key == key and sent.outcome != "refused" and sent.ended > oldest and sent.began < call.ended and
+               (sent.body["to"].startswith("@") or call.key in (sent.answer.get("recipient"), sent.body["to"]))
+               for sent in facts.sends)
+
+
+def foreign_ids_look_unknown(facts, verdict):
+    """Ids of another account look like ids that never existed, and a key of another account is refused."""
+    invented = {call.code: problem_of(call) for call in facts.calls if call.probe == "invented"}
+    for call in facts.calls:
+        if call.probe == "stranger":
+            verdict.check(call.outcome != "ok", "a session of another account was accepted", call)
+        if call.probe != "foreign" or call.status in (429, 503):
+            continue
+        verdict.check(call.outcome != "ok", "an id of another account was accepted", call)
+        if call.code in invented:
+            verdict.check(problem_of(call) == invented[call.code], "an id of another account does not look unknown", call)
+        elif call.status == 404:
+            verdict.check(call.code.endswith("_NOT_FOUND"), "an id of another account does not look unknown", call)
+
+
+def problem_of(call):
+    """Returns the members of a problem document that must be equal for equal refusals."""
+    members = {name: value for name, value in call.answer.items() if name not in VARIABLE}
+    # Each node links to its own pages.
+    members["type"] = members.get("type", "").rpartition("/")[2]
+    return json.dumps(members, sort_keys=True)
+
+
+def secrets_are_shown_once(facts, verdict):
+    """A secret is in the one response that creates it, and in no other response, no request to a receiver and no log.
+
+    Messages are in the responses to `open` only.
+    """
+    shown = {}
+    texts = {call.body["message"] for call in facts.sends}
+    mark = min(texts, default="-").rsplit("-", 1)[0] if texts else None
+    for call in facts.calls:
+        text = json.dumps(call.answer)
+        for secret in find_secrets(text):
+            verdict.check(secret not in shown, "a secret was shown again", shown.get(secret, ""), call)
+            shown.setdefault(secret, call)
+        if call.name != "open" and mark:
+            verdict.check(mark not in text, "a response contains a message", call)
+    for attempt in facts.attempts:
+        verdict.check(not find_secrets(attempt.body + str(attempt.headers)), "a request to a receiver has a secret", attempt)
+    for leak in facts.history.leaks:
+        verdict.check(False, "a log contains a message or a secret", leak)

@@ -1,0 +1,257 @@
+"""Invariants of deliveries: who gets an event, how often, with which payload, and what the log shows."""
+
+import base64
+import hashlib
+import hmac
+from collections import Counter
+
+from judge.facts import CLOCK_S, NEVER
+from receiver import GOOD_MODES, RESPONDING_MODES
+
+# Time within which a due delivery reaches a receiver that responds, without a fault: a claim, the pause after an
+# overload response, the pause between probes, and a busy machine.
+DELIVERED_WITHIN_S = 6.0
+# Time within which a change of a webhook holds on every node.
+CHANGED_WITHIN_S = 3.0
+
+
+def acknowledged_envelopes_are_delivered(facts, verdict):
+    """Each webhook that existed and named the event gets each acknowledged envelope at least once.
+
+    This holds if the receiver is good for long enough while the envelope is stored, and no fault interferes.
+    """
+    for webhook in facts.webhooks.values():
+        if webhook.id is None or "envelope.received" not in webhook.events:
+            continue
+        for envelope in facts.envelopes.values():
+            if envelope.recipient == webhook.key and webhook.register.ended < envelope.send.began:
+                _check_delivery(facts, verdict, webhook, envelope)
+
+
+def _check_delivery(facts, verdict, webhook, envelope):
+    attempts = facts.by_event[webhook.path, envelope.id]
+    if any(attempt.status is not None for attempt in attempts):
+        verdict.check(True, "")
+        return
+    log = facts.log[webhook.id, envelope.id]
+    if len(attempts) >= facts.settings.attempts_max or any(entry["outcome"] != "failed" for entry in log):
+        return
+    last = min(webhook.ended, envelope.expires - CLOCK_S, facts.ended)
+    began = facts.undisturbed_from(envelope.send.began, envelope.acknowledged)
+    for start, end in good_spans(facts, webhook.port, began, last):
+        if end - start >= DELIVERED_WITHIN_S and not webhook.may_be_disabled(envelope.send.began - 1, end):
+            verdict.check(False, f"an envelope was not delivered to {webhook.id} within {end - start:.1f} s",
+                          envelope.send, webhook, *attempts, *log)
+            return
+
+
+def good_spans(facts, port, began, ended, modes=GOOD_MODES):
+    """Yields the time spans in which a receiver is in one of the modes without interruption."""
+    start = began
+    changes = [mode for mode in facts.modes[port] if mode.at < ended]
+    current = next((mode.name for mode in reversed(changes) if mode.at <= began), None)
+    is_good = current in modes
+    for mode in changes:
+        if mode.at <= began:
+            continue
+        if is_good and mode.name not in modes:
+            yield start, mode.at
+        elif not is_good and mode.name in modes:
+            start = mode.at
+        is_good = mode.name in modes
+    if is_good and ended > start:
+        yield start, ended
+
+
+def deliveries_are_signed_and_contain_metadata_only(facts, verdict):
+    """Each request has valid signatures of all secrets that are valid at its time, and of no other secret.
+
+    Its payload has exactly the members of the contract. The message is in no request.
+    """
+    texts = [call.body["message"] for call in facts.sends]
+    mark = texts[0].rsplit("-", 1)[0] if texts else None
+    for attempt in facts.attempts:
+        payload = attempt.payload()
+        members = MEMBERS.get(payload.get("event"))
+        verdict.check(members is not None and shape(payload) - OPTIONAL == members,
+                      f"a payload has other members: {sorted(shape(payload) ^ (members or set()))}", attempt)
+        is_marked = mark is not None and (mark in attempt.body or mark in str(attempt.headers))
+        verdict.check(not is_marked, "a request to a receiver contains a message", attempt)
+        headers = attempt.headers
+        id = payload.get("event_id", payload.get("envelope_id"))
+        is_consistent = (headers.get("content-type") == "application/json" and headers.get("webhook-id") == id and
+                         headers.get("webhook-signature") == headers.get("x-service-signature"))
+        verdict.check(is_consistent, "the headers of a request do not match", attempt)
+        if payload.get("event") == "envelope.received":
+            _check_payload(facts, verdict, attempt, payload)
+        _check_signatures(facts, verdict, attempt)
+
+
+def _check_payload(facts, verdict, attempt, payload):
+    envelope = facts.envelopes.get(payload["envelope_id"])
+    if envelope:
+        sent = envelope.send.answer
+        is_same = all(payload.get(name) == sent[name]
+                      for name in ("envelope_id", "envelope_hash", "sender", "encryption", "metadata"))
+        verdict.check(is_same, "a payload differs from the response to the send", envelope.send, attempt)
+
+
+def _check_signatures(facts, verdict, attempt):
+    webhook = facts.webhooks.get(attempt.path)
+    if webhook is None:
+        verdict.check(False, "a request came to a path that no webhook has", attempt)
+        return
+    if not webhook.has_known_secrets:
+        return
+    stamp = attempt.headers.get("webhook-timestamp", "")
+    content = f"{attempt.event_id}.{stamp}.{attempt.body}".encode()
+    found = {entry for entry in attempt.headers.get("webhook-signature", "").split(" ") if entry.startswith("v1,")}
+    verdict.check(stamp.isdecimal() and abs(facts.history.wall(attempt.began) - int(stamp)) < stamp_tolerance(facts, attempt),
+                  "the timestamp of a request is not its time", attempt)
+    secrets = sorted(webhook.secrets, key=lambda secret: secret[1])
+    possible, required = set(), set()
+    for number, (secret, began, ended) in enumerate(secrets):
+        entry = "v1," + signature(secret, content)
+        replaced = secrets[number + 1] if number + 1 < len(secrets) else (None, NEVER, NEVER)
+        # The old secret signs along for `secret_overlap`. The receiver gets the new secret after the rotation.
+        if began < attempt.began and attempt.began < replaced[2] + facts.settings.secret_overlap + CHANGED_WITHIN_S + disturbance(facts, attempt):
+            possible.add(entry)
+        if ended + CHANGED_WITHIN_S + disturbance(facts, attempt) < attempt.began < replaced[1]:
+            required.add(entry)
+    verdict.check(required <= found, "the signature of a valid secret is missing", attempt, webhook)
+    verdict.check(bool(found) and found <= possible, "a request has a signature of an ended or unknown secret",
+                  attempt, webhook)
+
+
+def disturbance(facts, attempt):
+    """Returns the time by which faults shortly before an attempt may delay a change: a frozen node continues late."""
+    spans = [min(fault.ended, attempt.began) - fault.began for fault in facts.history.faults
+             if fault.began < attempt.began and fault.ended > attempt.began - facts.settings.webhook_lease]
+    return sum(spans)
+
+
+def stamp_tolerance(facts, attempt):
+    """Returns the maximum difference between the timestamp of an attempt and its arrival."""
+    return 2.5 + disturbance(facts, attempt)
+
+
+def signature(secret, content):
+    """Returns the base64 of the HMAC with a webhook secret."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
+
+
+def shape(value, prefix=""):
+    """Returns the names of all members of an object, with the names of the objects around them."""
+    names = set()
+    for name, member in value.items():
+        names.add(prefix + name)
+        if isinstance(member, dict):
+            names |= shape(member, f"{prefix}{name}.")
+    return names
+
+
+def accepted_events_are_not_sent_again(facts, verdict):
+    """A receiver that accepted an event does not get it again, unless its owner asked for it.
+
+    A fault between the two requests may lose the outcome of the first.
+    """
+    asked = {}
+    for call in facts.by_name["redeliver"] + facts.by_name["recover"]:
+        if call.outcome != "refused":
+            asked.setdefault(call.body["webhook_id"], []).append(call)
+    for (path, _), attempts in facts.by_event.items():
+        webhook = facts.webhooks.get(path)
+        for first, second in zip(attempts, attempts[1:]):
+            if not (first.is_success and first.is_prompt) or webhook is None:
+                continue
+            asks = [call for call in asked.get(webhook.id, []) if call.began < second.began and
+                    (call.ended > first.began or call.outcome == "unknown")]
+            is_excused = bool(asks) or facts.is_disturbed(first.began - 1, second.began)
+            verdict.check(is_excused, "a receiver got an event again that it had accepted", first, second)
+
+
+def failed_deliveries_follow_the_schedule(facts, verdict):
+    """After a failed attempt the next one comes after the pause of the schedule, not before and not much later."""
+    for (path, event_id), attempts in facts.by_event.items():
+        webhook = facts.webhooks.get(path)
+        if webhook is None or attempts[0].payload().get("event") == "webhook.test":
+            continue
+        expires = facts.envelopes[event_id].expires if event_id in facts.envelopes else NEVER
+        changes = _changes_of(facts, webhook)
+        for number, attempt in enumerate(attempts[: facts.settings.attempts_max - 1], 1):
+            following = attempts[number] if number < len(attempts) else None
+            if attempt.status is None or attempt.is_success or attempt.is_aborting or attempt.status == 410:
+                break
+            until = attempt.ended + facts.settings.pauses[number - 1] * 1.2 + DELIVERED_WITHIN_S
+            until += 1.5 if "retry-after" in attempt.headers or attempt.status in (429, 503) else 0
+            seen = following.began if following else until
+            if any(call.began < seen and call.ended > attempts[0].began for call in changes):
+                break
+            if following:
+                pause = following.began - attempt.ended
+                verdict.check(pause > facts.settings.pauses[number - 1] - 0.05 or
+                              facts.is_disturbed(attempts[0].began - 1, following.began),
+                              f"attempt {number + 1} came {pause:.3f} s after the failure of attempt {number}",
+                              attempt, following)
+                continue
+            _check_retry(facts, verdict, webhook, attempt, until, expires)
+
+
+def _check_retry(facts, verdict, webhook, attempt, until, expires):
+    """Checks that a failed attempt without a next one had a reason for it."""
+    is_over = until > min(expires - CLOCK_S, facts.ended, webhook.ended)
+    began = attempt.began - 1
+    is_excused = (is_over or facts.is_disturbed(began - facts.settings.webhook_lease, until) or
+                  webhook.may_be_disabled(began, until) or
+                  not facts.modes_between(webhook.port, began, until) <= RESPONDING_MODES)
+    verdict.check(is_excused, "a failed delivery was not retried", attempt, webhook)
+
+
+def _changes_of(facts, webhook):
+    """Returns the calls that start attempts of a webhook outside the schedule."""
+    names = ("redeliver", "recover", "enable")
+    return [call for name in names for call in facts.by_name[name]
+            if call.outcome != "refused" and call.body["webhook_id"] == webhook.id]
+
+
+def the_log_agrees_with_the_receivers(facts, verdict):
+    """Each logged status was the response of the receiver to this event, and decides the outcome.
+
+    A delivery is exhausted only after its last attempt, or if the receiver stopped it.
+    """
+    for (webhook_id, event_id), entries in facts.log.items():
+        webhook = facts.by_id.get(webhook_id)
+        if webhook is None:
+            continue
+        attempts = facts.by_event[webhook.path, event_id]
+        responses = Counter(attempt.status for attempt in attempts if attempt.status is not None)
+        logged = Counter(entry["status_code"] for entry in entries if entry["status_code"] is not None)
+        verdict.check(all(count <= responses[status] for status, count in logged.items()),
+                      f"the log has {dict(logged)}, the receiver sent {dict(responses)}", webhook, *entries, *attempts)
+        for entry in entries:
+            status = entry["status_code"]
+            is_success = status is not None and 200 <= status < 300
+            verdict.check(is_success == (entry["outcome"] == "succeeded"), "an outcome contradicts its status",
+                          webhook, entry)
+            if entry["outcome"] == "exhausted":
+                is_stopped = any(attempt.is_aborting for attempt in attempts)
+                verdict.check(is_stopped or entry["attempt"] >= facts.settings.attempts_max,
+                              "a delivery is exhausted before its last attempt", webhook, entry)
+
+
+# The members of `envelope.received` that exist with `--events v1.1` only for envelopes with a context.
+OPTIONAL = {"thread", "reply_to", "type"}
+MEMBERS = {
+    "envelope.received": {
+        "event", "envelope_id", "envelope_hash", "sender", "sender_handle", "encryption", "encryption.algorithm",
+        "encryption.status", "metadata", "metadata.payload_size_bytes", "metadata.timestamp"},
+    "envelope.bounced": {
+        "event", "event_id", "envelope_id", "recipient", "reason", "metadata", "metadata.timestamp"},
+    "identity.rotated": {
+        "event", "event_id", "api_key_id", "handle", "replaced_by", "reason", "metadata", "metadata.timestamp"},
+    "usage.threshold": {
+        "event", "event_id", "api_key_id", "window", "threshold", "used", "limit", "resets_at", "metadata",
+        "metadata.timestamp"},
+    "webhook.test": {"event", "event_id", "metadata", "metadata.timestamp"},
+}

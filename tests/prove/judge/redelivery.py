@@ -1,0 +1,105 @@
+"""Invariants of repeated deliveries and of retention."""
+
+from judge.deliveries import DELIVERED_WITHIN_S, disturbance, good_spans
+from judge.facts import CLOCK_S
+from receiver import RESPONDING_MODES
+
+# Time from the decision of a node to the arrival of its request at a receiver.
+STARTED_WITHIN_S = 2.0
+
+
+def a_redelivery_starts_an_attempt(facts, verdict):
+    """After an acknowledged `redeliver` an attempt of the event starts, also if another attempt was under way.
+
+    The same holds for `recover` and the number of deliveries in its response. This does not hold if the webhook ends,
+    the envelope expires, or the receiver is unreachable.
+    """
+    for call in facts.by_name["redeliver"] + facts.by_name["recover"]:
+        if call.outcome != "ok" or call.probe:
+            continue
+        webhook = facts.by_id.get(call.body["webhook_id"])
+        until = facts.undisturbed_from(call.began - facts.settings.webhook_lease, call.ended) + DELIVERED_WITHIN_S
+        if webhook is None or until > min(webhook.ended, facts.ended) or webhook.may_be_disabled(call.began, until):
+            continue
+        spans = list(good_spans(facts, webhook.port, call.began, until, RESPONDING_MODES))
+        if spans != [(call.began, until)] or facts.is_disturbed(call.began, until):
+            continue
+        if call.name == "recover":
+            _check_recovery(facts, verdict, webhook, call, until)
+            continue
+        event_id = call.body["envelope_id"]
+        envelope = facts.envelopes.get(event_id)
+        if envelope is None or envelope.expires - CLOCK_S < until:
+            continue
+        attempts = facts.by_event[webhook.path, event_id]
+        is_started = any(call.began < attempt.began < until for attempt in attempts)
+        verdict.check(is_started, "no attempt started after a redeliver", call, webhook, *attempts[-3:])
+
+
+def _check_recovery(facts, verdict, webhook, call, until):
+    started = {attempt.event_id for attempt in facts.attempts
+               if attempt.path == webhook.path and call.began < attempt.began < until}
+    # Envelopes that expire until then may be among the recovered deliveries.
+    expiring = sum(envelope.recipient == webhook.key and call.began - CLOCK_S < envelope.expires < until + CLOCK_S
+                   for envelope in facts.envelopes.values())
+    if not call.answer["dry_run"]:
+        verdict.check(len(started) + expiring >= call.answer["recovered"],
+                      f"{len(started)} attempts started after a recover", call, webhook)
+
+
+def an_expired_envelope_is_gone(facts, verdict):
+    """After retention an envelope is gone for everybody.
+
+    It cannot be opened or redelivered, has no receipt, does not count as waiting, and causes no event.
+    """
+    for name in ("open", "receipt", "redeliver"):
+        for call in facts.by_name[name]:
+            envelope = facts.envelopes.get(call.body["envelope_id"])
+            if envelope and call.began > envelope.expires + CLOCK_S:
+                verdict.check(call.outcome != "ok", f"{name} of an expired envelope was accepted "
+                              f"{call.began - envelope.expires:.1f} s after its end", envelope.send, call)
+    for attempt in facts.attempts:
+        envelope = facts.envelopes.get(attempt.event_id)
+        if envelope and attempt.began > envelope.expires:
+            late = attempt.began - envelope.expires
+            verdict.check(late < STARTED_WITHIN_S + disturbance(facts, attempt),
+                          f"an attempt started {late:.1f} s after the end of retention", envelope.send, attempt)
+    _check_waiting(facts, verdict)
+    _check_rotations(facts, verdict)
+
+
+def _check_waiting(facts, verdict):
+    """Compares the number of waiting envelopes with the envelopes that may still be stored."""
+    for call in facts.by_name["status"] + facts.by_name["register"]:
+        if call.outcome != "ok":
+            continue
+        oldest = call.began - facts.settings.retention - CLOCK_S
+        live = [sent for sent in facts.sends if sent.outcome != "refused" and sent.ended > oldest and
+                sent.began < call.ended and is_possible_recipient(sent, call.key)]
+        stale = [sent for sent in facts.sends if sent.outcome == "ok" and sent.answer["recipient"] == call.key and
+                 oldest - 6 < sent.ended <= oldest]
+        verdict.check(call.answer["waiting"] <= len(live),
+                      f"{call.answer['waiting']} envelopes wait, and at most {len(live)} are stored; "
+                      f"{len(stale)} others ended in the last seconds", call)
+
+
+def _check_rotations(facts, verdict):
+    """Checks that the keys which get `identity.rotated` have a stored envelope in common with the changed key."""
+    for attempt in facts.attempts:
+        payload, webhook = attempt.payload(), facts.webhooks.get(attempt.path)
+        if payload.get("event") != "identity.rotated" or webhook is None:
+            continue
+        at = facts.history.time_of(payload["metadata"]["timestamp"])
+        oldest, pair = at - facts.settings.retention - CLOCK_S, {webhook.key, payload["api_key_id"]}
+        common = [sent for sent in facts.sends if sent.outcome != "refused" and sent.key in pair and
+                  any(is_possible_recipient(sent, key) for key in pair - {sent.key})]
+        verdict.check(any(sent.ended > oldest for sent in common),
+                      f"identity.rotated came, although the newest common envelope of {len(common)} has expired",
+                      attempt, *common[-1:])
+
+
+def is_possible_recipient(sent, key):
+    """Returns whether a send may have gone to a key. Without a response, a handle may stand for any key."""
+    if sent.outcome == "ok":
+        return sent.answer["recipient"] == key
+    return sent.body["to"] == key or sent.body["to"].startswith("@")
