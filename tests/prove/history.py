@@ -62,6 +62,8 @@ class Attempt:
     # True if the whole response was written well within the timeout of the service.
     is_prompt: bool = False
     is_aborting: bool = False
+    # The mode of the receiver at this time.
+    mode: str = "healthy"
 
     @property
     def event_id(self):

@@ -9,9 +9,12 @@ import collections
 import random
 import sys
 import time
+from dataclasses import replace
 
 from history import History
 from judge.judge import judge
+from proxy import LIES
+from receiver import MODES
 from settings import Settings
 from stage import Stage
 
@@ -19,6 +22,7 @@ RETENTION_S, RETENTION_OF_SHORT_RUNS_S = 24.0, 11.0
 
 # Number of violations of each invariant that are printed with their evidence.
 SHOWN_MAX = 4
+LIE_SECONDS = 8
 
 
 def main():
@@ -27,6 +31,8 @@ def main():
     if arguments.what == "judge":
         settings = settings_of(arguments, "sqlite" if arguments.database is None else arguments.database)
         return report(settings, History.load(arguments.history))
+    if arguments.what == "lies":
+        return max([run_lie(name, arguments) for name in LIES])
     databases = [arguments.database] if arguments.database else ["sqlite", "postgres"]
     return max([run(settings_of(arguments, database), arguments) for database in databases])
 
@@ -43,6 +49,17 @@ def run(settings, arguments):
     status = report(settings, history)
     print(f"-- model on {settings.database}: {time.monotonic() - began:.0f} s", flush=True)
     return status
+
+
+def run_lie(name, arguments):
+    """Runs the model behind a proxy that lies once. Returns status 1 if the judge does not find the lie."""
+    arguments.seconds = arguments.seconds or LIE_SECONDS
+    settings = replace(settings_of(arguments, arguments.database or "sqlite"), lie=name, has_faults=False)
+    with Stage(settings) as stage:
+        stage.run()
+    found, expected = judge(settings, stage.history).names(), LIES[name].invariants
+    print(f"{name}: expected {sorted(expected)}, found {sorted(found)}, seed {settings.seed}", flush=True)
+    return 0 if expected <= found else 1
 
 
 def report(settings, history):
@@ -74,7 +91,8 @@ def report(settings, history):
 def parse():
     """Reads the arguments."""
     parser = argparse.ArgumentParser(prog="just prove", description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["model", "judge"], help="run the model, or judge a saved history")
+    parser.add_argument("what", choices=["model", "lies", "judge"],
+                        help="run the model, run it behind a lying proxy, or judge a saved history")
     parser.add_argument("--seed", type=int, default=None, help="decides the random choices; random by default")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, default=10, help="length of the calls on each database")
@@ -82,6 +100,8 @@ def parse():
     parser.add_argument("--database", choices=["sqlite", "postgres"], help="both by default")
     parser.add_argument("--binary", default="target/debug/sealpost", help="the server to run")
     parser.add_argument("--history", help="file for the history, which `judge` reads")
+    parser.add_argument("--without", action="append", default=[], choices=sorted(MODES), metavar="MODE",
+                        help=f"leave out a behaviour of receivers: {', '.join(MODES)}")
     parser.add_argument("--no-faults", action="store_true", help="cause no faults of nodes and databases")
     return parser.parse_args()
 
@@ -92,7 +112,8 @@ def settings_of(arguments, database):
     if arguments.seed is None:
         arguments.seed = random.SystemRandom().randrange(1_000_000)
     retention = RETENTION_S if seconds >= 60 else RETENTION_OF_SHORT_RUNS_S
-    return Settings(arguments.seed, database, seconds, arguments.binary, retention, has_faults=not arguments.no_faults)
+    return Settings(arguments.seed, database, seconds, arguments.binary, retention,
+                    has_faults=not arguments.no_faults, modes_left_out=tuple(arguments.without))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ import time
 
 from history import Attempt, Mode, now
 
-# Each mode with its weight in the random choice. See `Receiver._respond`.
+# The modes with their weights. See `Receiver._respond`.
+STEADY_MODES = {"healthy": 1, "slow": 1}
 MODES = {"healthy": 6, "slow": 4, "failing": 3, "mixed": 3, "busy": 1, "redirecting": 1, "silent": 1, "cutting": 1,
          "early": 1, "aborting": 1, "gone": 1, "down": 2}
 # Modes in which every attempt succeeds.
@@ -26,8 +27,9 @@ BODY_BYTES_MAX = 64 * 1024
 class Receiver:
     """A receiver on one port of loopback."""
 
-    def __init__(self, history, seed, is_steady=False):
-        self.history, self.random, self.is_steady = history, random.Random(seed), is_steady
+    def __init__(self, history, seed, modes):
+        # `modes` has the weight of each mode in the random choice.
+        self.history, self.random, self.modes = history, random.Random(seed), modes
         self.lock = threading.Lock()
         self.under_way = {}
         self.listener = self._listen(0)
@@ -54,11 +56,8 @@ class Receiver:
             self.history.add(Mode(self.port, now(), mode))
 
     def change_weather(self):
-        """Chooses a random mode. A steady receiver stays good."""
-        if self.is_steady:
-            self.set_mode(self.random.choice(["healthy", "slow"]))
-        else:
-            self.set_mode(self.random.choices(list(MODES), list(MODES.values()))[0])
+        """Chooses a random mode."""
+        self.set_mode(self.random.choices(list(self.modes), list(self.modes.values()))[0])
 
     def close(self):
         """Closes the port."""
@@ -105,6 +104,7 @@ class Receiver:
         mode = self.mode
         if mode == "mixed":
             mode = self.random.choice(["healthy", "failing", "slow", "slow failing", "busy", "cutting"])
+        attempt.mode = mode
         if mode.startswith("slow"):
             time.sleep(self.random.uniform(0.3, 0.9))
         if mode == "silent":

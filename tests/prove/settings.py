@@ -14,6 +14,7 @@ class Settings:
     retention: float
     lie: str | None = None
     has_faults: bool = True
+    modes_left_out: tuple = ()
     callers: int = 6
     webhook_timeout: float = 2.0
     webhook_lease: float = 12.0

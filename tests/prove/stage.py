@@ -11,7 +11,8 @@ from faults import Faults
 from history import History, Leak, now
 from node import Cluster
 from postgres import Postgres
-from receiver import Receiver, Weather
+from proxy import Proxy
+from receiver import MODES, STEADY_MODES, Receiver, Weather
 from secrets_seen import find_secrets
 from world import World
 
@@ -56,9 +57,15 @@ class Stage:
         every = (3, 7) if settings.seconds < 60 else (12, 25)
         self.faults = Faults(self.cluster, self.postgres, self.history, self._seed(), every)
         for number in range(RECEIVERS):
-            self.receivers.append(Receiver(self.history, self._seed(), number < STEADY_RECEIVERS))
-        client = Client(lambda: self.faults.addresses, self.history, self._seed())
+            modes = STEADY_MODES if number < STEADY_RECEIVERS else MODES
+            modes = {mode: weight for mode, weight in modes.items() if mode not in settings.modes_left_out}
+            self.receivers.append(Receiver(self.history, self._seed(), modes))
+        addresses = lambda: self.faults.addresses
+        proxy = Proxy(settings.lie, addresses, self.receivers) if settings.lie else None
+        client = Client(proxy.addresses if proxy else addresses, self.history, self._seed())
         self.world = World(settings, client, self.cluster, self.receivers)
+        if proxy:
+            self.world.ports = proxy.receiver_ports
         self.callers = [Caller(self.world, self._seed()) for _ in range(settings.callers)]
 
     def _seed(self):

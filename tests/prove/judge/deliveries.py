@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from collections import Counter
 
-from judge.facts import CLOCK_S, NEVER
+from judge.facts import CLOCK_S, NEVER, group
 from receiver import GOOD_MODES, RESPONDING_MODES
 
 # Time within which a due delivery reaches a receiver that responds, without a fault: a claim, the pause after an
@@ -34,15 +34,15 @@ def _check_delivery(facts, verdict, webhook, envelope):
         verdict.check(True, "")
         return
     log = facts.log[webhook.id, envelope.id]
-    if len(attempts) >= facts.settings.attempts_max or any(entry["outcome"] != "failed" for entry in log):
+    if len(attempts) >= facts.settings.attempts_max or any(entry["outcome"] == "exhausted" for entry in log):
         return
     last = min(webhook.ended, envelope.expires - CLOCK_S, facts.ended)
-    began = facts.undisturbed_from(envelope.send.began, envelope.acknowledged)
-    for start, end in good_spans(facts, webhook.port, began, last):
-        if end - start >= DELIVERED_WITHIN_S and not webhook.may_be_disabled(envelope.send.began - 1, end):
-            verdict.check(False, f"an envelope was not delivered to {webhook.id} within {end - start:.1f} s",
-                          envelope.send, webhook, *attempts, *log)
-            return
+    for began, ended in facts.quiet_spans(envelope.send.began, last):
+        for start, end in good_spans(facts, webhook.port, max(began, envelope.acknowledged), ended):
+            if end - start >= DELIVERED_WITHIN_S and not webhook.may_be_disabled(envelope.send.began - 1, end):
+                verdict.check(False, f"an envelope was not delivered to {webhook.id} within {end - start:.1f} s",
+                              envelope.send, webhook, *attempts, *log)
+                return
 
 
 def good_spans(facts, port, began, ended, modes=GOOD_MODES):
@@ -173,12 +173,16 @@ def accepted_events_are_not_sent_again(facts, verdict):
 
 def failed_deliveries_follow_the_schedule(facts, verdict):
     """After a failed attempt the next one comes after the pause of the schedule, not before and not much later."""
+    names = ("redeliver", "recover", "enable")
+    changes_of = group([call for name in names for call in facts.by_name[name] if call.outcome != "refused"],
+                       lambda call: call.body["webhook_id"])
     for (path, event_id), attempts in facts.by_event.items():
         webhook = facts.webhooks.get(path)
         if webhook is None or attempts[0].payload().get("event") == "webhook.test":
             continue
         expires = facts.envelopes[event_id].expires if event_id in facts.envelopes else NEVER
-        changes = _changes_of(facts, webhook)
+        # Calls that start attempts outside the schedule.
+        changes = changes_of[webhook.id]
         for number, attempt in enumerate(attempts[: facts.settings.attempts_max - 1], 1):
             following = attempts[number] if number < len(attempts) else None
             if attempt.status is None or attempt.is_success or attempt.is_aborting or attempt.status == 410:
@@ -208,13 +212,6 @@ def _check_retry(facts, verdict, webhook, attempt, until, expires):
     verdict.check(is_excused, "a failed delivery was not retried", attempt, webhook)
 
 
-def _changes_of(facts, webhook):
-    """Returns the calls that start attempts of a webhook outside the schedule."""
-    names = ("redeliver", "recover", "enable")
-    return [call for name in names for call in facts.by_name[name]
-            if call.outcome != "refused" and call.body["webhook_id"] == webhook.id]
-
-
 def the_log_agrees_with_the_receivers(facts, verdict):
     """Each logged status was the response of the receiver to this event, and decides the outcome.
 
@@ -236,7 +233,7 @@ def the_log_agrees_with_the_receivers(facts, verdict):
                           webhook, entry)
             if entry["outcome"] == "exhausted":
                 is_stopped = any(attempt.is_aborting for attempt in attempts)
-                verdict.check(is_stopped or entry["attempt"] >= facts.settings.attempts_max,
+                verdict.check(is_stopped or status == 410 or entry["attempt"] >= facts.settings.attempts_max,
                               "a delivery is exhausted before its last attempt", webhook, entry)
 
 

@@ -71,6 +71,7 @@ class Facts:
         self.by_name = group(self.calls, lambda call: call.name)
         self.sends = self.by_name["send"]
         self.envelopes = self._find_envelopes()
+        self._by_recipient = group([call for call in self.sends if call.outcome != "refused"], recipient_of)
         self.revoked = self._find_ends(self.by_name["revoke"], lambda call: call.key)
         self.webhooks = self._find_webhooks()
         self.by_id = {webhook.id: webhook for webhook in self.webhooks.values() if webhook.id}
@@ -157,19 +158,32 @@ class Facts:
                     log.setdefault((webhook_id, entry["envelope_id"]), []).append(entry)
         return log
 
+    def sends_to(self, key):
+        """Returns the sends that may have gone to a key. Without a response, a handle may stand for any key."""
+        return self._by_recipient[key] + self._by_recipient[None]
+
     def is_disturbed(self, began, ended):
         """Returns whether a fault overlaps a time span."""
         return any(fault.began < ended and fault.ended > began for fault in self.history.faults)
 
-    def undisturbed_from(self, began, at):
-        """Returns the time from which work that began at `began` proceeds normally.
+    def quiet_spans(self, began, ended):
+        """Yields the time spans within which deliveries proceed normally: outside faults and the leases of dead nodes.
 
-        A fault delays it until the leases of a dead node have ended.
+        Faults that ended before `began` do not matter: work that began later has no lease of a dead node.
         """
+        start = began
         for fault in sorted(self.history.faults, key=lambda fault: fault.began):
-            if fault.ended > began:
-                at = max(at, fault.ended + self.settings.webhook_lease)
-        return at
+            if fault.ended > began and fault.began < ended:
+                if fault.began > start:
+                    yield start, fault.began
+                start = max(start, fault.ended + self.settings.webhook_lease)
+        if start < ended:
+            yield start, ended
+
+    def lease_left(self, at):
+        """Returns for how long a node that died before may still hold leases."""
+        ends = [fault.ended + self.settings.webhook_lease - at for fault in self.history.faults if fault.began < at]
+        return max([0, *ends])
 
     def modes_between(self, port, began, ended):
         """Returns the modes of a receiver in a time span."""
@@ -181,6 +195,13 @@ class Facts:
         """Returns whether a kill of the database may have undone the count of a request."""
         return any(fault.name.endswith("_database") and call.began < fault.ended and
                    call.ended > fault.began - RELAXED_S for fault in self.history.faults)
+
+
+def recipient_of(call):
+    """Returns the key that a send went to; `None` for a handle without a response."""
+    if call.outcome == "ok":
+        return call.answer["recipient"]
+    return None if call.body["to"].startswith("@") else call.body["to"]
 
 
 class Groups(dict):

@@ -30,8 +30,10 @@ def limits_are_exact(facts, verdict):
                 verdict.check(len(inside) - lost <= limit, f"{key}: {len(inside)} requests in a {window} of {limit}",
                               inside[-1])
         sends = [call for call in calls if is_stored(call)]
-        limit = highest(plans, key, "month", 0, facts.ended)
-        verdict.check(len(sends) <= limit, f"{key}: {len(sends)} messages in a month of {limit}", *sends[-1:])
+        ends = sorted(call.ended for call in sends)
+        for call in sends:
+            limit, before = highest(plans, key, "month", call.began, call.ended), bisect_right(ends, call.began)
+            verdict.check(before < limit, f"{key}: {before + 1} messages in a month of {limit}", call)
         _check_second(facts, verdict, plans, key, sends)
 
 

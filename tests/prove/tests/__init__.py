@@ -1,0 +1,1 @@
+"""Tests of the judge: a true history passes, and each planted lie is found."""
