@@ -65,6 +65,10 @@ bench *ARGS:
 adversary *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- adversary {{ ARGS }}
 
+# Proves the promises of the service: `just prove model` sends random calls with faults, and judges their history.
+prove WHAT *ARGS:
+    tests/prove/run {{ WHAT }} {{ ARGS }}
+
 # Records a flame graph of a node under load. Needs perf and inferno.
 flame *ARGS:
     tests/flame {{ ARGS }}

@@ -6,6 +6,7 @@ records everything. A judge then checks the record against the invariants in `ju
 
 import argparse
 import collections
+import os
 import random
 import sys
 import time
@@ -23,6 +24,7 @@ RETENTION_S, RETENTION_OF_SHORT_RUNS_S = 24.0, 11.0
 # Number of violations of each invariant that are printed with their evidence.
 SHOWN_MAX = 4
 LIE_SECONDS = 8
+TARGET = os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def main():
@@ -98,7 +100,7 @@ def parse():
     length.add_argument("--minutes", type=float, default=10, help="length of the calls on each database")
     length.add_argument("--seconds", type=float, help="length of the calls on each database")
     parser.add_argument("--database", choices=["sqlite", "postgres"], help="both by default")
-    parser.add_argument("--binary", default="target/debug/sealpost", help="the server to run")
+    parser.add_argument("--binary", default=f"{TARGET}/debug/sealpost", help="the server to run; built by default")
     parser.add_argument("--history", help="file for the history, which `judge` reads")
     parser.add_argument("--without", action="append", default=[], choices=sorted(MODES), metavar="MODE",
                         help=f"leave out a behaviour of receivers: {', '.join(MODES)}")

@@ -131,7 +131,7 @@ def add_use(usage):
 
 
 LIES = {
-    "drop-delivery": Lie(False, "/", drop, {"delivery", "log"}),
+    "drop-delivery": Lie(False, "/", drop, {"log"}),
     "repeat-delivery": Lie(False, "/", repeat, {"duplicates"}),
     "forge-delivery": Lie(False, "/", forge, {"payload"}),
     "refuse-opening": Lie(True, "/v1/channel/open", refuse, {"opening"}),

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 from collections import Counter
 
+from judge.envelopes import first_open
 from judge.facts import CLOCK_S, NEVER, group
 from receiver import GOOD_MODES, RESPONDING_MODES
 
@@ -28,7 +29,26 @@ def acknowledged_envelopes_are_delivered(facts, verdict):
                 _check_delivery(facts, verdict, webhook, envelope)
 
 
+def waiting_envelopes_reach_the_first_webhook(facts, verdict):
+    """The first webhook of a key gets all stored envelopes that were sent before, unless its registration skips them.
+
+    An opened envelope does not wait.
+    """
+    by_key = group(facts.webhooks.values(), lambda webhook: webhook.key)
+    for webhooks in by_key.values():
+        has_skipped = any(webhook.register.body.get("waiting") == "skip" for webhook in webhooks)
+        first = min(webhooks, key=lambda webhook: webhook.register.began)
+        others = [webhook for webhook in webhooks if webhook is not first]
+        if first.id is None or has_skipped or any(other.register.began < first.register.ended for other in others):
+            continue
+        for envelope in facts.envelopes.values():
+            is_waiting = envelope.recipient == first.key and envelope.acknowledged < first.register.began
+            if is_waiting and first_open(facts, envelope.id)[0] == NEVER:
+                _check_delivery(facts, verdict, first, envelope)
+
+
 def _check_delivery(facts, verdict, webhook, envelope):
+    known = max(envelope.acknowledged, webhook.register.ended)
     attempts = facts.by_event[webhook.path, envelope.id]
     if any(attempt.status is not None for attempt in attempts):
         verdict.check(True, "")
@@ -38,7 +58,7 @@ def _check_delivery(facts, verdict, webhook, envelope):
         return
     last = min(webhook.ended, envelope.expires - CLOCK_S, facts.ended)
     for began, ended in facts.quiet_spans(envelope.send.began, last):
-        for start, end in good_spans(facts, webhook.port, max(began, envelope.acknowledged), ended):
+        for start, end in good_spans(facts, webhook.port, max(began, known), ended):
             if end - start >= DELIVERED_WITHIN_S and not webhook.may_be_disabled(envelope.send.began - 1, end):
                 verdict.check(False, f"an envelope was not delivered to {webhook.id} within {end - start:.1f} s",
                               envelope.send, webhook, *attempts, *log)

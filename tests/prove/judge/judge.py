@@ -4,10 +4,11 @@ from judge import access, deliveries, envelopes, limits, receipts, redelivery, r
 from judge.facts import Facts
 from judge.verdict import Verdict
 
-# The invariants in the order of the documentation in `docs/testing` of each function.
+# The invariants. The first words of each function's documentation state the promise.
 INVARIANTS = {
     "opening": envelopes.acknowledged_envelopes_can_be_opened,
     "delivery": deliveries.acknowledged_envelopes_are_delivered,
+    "waiting": deliveries.waiting_envelopes_reach_the_first_webhook,
     "payload": deliveries.deliveries_are_signed_and_contain_metadata_only,
     "origin": envelopes.only_sent_envelopes_exist,
     "idempotency": envelopes.a_repeated_request_sends_once,
@@ -18,6 +19,7 @@ INVARIANTS = {
     "schedule": deliveries.failed_deliveries_follow_the_schedule,
     "log": deliveries.the_log_agrees_with_the_receivers,
     "bounces": receipts.an_envelope_bounces_at_most_once_and_for_a_reason,
+    "causes": receipts.other_events_come_once_for_each_cause,
     "receipts": receipts.receipts_never_go_back,
     "policy": access.the_policy_of_the_recipient_decides,
     "tenancy": access.foreign_ids_look_unknown,

@@ -50,6 +50,28 @@ def _check_bounce(facts, verdict, envelope_id, attempt):
     verdict.check(is_true, f"the reason {reason} of a bounce is not true", envelope.send, attempt)
 
 
+def other_events_come_once_for_each_cause(facts, verdict):
+    """A change of a key gives one `identity.rotated` for each correspondent, and a threshold one `usage.threshold`."""
+    causes = {}
+    for attempt in facts.attempts:
+        payload, webhook = attempt.payload(), facts.webhooks.get(attempt.path)
+        if webhook is None or payload.get("event") not in CAUSES:
+            continue
+        cause = (webhook.key, *(str(payload.get(name)) for name in CAUSES[payload["event"]]))
+        first = causes.setdefault(cause, attempt)
+        verdict.check(first.event_id == attempt.event_id, "one cause gave two events", first, attempt)
+        if payload["event"] == "usage.threshold":
+            is_reached = payload["used"] * 100 >= payload["limit"] * payload["threshold"]
+            verdict.check(is_reached and payload["api_key_id"] == webhook.key, "a threshold was not reached", attempt)
+
+
+# The members that identify the cause of an event.
+CAUSES = {
+    "identity.rotated": ("event", "api_key_id", "reason", "metadata"),
+    "usage.threshold": ("event", "window", "threshold", "resets_at"),
+}
+
+
 def successes(facts, envelope):
     """Returns the attempts of an envelope that a receiver accepted."""
     return [attempt for webhook in facts.webhooks.values() if webhook.key == envelope.recipient

@@ -86,6 +86,10 @@ class TestJudge(unittest.TestCase):
         self.it.opened_receipt.answer["notified_at"] = None
         self.assert_found("delivery")
 
+    def test_waiting_envelope_is_not_delivered(self):
+        self.it.history.attempts.remove(self.it.waited)
+        self.assert_found("waiting")
+
     def test_payload_has_a_further_member(self):
         self.it.delivery.body = self.it.delivery.body.replace('"event":', '"subject": "x", "event":')
         self.assert_found("payload")
@@ -188,8 +192,7 @@ class TestJudge(unittest.TestCase):
 
     def test_policy_refuses_an_accepted_sender(self):
         self.deny(self.it.accepted, 403, "RECIPIENT_REFUSES")
-        self.it.waiting.answer["waiting"] = 0
-        self.assert_found("policy")
+        self.assertIn("policy", self.found())
 
     def test_tenancy_ends_at_an_envelope(self):
         self.it.foreign.answer["detail"] = "it belongs to another key"
@@ -228,6 +231,17 @@ class TestJudge(unittest.TestCase):
     def test_bounces_have_a_wrong_reason(self):
         self.it.bounce.body = self.it.bounce.body.replace("exhausted", "expired")
         self.assertIn("bounces", self.found())
+
+    def test_causes_give_two_events(self):
+        again = copy.deepcopy(self.it.threshold)
+        again.headers["webhook-id"] = "evt_again"
+        again.body = again.body.replace("evt_threshold", "evt_again")
+        self.it.history.add(again)
+        self.assertIn("causes", self.found())
+
+    def test_causes_are_not_true(self):
+        self.it.threshold.body = self.it.threshold.body.replace('"used": 80', '"used": 70')
+        self.assertIn("causes", self.found())
 
     def test_receipts_go_back(self):
         self.it.opened_receipt.answer |= {"state": "notified", "opened_at": None}

@@ -87,6 +87,14 @@ def refuse_by_policy(story, it):
     story.policy("carol", accept="anyone")
     it.accepted = story.send("dave", "carol")
     it.waiting = story.status("carol", waiting=1)
+    it.carol_registered = story.register("carol", "usage.threshold")
+    it.carol_registered.answer["waiting"] = 1
+    it.waited = story.receive("carol", it.accepted)
+    payload = {"event": "usage.threshold", "event_id": "evt_threshold", "api_key_id": "ak_carol", "window": "day",
+               "threshold": 80, "used": 80, "limit": 100, "resets_at": "2027-01-16T00:00:00.000Z",
+               "metadata": {"timestamp": story.text(story.at)}}
+    it.threshold = story.attempt("carol", "evt_threshold", payload)
+    story.wait(8)
 
 
 def use_foreign_ids(story, it):
