@@ -3,8 +3,7 @@
 import json
 from collections import defaultdict
 
-from judge.deliveries import CHANGED_WITHIN_S
-from judge.facts import CLOCK_S, NEVER
+from judge.bounds import CHANGED_WITHIN_S, CLOCK_S, NEVER
 from secrets_seen import find_secrets
 
 # The members of a problem document that differ between two equal refusals.

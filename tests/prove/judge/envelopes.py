@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from judge.facts import CLOCK_S, NEVER
+from judge.bounds import CLOCK_S, NEVER
 
 
 def acknowledged_envelopes_can_be_opened(facts, verdict):

@@ -5,11 +5,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-# Maximum difference between a server's time and the history, and between a decision and its effect.
-CLOCK_S = 1.0
-NEVER = float("inf")
-# Commits that do not wait for the disk of PostgreSQL can be lost if they are younger than this at a kill.
-RELAXED_S = 1.0
+from judge.bounds import NEVER, RELAXED_S
 
 
 @dataclass
@@ -179,6 +175,11 @@ class Facts:
                 start = max(start, fault.ended + self.settings.webhook_lease)
         if start < ended:
             yield start, ended
+
+    def delay_at(self, at):
+        """Returns the time by which recent faults may delay a request: a frozen process continues late."""
+        return sum(min(fault.ended, at) - fault.began for fault in self.history.faults
+                   if fault.began < at and fault.ended > at - self.settings.webhook_lease)
 
     def lease_left(self, at):
         """Returns for how long a node that died before may still hold leases."""

@@ -1,6 +1,6 @@
 """Judges a history: runs every invariant, and collects the violations."""
 
-from judge import access, deliveries, envelopes, limits, receipts, redelivery, responses
+from judge import access, deliveries, envelopes, limits, payloads, receipts, redelivery, responses
 from judge.facts import Facts
 from judge.verdict import Verdict
 
@@ -9,7 +9,7 @@ INVARIANTS = {
     "opening": envelopes.acknowledged_envelopes_can_be_opened,
     "delivery": deliveries.acknowledged_envelopes_are_delivered,
     "waiting": deliveries.waiting_envelopes_reach_the_first_webhook,
-    "payload": deliveries.deliveries_are_signed_and_contain_metadata_only,
+    "payload": payloads.deliveries_are_signed_and_contain_metadata_only,
     "origin": envelopes.only_sent_envelopes_exist,
     "idempotency": envelopes.a_repeated_request_sends_once,
     "limits": limits.limits_are_exact,

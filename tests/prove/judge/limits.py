@@ -3,10 +3,10 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 
+from judge.bounds import PLAN_CHANGED_WITHIN_S
 
-# The plan of a new key, and the time within which a change of a plan holds on every node.
+# The plan of a new key.
 EXPLORER = {"minute": 20, "day": 1000, "month": 1000, "second": 10}
-PLAN_CHANGED_WITHIN_S = 5.5
 SPANS = {"minute": 60, "day": 86_400}
 
 

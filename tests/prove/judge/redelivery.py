@@ -1,11 +1,8 @@
 """Invariants of repeated deliveries and of retention."""
 
-from judge.deliveries import DELIVERED_WITHIN_S, disturbance, good_spans
-from judge.facts import CLOCK_S
+from judge.bounds import CLOCK_S, DELIVERED_WITHIN_S, STARTED_WITHIN_S
+from judge.deliveries import good_spans
 from receiver import RESPONDING_MODES
-
-# Time from the decision of a node to the arrival of its request at a receiver.
-STARTED_WITHIN_S = 2.0
 
 
 def a_redelivery_starts_an_attempt(facts, verdict):
@@ -49,7 +46,7 @@ def _check_recovery(facts, verdict, webhook, call, until):
 
 
 def an_expired_envelope_is_gone(facts, verdict):
-    """After retention an envelope is gone for everybody.
+    """After retention an envelope is gone for every caller and every receiver.
 
     It cannot be opened or redelivered, has no receipt, does not count as waiting, and causes no event.
     """
@@ -63,7 +60,7 @@ def an_expired_envelope_is_gone(facts, verdict):
         envelope = facts.envelopes.get(attempt.event_id)
         if envelope and attempt.began > envelope.expires:
             late = attempt.began - envelope.expires
-            verdict.check(late < STARTED_WITHIN_S + disturbance(facts, attempt),
+            verdict.check(late < STARTED_WITHIN_S + facts.delay_at(attempt.began),
                           f"an attempt started {late:.1f} s after the end of retention", envelope.send, attempt)
     _check_waiting(facts, verdict)
     _check_rotations(facts, verdict)

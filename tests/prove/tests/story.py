@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from datetime import datetime, timezone
 
 from history import Attempt, Call, Fault, History, Mode
-from judge.deliveries import signature
+from judge.payloads import signature
 from settings import Settings
 
 WALL_OFFSET = 1_800_000_000.0
