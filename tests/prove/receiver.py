@@ -18,7 +18,7 @@ MODES = {"healthy": 6, "slow": 4, "failing": 3, "mixed": 3, "busy": 1, "redirect
 # Modes in which every attempt succeeds.
 GOOD_MODES = frozenset(["healthy", "slow", "early"])
 # Modes in which every attempt gets a response within the timeout.
-RESPONDING_MODES = GOOD_MODES | {"failing", "mixed", "busy", "redirecting", "aborting", "gone"}
+RESPONDING_MODES = GOOD_MODES | {"failing", "busy", "redirecting", "aborting", "gone"}
 # A response within this time counts as prompt. The rest of the timeout is for a busy machine.
 PROMPT_S = 1.2
 BODY_BYTES_MAX = 64 * 1024

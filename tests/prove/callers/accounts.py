@@ -48,6 +48,23 @@ def create_token(caller):
             account.tokens.append((call.answer["token_id"], call.answer["token"], identity, scopes))
 
 
+def misuse_token(caller):
+    """Uses a token for calls that its scopes may not allow, and for another key of its account."""
+    identity = caller.identity()
+    entry = identity and caller.some(identity.account.tokens)
+    if not entry:
+        return
+    _, token, owner, _ = entry
+    caller.call("status", "/v1/did/status", {}, owner, credential=token)
+    caller.call("list", "/v1/webhooks/list", {}, owner, credential=token)
+    caller.call("policy", "/v1/did/policy", {}, owner, credential=token)
+    caller.call("send", "/v1/channel/send", {"to": owner.key, "message": caller.text()}, owner, credential=token)
+    caller.call("open", "/v1/channel/open", {"envelope_id": "env_01m7ye92t9f5vargkky48cczpv"}, owner, credential=token)
+    others = [it for it in caller.world.identities if it.account is owner.account and it is not owner]
+    if other := caller.some(others):
+        caller.call("status", "/v1/did/status", {}, other, credential=token, probe="stranger")
+
+
 def revoke_token(caller):
     """Revokes an API token, then uses it at once."""
     identity = caller.identity()
@@ -73,9 +90,11 @@ def recover_account(caller):
     with account.lock:
         replaced = caller.call("recover account", "/v1/auth/recover",
                                {"account_id": account.id, "recovery_code": account.recovery_code}, account=account)
+        old = account.login_secret
         take_secrets(caller, account, replaced)
         if replaced.outcome == "ok":
             account.sessions, account.tokens = [], []
+            caller.call("login", "/v1/auth/login", {"account_id": account.id, "login_secret": old}, account=account)
 
 
 def rotate_login_secret(caller):
@@ -156,6 +175,6 @@ def set_policy(caller):
 
 
 OPERATIONS = {
-    activate: 2, log_in: 2, log_out: 1, create_token: 2, revoke_token: 1, recover_account: 0.2,
+    activate: 2, log_in: 2, log_out: 1, create_token: 2, revoke_token: 1, misuse_token: 1, recover_account: 0.2,
     rotate_login_secret: 0.3, revoke: 0.7, rotate_sealing_key: 0.3, change_plan: 0.5, set_policy: 4,
 }

@@ -19,9 +19,10 @@ def ended_credentials_are_refused(facts, verdict):
     for call in facts.calls:
         if call.name in ("revoke", "rotate key", "plan"):
             continue
-        end = ends.get(call.credential, NEVER)
+        secret = call.body.get("login_secret") if call.name == "login" else call.credential
+        end = ends.get(secret, NEVER)
         if call.began > end:
-            verdict.check(call.outcome != "ok", f"a request was accepted {call.began - end:.3f} s after the end of its session", call)
+            verdict.check(call.outcome != "ok", f"a credential was accepted {call.began - end:.3f} s after its end", call)
         _, gone = facts.revoked.get(call.key, (NEVER, NEVER))
         if call.began > gone:
             verdict.check(call.outcome != "ok", "a revoked key was accepted", call)
@@ -37,6 +38,24 @@ def ended_credentials_are_refused(facts, verdict):
             verdict.check(not is_late or is_excused, "a deleted webhook got a request", webhook, attempt)
 
 
+def tokens_allow_their_scopes_only(facts, verdict):
+    """An API token is accepted for the calls that its scopes allow, and for no other call."""
+    scopes = {call.answer["token"]: set(call.answer["scopes"]) for call in facts.by_name["token"] if call.outcome == "ok"}
+    for call in facts.calls:
+        if call.credential in scopes:
+            allowed = ALLOWED.get(call.name, set()) & scopes[call.credential]
+            verdict.check(bool(allowed) or call.outcome != "ok", "a token without the scope was accepted", call)
+            verdict.check(not allowed or call.code != "INSUFFICIENT_SCOPE", "a token with the scope was refused", call)
+
+
+# The scopes that allow each call; none of the other calls takes a token.
+ALLOWED = {
+    "send": {"send"}, "receipt": {"send"}, "open": {"open"}, "status": {"read"},
+    **dict.fromkeys(("list", "deliveries"), {"read", "webhooks"}),
+    **dict.fromkeys(("register", "delete", "enable", "rotate-secret", "redeliver", "recover", "test"), {"webhooks"}),
+}
+
+
 def credential_ends(facts):
     """Returns when each session and token had ended for certain."""
     ends, owners, tokens = {}, defaultdict(list), {}
@@ -50,12 +69,16 @@ def credential_ends(facts):
             owners[call.account].append((call.ended, call.answer["token"]))
             tokens[call.answer["token_id"]] = call.answer["token"]
 
+    login_secrets = defaultdict(list)
+
     def end(credential, at):
         ends[credential] = min(ends.get(credential, NEVER), at)
 
     for call in facts.calls:
         if call.outcome != "ok":
             continue
+        if "login_secret" in call.answer and call.name == "activate":
+            login_secrets[call.answer["account_id"]].append(call.answer["login_secret"])
         if call.name == "logout":
             end(call.credential, call.ended)
         if call.name == "logout" and call.body.get("all") or call.name == "recover account":
@@ -63,6 +86,11 @@ def credential_ends(facts):
                 is_session = credential.startswith("st_")
                 if created < call.began and (is_session or call.name == "recover account"):
                     end(credential, call.ended)
+        if call.name in ("recover account", "rotate login secret"):
+            # All earlier login secrets of the account, also those without a login.
+            for secret in login_secrets[call.account]:
+                end(secret, call.ended)
+            login_secrets[call.account] = [call.answer["login_secret"]]
         if call.name == "revoke token" and call.body["token_id"] in tokens:
             end(tokens[call.body["token_id"]], call.ended)
     return ends

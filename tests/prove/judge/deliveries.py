@@ -51,10 +51,18 @@ def _check_delivery(facts, verdict, webhook, envelope):
     last = min(webhook.ended, envelope.expires - CLOCK_S, facts.ended)
     for began, ended in facts.quiet_spans(envelope.send.began, last):
         for start, end in good_spans(facts, webhook.port, max(began, known), ended):
+            if may_be_exhausted(facts, webhook, known, start):
+                return
             if end - start >= DELIVERED_WITHIN_S and not webhook.may_be_disabled(envelope.send.began - 1, end):
                 verdict.check(False, f"an envelope was not delivered to {webhook.id} within {end - start:.1f} s",
                               envelope.send, webhook, *attempts, *log)
                 return
+
+
+def may_be_exhausted(facts, webhook, began, ended):
+    """Returns whether all attempts of a delivery may have failed unseen, at a receiver without responses."""
+    is_long_enough = ended - began > sum(facts.settings.pauses) * 0.9
+    return is_long_enough and not facts.modes_between(webhook.port, began, ended) <= RESPONDING_MODES
 
 
 def good_spans(facts, port, began, ended, modes=GOOD_MODES):

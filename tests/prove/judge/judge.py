@@ -15,6 +15,7 @@ INVARIANTS = {
     "limits": limits.limits_are_exact,
     "usage": limits.usage_equals_the_admitted_requests,
     "revocation": access.ended_credentials_are_refused,
+    "scopes": access.tokens_allow_their_scopes_only,
     "duplicates": deliveries.accepted_events_are_not_sent_again,
     "schedule": deliveries.failed_deliveries_follow_the_schedule,
     "log": deliveries.the_log_agrees_with_the_receivers,

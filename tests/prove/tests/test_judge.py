@@ -176,6 +176,16 @@ class TestJudge(unittest.TestCase):
         self.accept(self.it.ended_token, self.it.status)
         self.assertIn("revocation", self.found())
 
+    def test_revocation_is_late_for_a_login_secret(self):
+        self.it.old_login.status = 200
+        login = next(call for call in self.it.history.calls if call.name == "login")
+        self.it.old_login.answer = {**login.answer, "session_token": "st_new"}
+        self.assert_found("revocation")
+
+    def test_scopes_do_not_bind_a_token(self):
+        self.accept(self.it.used_token, self.it.status)
+        self.assertIn("scopes", self.found())
+
     def test_revocation_does_not_stop_a_send_to_the_key(self):
         self.accept(self.it.sent_to_revoked, self.it.sent)
         self.it.sent_to_revoked.answer |= {"recipient": "ak_dave", "envelope_id": "env_late"}

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tests.story import Story
+from tests.story import Story, secret
 
 
 def tell():
@@ -108,10 +108,12 @@ def end_credentials(story, it):
     """Ends a session, a token and a key."""
     token = "kt_" + "t" * 40
     story.as_key("dave", "token", {}, answer={
-        **dict.fromkeys(("name", "api_key_id", "scopes", "created_at", "expires_at")), "token_id": "tok_1", "token": token})
+        **dict.fromkeys(("name", "api_key_id", "created_at", "expires_at")), "token_id": "tok_1", "token": token, "scopes": ["send"]})
     it.used_token = story.as_key("dave", "status", credential=token, status=403, answer={"code": "INSUFFICIENT_SCOPE"})
     story.as_key("dave", "revoke token", {"token_id": "tok_1"})
     it.ended_token = story.as_key("dave", "status", credential=token, status=401)
+    story.call("rotate login secret", account="acct_dave", answer={"login_secret": secret("ls", "new")})
+    it.old_login = story.call("login", body={"login_secret": secret("ls", "dave")}, status=401, account="acct_dave")
     ended = story.sessions["ak_dave"]
     story.as_key("dave", "logout", {}, credential=ended)
     it.ended_session = story.as_key("dave", "status", credential=ended, status=401)
