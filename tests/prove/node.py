@@ -127,8 +127,8 @@ class Cluster:
 
     def has_option(self, command, option):
         """Returns whether a command has an option."""
-        shown = subprocess.run([self.binary, "admin", *command, "--help"], check=False, stdout=subprocess.PIPE, text=True)
-        return option in shown.stdout
+        help_command = [self.binary, "admin", *command, "--help"]
+        return option in subprocess.run(help_command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def logs(self):
         """Yields the number of each node with each line of its log."""

@@ -22,7 +22,8 @@ def ended_credentials_are_refused(facts, verdict):
         secret = call.body.get("login_secret") if call.name == "login" else call.credential
         end = ends.get(secret, NEVER)
         if call.began > end:
-            verdict.check(call.outcome != "ok", f"a credential was accepted {call.began - end:.3f} s after its end", call)
+            late = f"{call.began - end:.3f} s"
+            verdict.check(call.outcome != "ok", f"a credential was accepted {late} after its end", call)
         _, gone = facts.revoked.get(call.key, (NEVER, NEVER))
         if call.began > gone:
             verdict.check(call.outcome != "ok", "a revoked key was accepted", call)
@@ -40,7 +41,8 @@ def ended_credentials_are_refused(facts, verdict):
 
 def tokens_allow_their_scopes_only(facts, verdict):
     """An API token is accepted for the calls that its scopes allow, and for no other call."""
-    scopes = {call.answer["token"]: set(call.answer["scopes"]) for call in facts.by_name["token"] if call.outcome == "ok"}
+    created = [call.answer for call in facts.by_name["token"] if call.outcome == "ok"]
+    scopes = {answer["token"]: set(answer["scopes"]) for answer in created}
     for call in facts.calls:
         if call.credential in scopes:
             allowed = ALLOWED.get(call.name, set()) & scopes[call.credential]
@@ -113,7 +115,6 @@ def the_policy_of_the_recipient_decides(facts, verdict):
         policy = policy_at(changes[recipient], call)
         if policy is None or recipient.startswith("@") or "idempotency-replayed" in call.headers:
             continue
-        verdict.invariant = "policy"
         if must_refuse(facts, policy, call, recipient):
             verdict.check(call.outcome != "ok", f"a refused sender got through: {policy}", call)
         elif may_accept(policy, call):
@@ -166,7 +167,8 @@ def foreign_ids_look_unknown(facts, verdict):
             continue
         verdict.check(call.outcome != "ok", "an id of another account was accepted", call)
         if call.code in invented:
-            verdict.check(problem_of(call) == invented[call.code], "an id of another account does not look unknown", call)
+            is_same = problem_of(call) == invented[call.code]
+            verdict.check(is_same, "an id of another account does not look unknown", call)
         elif call.status == 404:
             verdict.check(call.code.endswith("_NOT_FOUND"), "an id of another account does not look unknown", call)
 
@@ -195,6 +197,7 @@ def secrets_are_shown_once(facts, verdict):
         if call.name != "open" and mark:
             verdict.check(mark not in text, "a response contains a message", call)
     for attempt in facts.attempts:
-        verdict.check(not find_secrets(attempt.body + str(attempt.headers)), "a request to a receiver has a secret", attempt)
+        secrets = find_secrets(attempt.body + str(attempt.headers))
+        verdict.check(not secrets, "a request to a receiver contains a secret", attempt)
     for leak in facts.history.leaks:
         verdict.check(False, "a log contains a message or a secret", leak)

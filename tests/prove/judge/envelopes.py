@@ -68,9 +68,8 @@ def _check_unacknowledged_deliveries(facts, verdict):
         verdict.check(bool(sources), "an envelope was delivered that nothing has sent", attempt)
         counts[sender] += 1
     for sender, count in counts.items():
-        # Each body without a response stands for at most one envelope for each request without a response.
-        verdict.check(count <= len(unknown[sender]),
-                      f"{count} envelopes of {sender} were delivered for {len(unknown[sender])} sends without a response")
+        lost = len(unknown[sender])
+        verdict.check(count <= lost, f"{count} envelopes of {sender} came from {lost} sends without a response")
 
 
 def a_repeated_request_sends_once(facts, verdict):

@@ -45,8 +45,9 @@ def _check_second(facts, verdict, plans, key, sends):
         inside = [other for other in sends if call.began <= other.began and other.ended <= last]
         limit = highest(plans, key, "second", call.began, last)
         if bisect_right(ends, last) - bisect_left(ends, call.began) > limit:
-            verdict.check(len(inside) <= limit * 2.5 + 1, f"{key}: {len(inside)} messages in 1.5 s, of {limit} a second",
-                          *inside[-1:])
+            # A burst of one second, and the messages of 1.5 seconds.
+            verdict.check(len(inside) <= limit * 2.5 + 1,
+                          f"{key}: {len(inside)} messages in 1.5 s, at {limit} a second", *inside[-1:])
 
 
 def usage_equals_the_admitted_requests(facts, verdict):
@@ -68,7 +69,8 @@ def usage_equals_the_admitted_requests(facts, verdict):
             maybe = [it for it in possible[call.key] if it.ended > began and it.began < call.ended]
             used = call.answer["usage"][window]["used"]
             # The request itself counts.
-            verdict.check(len(sure) < used <= len(maybe), f"{window}: {used} used, {len(sure) + 1} to {len(maybe)} sent", call)
+            verdict.check(len(sure) < used <= len(maybe),
+                          f"{window}: {used} used, {len(sure) + 1} to {len(maybe)} sent", call)
         sure = [it for it in counted[call.key] if is_stored(it) and it.ended <= call.began]
         maybe = [it for it in possible[call.key] if it.name == "send" and it.began < call.ended and
                  (it.outcome == "unknown" or is_stored(it))]
@@ -77,15 +79,19 @@ def usage_equals_the_admitted_requests(facts, verdict):
 
 
 def counted_by_key(facts):
-    """Returns the requests of each key that certainly count: those that reached the rate check and were not refused by it."""
-    calls = [call for call in facts.calls if "ratelimit" in call.headers and call.status != 429 and call.probe != "stranger"]
-    return by_key(calls)
+    """Returns the requests of each key that count for certain: the rate check has accepted them."""
+    return by_key([call for call in facts.calls if is_admitted(call)])
+
+
+def is_admitted(call):
+    """Returns whether the rate check has accepted a request. Every response after this check has the header."""
+    return "ratelimit" in call.headers and call.status != 429
 
 
 def possible_by_key(facts):
     """Returns the requests of each key that may count."""
     def may_count(call):
-        return "ratelimit" in call.headers and call.status != 429 or call.outcome == "unknown" or call.status == 503
+        return is_admitted(call) or call.outcome == "unknown" or call.status == 503
     return by_key([call for call in facts.calls if may_count(call)])
 
 

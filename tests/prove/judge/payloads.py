@@ -47,20 +47,22 @@ def _check_signatures(facts, verdict, attempt):
         return
     if not webhook.has_known_secrets:
         return
+    delay = facts.delay_at(attempt.began)
     stamp = attempt.headers.get("webhook-timestamp", "")
     content = f"{attempt.event_id}.{stamp}.{attempt.body}".encode()
     found = {entry for entry in attempt.headers.get("webhook-signature", "").split(" ") if entry.startswith("v1,")}
-    verdict.check(stamp.isdecimal() and abs(facts.history.wall(attempt.began) - int(stamp)) < STARTED_WITHIN_S + facts.delay_at(attempt.began),
-                  "the timestamp of a request is not its time", attempt)
+    age = abs(facts.history.wall(attempt.began) - int(stamp)) if stamp.isdecimal() else NEVER
+    verdict.check(age < STARTED_WITHIN_S + 1 + delay, "the timestamp of a request is not its time", attempt)
     secrets = sorted(webhook.secrets, key=lambda secret: secret[1])
     possible, required = set(), set()
     for number, (secret, began, ended) in enumerate(secrets):
         entry = "v1," + signature(secret, content)
-        replaced = secrets[number + 1] if number + 1 < len(secrets) else (None, NEVER, NEVER)
-        # The old secret signs along for `secret_overlap`. The receiver gets the new secret after the rotation.
-        if began < attempt.began and attempt.began < replaced[2] + facts.settings.secret_overlap + CHANGED_WITHIN_S + facts.delay_at(attempt.began):
+        _, replaced, end = secrets[number + 1] if number + 1 < len(secrets) else (None, NEVER, NEVER)
+        # The old secret signs along for `secret_overlap`.
+        end += facts.settings.secret_overlap + CHANGED_WITHIN_S + delay
+        if began < attempt.began < end:
             possible.add(entry)
-        if ended + CHANGED_WITHIN_S + facts.delay_at(attempt.began) < attempt.began < replaced[1]:
+        if ended + CHANGED_WITHIN_S + delay < attempt.began < replaced:
             required.add(entry)
     verdict.check(required <= found, "the signature of a valid secret is missing", attempt, webhook)
     verdict.check(bool(found) and found <= possible, "a request has a signature of an ended or unknown secret",

@@ -107,8 +107,8 @@ def _check_order(facts, verdict, first, second):
     is_excused = facts.is_disturbed(first.began - 2, second.ended)
     rank = {"waiting": 0, "sent": 0, "bounced": 1, "notified": 2, "opened": 3}
     states = first.answer["state"], second.answer["state"]
-    verdict.check(is_excused or rank[states[0]] <= rank[states[1]], f"a receipt went back from {states[0]} to {states[1]}",
-                  first, second)
+    verdict.check(is_excused or rank[states[0]] <= rank[states[1]],
+                  f"a receipt went back from {states[0]} to {states[1]}", first, second)
     for name in ("notified_at", "opened_at"):
         if first.answer[name] is not None:
             is_same = second.answer[name] is not None and abs(
@@ -124,7 +124,8 @@ def _check_receipt(facts, verdict, envelope, call, policy):
                       "a receipt shows what the policy hides", call)
         return
     if policy == "opened":
-        verdict.check(ended > call.began or state == "opened", "a receipt does not show an opening", envelope.send, call)
+        is_shown = ended > call.began or state == "opened"
+        verdict.check(is_shown, "a receipt does not show an opening", envelope.send, call)
     else:
         verdict.check(answer["opened_at"] is None and state != "opened", "a receipt shows what the policy hides", call)
     verdict.check(state != "opened" or began < call.ended, "a receipt shows an opening that did not happen", call)

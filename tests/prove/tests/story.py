@@ -73,8 +73,8 @@ class Story:
         self.number += 1
         token = secret("st", f"{name}{self.number}")
         self.sessions[f"ak_{name}"] = token
-        self.call("login", body={}, answer={"session_token": token, "token_type": "Bearer", "account_id": f"acct_{name}",
-                                            "expires_at": self.text(self.at + 600)})
+        self.call("login", answer={"session_token": token, "token_type": "Bearer", "account_id": f"acct_{name}",
+                                   "expires_at": self.text(self.at + 600)})
 
     def as_key(self, name, operation, body=None, **more):
         """Adds a call with the session of a key."""
@@ -128,7 +128,8 @@ class Story:
         """Delivers the bounce of an envelope to its sender."""
         event_id = self.id("evt")
         payload = {"event": "envelope.bounced", "event_id": event_id, "envelope_id": sent.answer["envelope_id"],
-                   "recipient": sent.answer["recipient"], "reason": reason, "metadata": {"timestamp": self.text(self.at)}}
+                   "recipient": sent.answer["recipient"], "reason": reason,
+                   "metadata": {"timestamp": self.text(self.at)}}
         return self.attempt(name, event_id, payload)
 
     def open(self, name, sent, **more):

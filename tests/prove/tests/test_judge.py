@@ -114,8 +114,8 @@ class TestJudge(unittest.TestCase):
         self.assert_found("schedule")
 
     def test_schedule_ends_before_the_last_attempt(self):
-        self.it.history.attempts = [attempt for attempt in self.it.history.attempts if
-                                    attempt.event_id != self.it.retried.answer["envelope_id"] or attempt is self.it.failure]
+        for attempt in (self.it.retry, self.it.redelivered):
+            self.it.history.attempts.remove(attempt)
         self.it.history.calls.remove(self.it.redeliver)
         self.drop_from_log(self.it.retried)
         self.assert_found("schedule")
@@ -235,7 +235,8 @@ class TestJudge(unittest.TestCase):
         self.assertIn("bounces", self.found())
 
     def test_bounces_come_for_a_delivered_envelope(self):
-        self.it.bounce.body = self.it.bounce.body.replace(self.it.lost.answer["envelope_id"], self.it.repeated.answer["envelope_id"])
+        lost, delivered = (sent.answer["envelope_id"] for sent in (self.it.lost, self.it.repeated))
+        self.it.bounce.body = self.it.bounce.body.replace(lost, delivered)
         self.assertIn("bounces", self.found())
 
     def test_bounces_have_a_wrong_reason(self):
@@ -323,7 +324,6 @@ class TestJudge(unittest.TestCase):
     def deny(self, call, status, code):
         """Makes a refusal of a successful call."""
         call.status, call.answer = status, {**self.problem(status), "code": code}
-        call.answer |= {name: self.it.blocked.answer[name] for name in ("type", "title", "detail")} if status == 403 else {}
         call.headers |= {"content-type": "application/problem+json", "retry-after": "1"}
 
     def accept(self, call, like):

@@ -71,8 +71,8 @@ def fail_and_bounce(story, it):
 
 def redeliver(story, it):
     """Asks for a delivered event again."""
-    it.redeliver = story.as_key("bob", "redeliver", {"webhook_id": "wh_bob", "envelope_id": it.retried.answer["envelope_id"]},
-                                answer={"webhook_id": "wh_bob", "envelope_id": "", "outcome": "pending"})
+    body = {"webhook_id": "wh_bob", "envelope_id": it.retried.answer["envelope_id"]}
+    it.redeliver = story.as_key("bob", "redeliver", body, answer={**body, "outcome": "pending"})
     story.wait(0.2)
     it.redelivered = story.receive("bob", it.retried)
     story.wait(8)
@@ -81,9 +81,9 @@ def redeliver(story, it):
 def refuse_by_policy(story, it):
     """Refuses a sender, by a block and by an empty allowlist."""
     story.policy("carol", blocked=["ak_dave"])
-    it.blocked = story.refuse("dave", "send", {"to": "ak_carol", "message": "sealed-text-0-blocked"}, "RECIPIENT_REFUSES", 403)
+    it.blocked = refuse_send(story, "dave", "carol", "RECIPIENT_REFUSES")
     story.policy("carol", blocked=[], accept="nobody")
-    it.unwanted = story.refuse("alice", "send", {"to": "ak_carol", "message": "sealed-text-0-no"}, "RECIPIENT_REFUSES", 403)
+    it.unwanted = refuse_send(story, "alice", "carol", "RECIPIENT_REFUSES")
     story.policy("carol", accept="anyone")
     it.accepted = story.send("dave", "carol")
     it.waiting = story.status("carol", waiting=1)
@@ -97,6 +97,12 @@ def refuse_by_policy(story, it):
     story.wait(8)
 
 
+def refuse_send(story, sender, recipient, code):
+    """Refuses an envelope with a text of its own."""
+    text = f"sealed-text-0-{sender}-{recipient}"
+    return story.refuse(sender, "send", {"to": f"ak_{recipient}", "message": text}, code, 403)
+
+
 def use_foreign_ids(story, it):
     """Uses ids of other accounts and invented ids."""
     it.foreign = story.refuse("carol", "open", {"envelope_id": it.sent.answer["envelope_id"]}, probe="foreign")
@@ -108,7 +114,8 @@ def end_credentials(story, it):
     """Ends a session, a token and a key."""
     token = "kt_" + "t" * 40
     story.as_key("dave", "token", {}, answer={
-        **dict.fromkeys(("name", "api_key_id", "created_at", "expires_at")), "token_id": "tok_1", "token": token, "scopes": ["send"]})
+        **dict.fromkeys(("name", "api_key_id", "created_at", "expires_at")), "token_id": "tok_1", "token": token,
+        "scopes": ["send"]})
     it.used_token = story.as_key("dave", "status", credential=token, status=403, answer={"code": "INSUFFICIENT_SCOPE"})
     story.as_key("dave", "revoke token", {"token_id": "tok_1"})
     it.ended_token = story.as_key("dave", "status", credential=token, status=401)
@@ -120,13 +127,13 @@ def end_credentials(story, it):
     story.log_in("dave")
     it.revoked = story.call("revoke", "ak_dave")
     it.revoked_use = story.as_key("dave", "status", status=403)
-    it.sent_to_revoked = story.refuse("alice", "send", {"to": "ak_dave", "message": "sealed-text-0-late"}, "KEY_INACTIVE", 403)
+    it.sent_to_revoked = refuse_send(story, "alice", "dave", "KEY_INACTIVE")
 
 
 def expire(story, it):
     """Uses an envelope after its retention."""
     story.wait(26)
-    id = it.accepted.answer["envelope_id"]
-    it.expired_open = story.refuse("carol", "open", {"envelope_id": id})
-    it.expired_redeliver = story.refuse("bob", "redeliver", {"webhook_id": "wh_bob", "envelope_id": it.sent.answer["envelope_id"]})
+    it.expired_open = story.refuse("carol", "open", {"envelope_id": it.accepted.answer["envelope_id"]})
+    body = {"webhook_id": "wh_bob", "envelope_id": it.sent.answer["envelope_id"]}
+    it.expired_redeliver = story.refuse("bob", "redeliver", body)
     it.nothing_waits = story.status("carol")
