@@ -19,7 +19,7 @@ from receiver import MODES
 from settings import Settings
 from stage import Stage
 
-RETENTION_S, RETENTION_OF_SHORT_RUNS_S = 24.0, 11.0
+RETENTION_S, RETENTION_OF_SHORT_RUNS_S = 24.0, 10.0
 
 # Number of violations of each invariant that are printed with their evidence.
 SHOWN_MAX = 4

@@ -54,7 +54,7 @@ class Stage:
             self.postgres = Postgres(self.folder.name)
         self.cluster = Cluster(settings, self.folder.name, self.postgres and self.postgres.url)
         self.cluster.start()
-        every = (3, 7) if settings.seconds < 60 else (12, 25)
+        every = (5, 9) if settings.seconds < 60 else (12, 25)
         self.faults = Faults(self.cluster, self.postgres, self.history, self._seed(), every)
         for number in range(RECEIVERS):
             modes = STEADY_MODES if number < STEADY_RECEIVERS else MODES

@@ -181,10 +181,10 @@ class Facts:
         return sum(min(fault.ended, at) - fault.began for fault in self.history.faults
                    if fault.began < at and fault.ended > at - self.settings.webhook_lease)
 
-    def lease_left(self, at):
-        """Returns for how long a node that died before may still hold leases."""
-        ends = [fault.ended + self.settings.webhook_lease - at for fault in self.history.faults if fault.began < at]
-        return max([0, *ends])
+    def lease_left(self, since, at):
+        """Returns for how long after `at` a node that died since `since` may hold a lease."""
+        faults = [fault for fault in self.history.faults if fault.began < at and fault.ended > since]
+        return max([0, *(fault.ended + self.settings.webhook_lease - at for fault in faults)])
 
     def modes_between(self, port, began, ended):
         """Returns the modes of a receiver in a time span."""

@@ -15,8 +15,9 @@ def a_redelivery_starts_an_attempt(facts, verdict):
         if call.outcome != "ok" or call.probe:
             continue
         webhook = facts.by_id.get(call.body["webhook_id"])
-        until = call.ended + DELIVERED_WITHIN_S
-        until += facts.lease_left(call.began)
+        envelope = facts.envelopes.get(call.body.get("envelope_id"))
+        sent = envelope.send.began if envelope else 0
+        until = call.ended + DELIVERED_WITHIN_S + facts.lease_left(sent, call.began)
         if webhook is None or until > min(webhook.ended, facts.ended) or webhook.may_be_disabled(call.began, until):
             continue
         spans = list(good_spans(facts, webhook.port, call.began, until, RESPONDING_MODES))
@@ -25,11 +26,9 @@ def a_redelivery_starts_an_attempt(facts, verdict):
         if call.name == "recover":
             _check_recovery(facts, verdict, webhook, call, until)
             continue
-        event_id = call.body["envelope_id"]
-        envelope = facts.envelopes.get(event_id)
         if envelope is None or envelope.expires - CLOCK_S < until:
             continue
-        attempts = facts.by_event[webhook.path, event_id]
+        attempts = facts.by_event[webhook.path, envelope.id]
         is_started = any(call.began < attempt.began < until for attempt in attempts)
         verdict.check(is_started, "no attempt started after a redeliver", call, webhook, *attempts[-3:])
 
