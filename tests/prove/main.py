@@ -8,6 +8,7 @@ import argparse
 import collections
 import os
 import random
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -29,6 +30,9 @@ TARGET = os.environ.get("CARGO_TARGET_DIR", "target")
 
 def main():
     """Runs the command line, and returns the exit status."""
+    for ending in (signal.SIGHUP, signal.SIGTERM):
+        # An exception ends the processes of the run and deletes its folder.
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     arguments = parse()
     if arguments.what == "judge":
         settings = settings_of(arguments, "sqlite" if arguments.database is None else arguments.database)

@@ -33,7 +33,6 @@ class Postgres:
             settings.write("listen_addresses = ''\nmax_connections = 100\nfsync = off\n"
                            f"unix_socket_directories = '{self.folder}'\n")
         self.process = None
-        self.start()
 
     @property
     def url(self):
@@ -76,6 +75,8 @@ class Postgres:
     def _end(self, how):
         if self.process.poll() is None:
             self.process.send_signal(how)
+            # A fault may have frozen the process.
+            self.process.send_signal(signal.SIGCONT)
         try:
             self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:

@@ -52,6 +52,7 @@ class Stage:
         settings = self.settings
         if settings.database == "postgres":
             self.postgres = Postgres(self.folder.name)
+            self.postgres.start()
         self.cluster = Cluster(settings, self.folder.name, self.postgres and self.postgres.url)
         self.cluster.start()
         every = (5, 9) if settings.seconds < 60 else (12, 25)
