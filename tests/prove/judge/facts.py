@@ -76,6 +76,8 @@ class Facts:
         self.opened = group([call for call in self.by_name["open"] if call.outcome == "ok"],
                             lambda call: call.answer.get("envelope_id"))
         self.log = self._find_log()
+        # The windows of requests, computed once.
+        self.windows = {}
 
     def _find_envelopes(self):
         envelopes = {}

@@ -1,13 +1,16 @@
 """Invariants of limits: no more is accepted than the plan allows, and the shown usage is the real one."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
+from datetime import datetime, timezone
 
 from judge.bounds import PLAN_CHANGED_WITHIN_S
+from judge.facts import group
 
 # The plan of a new key.
 EXPLORER = {"minute": 20, "day": 1000, "month": 1000, "second": 10}
-SPANS = {"minute": 60, "day": 86_400}
+# Requests of one window have the same time in this format.
+WINDOWS = {"minute": "%F %H:%M", "day": "%F", "month": "%Y-%m"}
 
 
 def limits_are_exact(facts, verdict):
@@ -17,37 +20,26 @@ def limits_are_exact(facts, verdict):
     """
     plans = plans_by_key(facts)
     for key, calls in counted_by_key(facts).items():
-        for window, span in SPANS.items():
-            by_start = defaultdict(list)
-            for call in calls:
-                start, last = start_of(facts, call.began, span), start_of(facts, call.ended, span)
-                if start == last:
-                    by_start[start].append(call)
-            for start, inside in by_start.items():
-                lost = sum(facts.is_lost_count(call) for call in inside)
-                began = start - facts.history.wall_offset
-                limit = highest(plans, key, window, began, began + span)
-                verdict.check(len(inside) - lost <= limit, f"{key}: {len(inside)} requests in a {window} of {limit}",
-                              inside[-1])
-        sends = [call for call in calls if is_stored(call)]
-        ends = sorted(call.ended for call in sends)
-        for call in sends:
-            limit, before = highest(plans, key, "month", call.began, call.ended), bisect_right(ends, call.began)
-            verdict.check(before < limit, f"{key}: {before + 1} messages in a month of {limit}", call)
-        _check_second(facts, verdict, plans, key, sends)
+        for window in WINDOWS:
+            counted = [call for call in calls if counts_in(call, window) and window_of(facts, call, window)]
+            for inside in group(counted, lambda call: window_of(facts, call, window)).values():
+                lost = sum(facts.is_lost_count(call) and not is_stored(call) for call in inside)
+                ends = sorted(call.ended for call in inside)
+                for call in inside:
+                    limit = highest(plans, key, window, call.began, call.ended)
+                    count = bisect_right(ends, call.began) + 1 - lost
+                    verdict.check(count <= limit, f"{key}: {count} in a {window} of {limit}", call)
+        _check_second(verdict, plans, key, [call for call in calls if is_stored(call)])
 
 
-def _check_second(facts, verdict, plans, key, sends):
-    ends = sorted(call.ended for call in sends)
+def _check_second(verdict, plans, key, sends):
     for call in sends:
-        # All sends that began and ended within the next 1.5 seconds.
+        # All sends that began and ended within the next 1.5 seconds, and a burst of one second.
         last = call.began + 1.5
         inside = [other for other in sends if call.began <= other.began and other.ended <= last]
         limit = highest(plans, key, "second", call.began, last)
-        if bisect_right(ends, last) - bisect_left(ends, call.began) > limit:
-            # A burst of one second, and the messages of 1.5 seconds.
-            verdict.check(len(inside) <= limit * 2.5 + 1,
-                          f"{key}: {len(inside)} messages in 1.5 s, at {limit} a second", *inside[-1:])
+        verdict.check(len(inside) <= limit * 2.5 + 1,
+                      f"{key}: {len(inside)} messages in 1.5 s, at {limit} a second", *inside[-1:])
 
 
 def usage_equals_the_admitted_requests(facts, verdict):
@@ -59,23 +51,29 @@ def usage_equals_the_admitted_requests(facts, verdict):
     for call in facts.by_name["status"]:
         if call.outcome != "ok" or call.probe:
             continue
-        for window, span in SPANS.items():
-            start = start_of(facts, call.began, span)
-            if start != start_of(facts, call.ended, span):
+        for window in WINDOWS:
+            current = window_of(facts, call, window)
+            if current is None:
+                # The window changed during the request.
                 continue
-            began = start - facts.history.wall_offset
-            sure = [it for it in counted[call.key] if began <= it.began and it.ended <= call.began and
-                    not facts.is_lost_count(it)]
-            maybe = [it for it in possible[call.key] if it.ended > began and it.began < call.ended]
+            sure = [it for it in counted[call.key] if it.ended <= call.began and counts_in(it, window) and
+                    window_of(facts, it, window) == current and not facts.is_lost_count(it)]
+            maybe = [it for it in possible[call.key] if it.began < call.ended and may_count_in(it, window) and
+                     window_of(facts, it, window) in (current, None)]
+            # The request itself counts as a request.
+            least = len(sure) + (window != "month")
             used = call.answer["usage"][window]["used"]
-            # The request itself counts.
-            verdict.check(len(sure) < used <= len(maybe),
-                          f"{window}: {used} used, {len(sure) + 1} to {len(maybe)} sent", call)
-        sure = [it for it in counted[call.key] if is_stored(it) and it.ended <= call.began]
-        maybe = [it for it in possible[call.key] if it.name == "send" and it.began < call.ended and
-                 (it.outcome == "unknown" or is_stored(it))]
-        used = call.answer["usage"]["month"]["used"]
-        verdict.check(len(sure) <= used <= len(maybe), f"month: {used} used, {len(sure)} to {len(maybe)} sent", call)
+            verdict.check(least <= used <= len(maybe), f"{window}: {used} used, {least} to {len(maybe)} sent", call)
+
+
+def counts_in(call, window):
+    """Returns whether an admitted request counts in a window: months count messages only."""
+    return window != "month" or is_stored(call)
+
+
+def may_count_in(call, window):
+    """Returns whether a request may count in a window."""
+    return counts_in(call, window) or call.name == "send" and call.outcome == "unknown"
 
 
 def counted_by_key(facts):
@@ -131,7 +129,11 @@ def highest(plans, key, window, began, ended):
     return max([current, *limits])
 
 
-def start_of(facts, at, span):
-    """Returns the start of the window that contains a time, in Unix seconds. Windows are aligned to UTC."""
-    wall = facts.history.wall(at)
-    return wall - wall % span
+def window_of(facts, call, window):
+    """Returns the UTC window of a request, or `None` if the window changed during the request."""
+    key = id(call), window
+    if key not in facts.windows:
+        moments = (datetime.fromtimestamp(facts.history.wall(at), timezone.utc) for at in (call.began, call.ended))
+        began, ended = (moment.strftime(WINDOWS[window]) for moment in moments)
+        facts.windows[key] = began if began == ended else None
+    return facts.windows[key]
