@@ -31,6 +31,10 @@ class Faults:
         if self.problem:
             raise RuntimeError(f"a fault could not be caused or repaired:\n{self.problem}")
 
+    def current_addresses(self):
+        """Returns the URL of each node, `None` for a node that is down."""
+        return self.addresses
+
     def _run(self):
         faults = [self.kill_node, self.kill_node, self.terminate_node, self.freeze_node]
         if self.postgres:

@@ -61,12 +61,12 @@ class Stage:
             modes = STEADY_MODES if number < STEADY_RECEIVERS else MODES
             modes = {mode: weight for mode, weight in modes.items() if mode not in settings.modes_left_out}
             self.receivers.append(Receiver(self.history, self._seed(), modes))
-        addresses = lambda: self.faults.addresses
-        proxy = Proxy(settings.lie, addresses, self.receivers) if settings.lie else None
-        client = Client(proxy.addresses if proxy else addresses, self.history, self._seed())
-        self.world = World(settings, client, self.cluster, self.receivers)
-        if proxy:
-            self.world.ports = proxy.receiver_ports
+        addresses, ports = self.faults.current_addresses, {}
+        if settings.lie:
+            proxy = Proxy(settings.lie, addresses, self.receivers)
+            addresses, ports = proxy.addresses, proxy.receiver_ports
+        client = Client(addresses, self.history, self._seed())
+        self.world = World(settings, client, self.cluster, self.receivers, ports)
         self.callers = [Caller(self.world, self._seed()) for _ in range(settings.callers)]
 
     def _seed(self):

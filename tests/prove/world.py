@@ -60,12 +60,14 @@ class Sent:
 class World:
     """The shared state, with the calls that create identities."""
 
-    def __init__(self, settings, client, cluster, receivers):
+    def __init__(self, settings, client, cluster, receivers, ports):
         self.settings, self.client, self.cluster, self.receivers = settings, client, cluster, receivers
+        # The ports of a lying proxy, by the ports of the receivers.
+        self.ports = ports
         self.history = client.history
         self.mark = f"sealed-text-{settings.seed}-"
         self.identities, self.retired, self.envelopes = [], [], []
-        self.by_path, self.ports = {}, {}
+        self.by_path = {}
         self.is_confirmed_by_option = cluster.has_option(["key", "revoke"], "--yes")
 
     def operate(self, name, key, command, body=None):
