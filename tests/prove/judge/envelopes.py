@@ -33,7 +33,7 @@ def only_sent_envelopes_exist(facts, verdict):
     """
     sent_texts = {call.body["message"]: call for call in facts.sends if call.outcome != "refused"}
     refused_texts = {call.body["message"]: call for call in facts.sends if call.outcome == "refused"}
-    for opened in (call for calls in facts.opened.values() for call in calls):
+    for opened in (call for call in facts.by_name["open"] if call.outcome == "ok"):
         text = opened.answer["message"]
         source = sent_texts.get(text)
         verdict.check(source is not None, "an envelope exists that nothing has sent" if text not in refused_texts
@@ -80,8 +80,9 @@ def a_repeated_request_sends_once(facts, verdict):
     by_text = defaultdict(set)
     for id, envelope in facts.envelopes.items():
         by_text[envelope.text].add(id)
-    for id, calls in facts.opened.items():
-        by_text[calls[0].answer["message"]].add(id)
+    for call in facts.by_name["open"]:
+        if call.outcome == "ok":
+            by_text[call.answer["message"]].add(call.body["envelope_id"])
     repeated = defaultdict(list)
     for call in facts.sends:
         if call.repeat:
@@ -102,6 +103,6 @@ def a_repeated_request_sends_once(facts, verdict):
 
 def first_open(facts, envelope_id):
     """Returns when the first opening may have begun, and when it had ended for certain."""
-    opens = [call for call in facts.by_name["open"] if call.body["envelope_id"] == envelope_id and not call.probe]
+    opens = [call for call in facts.opens[envelope_id] if not call.probe]
     began = min((call.began for call in opens if call.outcome != "refused"), default=NEVER)
     return began, min((call.ended for call in opens if call.outcome == "ok"), default=NEVER)

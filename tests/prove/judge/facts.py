@@ -73,8 +73,7 @@ class Facts:
         self.by_id = {webhook.id: webhook for webhook in self.webhooks.values() if webhook.id}
         self.by_event = group(self.attempts, lambda attempt: (attempt.path, attempt.event_id))
         self.modes = group(sorted(history.modes, key=lambda mode: mode.at), lambda mode: mode.port)
-        self.opened = group([call for call in self.by_name["open"] if call.outcome == "ok"],
-                            lambda call: call.answer.get("envelope_id"))
+        self.opens = group(self.by_name["open"], lambda call: call.body["envelope_id"])
         self.log = self._find_log()
         # The windows of requests, computed once.
         self.windows = {}
