@@ -208,6 +208,10 @@ class TestJudge(unittest.TestCase):
         self.it.foreign.answer["detail"] = "it belongs to another key"
         self.assert_found("tenancy")
 
+    def test_tenancy_ends_with_a_forbidden_envelope(self):
+        self.deny(self.it.foreign, 403, "FORBIDDEN")
+        self.assert_found("tenancy")
+
     def test_tenancy_ends_at_a_key(self):
         self.it.stranger.status = 200
         self.it.stranger.answer = dict(self.it.status.answer)
