@@ -58,14 +58,17 @@ def run(settings, arguments):
 
 
 def run_lie(name, arguments):
-    """Runs the model behind a proxy that lies once. Returns status 1 if the judge does not find the lie."""
+    """Runs the model behind a lying proxy. Returns status 1 if the judge does not find the lies."""
     arguments.seconds = arguments.seconds or LIE_SECONDS
     settings = replace(settings_of(arguments, arguments.database or "sqlite"), lie=name, has_faults=False)
     with Stage(settings) as stage:
         stage.run()
-    found, expected = judge(settings, stage.history).names(), LIES[name].invariants
-    print(f"{name}: expected {sorted(expected)}, found {sorted(found)}, seed {settings.seed}", flush=True)
-    return 0 if expected <= found else 1
+    verdict, expected = judge(settings, stage.history), LIES[name].invariants
+    found = verdict.names()
+    print(f"{name}: expected one of {sorted(expected)}, found {sorted(found)}, seed {settings.seed}", flush=True)
+    if not expected & found:
+        print_violations(verdict.violations)
+    return 0 if expected & found else 1
 
 
 def report(settings, history):
@@ -81,17 +84,22 @@ def report(settings, history):
     verdict = judge(settings, history)
     for name, count in verdict.checked.items():
         print(f"  {name}: {count} checks")
-    shown = collections.Counter()
-    for violation in verdict.violations:
-        shown[violation.invariant] += 1
-        if shown[violation.invariant] <= SHOWN_MAX:
-            print(f"VIOLATION {violation}")
+    print_violations(verdict.violations)
     if verdict.violations:
         by_name = collections.Counter(violation.invariant for violation in verdict.violations)
         print(f"{len(verdict.violations)} violations: {dict(by_name)}")
         print(f"repeat with: just prove model --seed {settings.seed} --seconds {settings.seconds:.0f}"
               f" --database {settings.database}")
     return 1 if verdict.violations else 0
+
+
+def print_violations(violations):
+    """Prints the first violations of each invariant with their evidence."""
+    shown = collections.Counter()
+    for violation in violations:
+        shown[violation.invariant] += 1
+        if shown[violation.invariant] <= SHOWN_MAX:
+            print(f"VIOLATION {violation}", flush=True)
 
 
 def parse():

@@ -1,6 +1,6 @@
 """A lying proxy between the service and its callers and receivers.
 
-It tells one lie in a run. So a run shows that the whole model finds the lie, and not only the judge.
+It tells a few lies of one kind. So a run shows that the whole model finds the lies, and not only the judge.
 """
 
 import json
@@ -9,8 +9,10 @@ import threading
 from urllib.parse import urlsplit
 
 TIMEOUT_S = 30
-# Lies begin after this number of matching requests.
-TRUE_FIRST = 5
+# Number of matching requests before a lie. A lie must not be so early that its traces expire during the run.
+TRUE_DELIVERIES, TRUE_REQUESTS = 100, 10
+# A single lie can be about a webhook that is deleted before its log is read.
+LIES_MAX = 5
 
 
 class Proxy:
@@ -18,7 +20,7 @@ class Proxy:
 
     def __init__(self, lie, addresses, receivers):
         self.lie, self.real_addresses = LIES[lie], addresses
-        self.lock, self.seen, self.is_told = threading.Lock(), 0, False
+        self.lock, self.seen, self.told = threading.Lock(), 0, 0
         self.node_ports = [self._listen(lambda number=number: port_of(addresses()[number]), is_node=True)
                            for number in range(len(addresses()))]
         self.receiver_ports = {receiver.port: self._listen(lambda port=receiver.port: port, is_node=False)
@@ -56,20 +58,23 @@ class Proxy:
         return forward(target(), head, body)
 
     def _lie(self, head, body, target):
+        true_first = TRUE_REQUESTS if self.lie.is_of_node else TRUE_DELIVERIES
         with self.lock:
             self.seen += 1
-            if self.is_told or self.seen <= TRUE_FIRST:
-                is_lie = False
-            else:
-                is_lie = self.is_told = True
-        if not is_lie:
+            is_true = self.seen <= true_first or self.told >= LIES_MAX
+        if is_true:
             return forward(target(), head, body)
-        response, self.is_told = self.lie.tell(target(), head, body)
+        response, is_lie = self.lie.tell(target(), head, body)
+        with self.lock:
+            self.told += is_lie
         return response
 
 
 class Lie:
-    """A lie about one request. `tell` returns the response, and whether it is a lie: some requests do not suit it."""
+    """A lie about one request. `tell` returns the response, and whether it is a lie: some requests do not suit it.
+
+    At least one of the invariants must find the lie.
+    """
 
     def __init__(self, is_of_node, path, tell, invariants):
         self.is_of_node, self.path, self.tell, self.invariants = is_of_node, path, tell, invariants
@@ -131,7 +136,7 @@ def add_use(usage):
 
 
 LIES = {
-    "drop-delivery": Lie(False, "/", drop, {"log"}),
+    "drop-delivery": Lie(False, "/", drop, {"delivery", "log"}),
     "repeat-delivery": Lie(False, "/", repeat, {"duplicates"}),
     "forge-delivery": Lie(False, "/", forge, {"payload"}),
     "refuse-opening": Lie(True, "/v1/channel/open", refuse, {"opening"}),
