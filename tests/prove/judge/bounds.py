@@ -12,6 +12,8 @@ DELIVERED_WITHIN_S = 6.0
 CHANGED_WITHIN_S = 3.0
 # A request arrives at a receiver after the decision of a node to send it.
 STARTED_WITHIN_S = 2.0
+# The timestamp of an attempt is its time, in whole seconds.
+STAMPED_WITHIN_S = 5.0
 # The outcome of an attempt is stored.
 RECORDED_WITHIN_S = 4.0
 # A change of a plan holds on every node.

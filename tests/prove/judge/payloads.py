@@ -4,7 +4,7 @@ import base64
 import hashlib
 import hmac
 
-from judge.bounds import CHANGED_WITHIN_S, NEVER, STARTED_WITHIN_S
+from judge.bounds import CHANGED_WITHIN_S, NEVER, STAMPED_WITHIN_S
 
 
 def deliveries_are_signed_and_contain_metadata_only(facts, verdict):
@@ -52,7 +52,7 @@ def _check_signatures(facts, verdict, attempt):
     content = f"{attempt.event_id}.{stamp}.{attempt.body}".encode()
     found = {entry for entry in attempt.headers.get("webhook-signature", "").split(" ") if entry.startswith("v1,")}
     age = abs(facts.history.wall(attempt.began) - int(stamp)) if stamp.isdecimal() else NEVER
-    verdict.check(age < STARTED_WITHIN_S + 1 + delay, "the timestamp of a request is not its time", attempt)
+    verdict.check(age < STAMPED_WITHIN_S + delay, "the timestamp of a request is not its time", attempt)
     secrets = sorted(webhook.secrets, key=lambda secret: secret[1])
     possible, required = set(), set()
     for number, (secret, began, ended) in enumerate(secrets):

@@ -99,6 +99,11 @@ class TestJudge(unittest.TestCase):
         headers["webhook-signature"] = headers["x-service-signature"] = "v1," + "A" * 43 + "="
         self.assert_found("payload")
 
+    def test_payload_has_an_old_timestamp(self):
+        self.it.delivery.began += 6
+        self.it.delivery.ended += 6
+        self.assertIn("payload", self.found())
+
     def test_payload_contains_a_message(self):
         self.it.delivery.headers["x-note"] = self.it.sent.body["message"]
         self.assert_found("payload")
