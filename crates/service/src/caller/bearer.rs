@@ -56,13 +56,14 @@ impl Bearer {
 
 impl TokenGrant {
     /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
-    /// returns `None`.
+    /// returns `None`. A last use after the next hour came from a wrong clock and does not count.
     pub(super) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;
         // Almost every request ends at this read, without a write to shared memory.
+        let counts = |last: i64| (hour..=hour.saturating_add(HOUR_MS)).contains(&last);
         let is_first =
-            last.load(Ordering::Relaxed) < hour && last.fetch_max(hour, Ordering::Relaxed) < hour;
+            !counts(last.load(Ordering::Relaxed)) && !counts(last.swap(hour, Ordering::Relaxed));
         is_first.then(|| Timestamp::from_millis(hour))
     }
 }
@@ -89,3 +90,25 @@ impl From<ApiToken> for Bearer {
 }
 
 const HOUR_MS: i64 = 3_600_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_is_recorded_once_an_hour_also_after_a_wrong_clock() {
+        let grant = TokenGrant {
+            id: ApiTokenId::new(Timestamp::from_millis(0), [0; 10]),
+            api_key_id: ApiKeyId::new(Timestamp::from_millis(0), [0; 10]),
+            scopes: TokenScopes::from_iter([]),
+            last_use: Arc::new(LastUse(AtomicI64::new(i64::MIN))),
+        };
+        let first = |minute: i64| {
+            let hour = grant.first_use_in_hour(Timestamp::from_millis(minute * 60_000));
+            hour.map(|hour| hour.as_millis() / HOUR_MS)
+        };
+        assert_eq!([first(119), first(60), first(59), first(120)], [Some(1), None, None, Some(2)]);
+        // The clock is a day ahead for one request.
+        assert_eq!([first(121 + 1440), first(122), first(123)], [Some(26), Some(2), None]);
+    }
+}

@@ -49,17 +49,18 @@ pub(crate) fn of_account(
     live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
 }
 
-/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions with an equal or later
-/// last use.
+/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions with an equal or later last use, unless
+/// that came from a wrong clock.
 pub(crate) fn set_last_use(
     conn: &mut AnyConnection,
     sessions: &[TokenHash],
     hour: Timestamp,
 ) -> Result<(), Fault> {
     let hour = hour.as_millis();
+    let is_wrong = s::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
     let outdated = s::table
         .filter(any_token(s::token, sessions))
-        .filter(s::last_used_at.is_null().or(s::last_used_at.lt(hour)));
+        .filter(s::last_used_at.is_null().or(s::last_used_at.lt(hour)).or(is_wrong));
     let update = diesel::update(outdated).set(s::last_used_at.eq(hour));
     on_backend!(conn, c => update.execute(c))?;
     Ok(())

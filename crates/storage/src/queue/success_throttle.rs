@@ -34,7 +34,8 @@ impl SuccessThrottle {
     /// Omits the attempts of a webhook if two conditions hold:
     ///
     /// - All its attempts in the batch succeeded.
-    /// - The newest attempt ended less than [`INTERVAL_MS`] after the last recorded success of the webhook.
+    /// - The newest attempt ended less than [`INTERVAL_MS`] after the last recorded success of the webhook. If the clock
+    ///   was set back, less than this time before it.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -47,7 +48,7 @@ impl SuccessThrottle {
         let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         newest.retain(|id, at| {
             let success = recorded.get(*id).zip(at.as_ref());
-            success.is_none_or(|(recorded, at)| at.saturating_sub(*recorded) >= INTERVAL_MS)
+            success.is_none_or(|(recorded, at)| at.abs_diff(*recorded) >= INTERVAL_MS)
         });
         drop(recorded);
         let is_relevant =
@@ -76,7 +77,7 @@ impl SuccessThrottle {
 }
 
 /// Minimum time in milliseconds between two recorded successes of a webhook.
-const INTERVAL_MS: i64 = 1_000;
+const INTERVAL_MS: u64 = 1_000;
 const ENTRIES_MAX: usize = 16_384;
 
 #[cfg(test)]
@@ -105,6 +106,16 @@ mod tests {
         let (relevant, successes) = throttle.filter(&attempts.iter().collect::<Vec<_>>());
         throttle.committed(successes);
         relevant.len()
+    }
+
+    #[test]
+    fn a_success_after_the_clock_was_set_back_is_recorded() {
+        let throttle = SuccessThrottle::default();
+        let day = 86_400_000;
+        assert_eq!(record(&throttle, &[attempt("a", day, None)]), 1);
+        assert_eq!(record(&throttle, &[attempt("a", day - 999, None)]), 0);
+        assert_eq!(record(&throttle, &[attempt("a", 0, None)]), 1);
+        assert_eq!(record(&throttle, &[attempt("a", 999, None)]), 0);
     }
 
     #[test]

@@ -95,9 +95,10 @@ impl ApiTokenRepo for Transaction {
 
     fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError> {
         let hour = hour.as_millis();
+        let is_wrong = t::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
         let used_before = t::table
             .filter(t::token.eq(&token.0[..]))
-            .filter(t::last_used_at.is_null().or(t::last_used_at.lt(hour)));
+            .filter(t::last_used_at.is_null().or(t::last_used_at.lt(hour)).or(is_wrong));
         self.run(|conn| {
             diesel::update(used_before).set(t::last_used_at.eq(hour)).execute(conn)?;
             Ok(())

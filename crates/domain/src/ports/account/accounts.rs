@@ -22,7 +22,8 @@ pub trait AccountRepo {
     ) -> Result<(), StoreError>;
 
     /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist. Also
-    /// skips sessions with a stored time of last use that is equal to `hour` or later.
+    /// skips sessions with a stored time of last use that is equal to `hour` or at most an hour later. A later time came
+    /// from a wrong clock.
     fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError>;
 
     /// Deletes the session with this token. Does nothing if no session has the token.

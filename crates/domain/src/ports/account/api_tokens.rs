@@ -25,7 +25,7 @@ pub trait ApiTokenRepo {
     /// Deletes up to `limit` tokens of all accounts. Returns their number.
     fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError>;
 
-    /// Stores `hour` as the start of the hour in which the token was last used. Never replaces a later hour. Ignores
-    /// unknown tokens.
+    /// Stores `hour` as the start of the hour in which the token was last used. Replaces a later hour
+    /// only if it is more than an hour later, because it then came from a wrong clock. Ignores unknown tokens.
     fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError>;
 }
