@@ -29,4 +29,7 @@ pub use response::{
 };
 pub use settings::ApiSettings;
 pub use state::ApiState;
-pub use throttle::{Throttle, admit_activation, admit_login, admit_owner_test};
+pub use throttle::{
+    SessionOrAccount, Throttle, admit_activation, admit_ending, admit_owner_test, admit_sign_up,
+    log_in, session_and_account, verify_login_secret,
+};

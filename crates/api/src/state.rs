@@ -6,11 +6,15 @@ use std::{
 };
 
 use ipnet::IpNet;
-use sealpost_domain::{AccountId, Clock};
+use sealpost_domain::{AccountId, Clock, TokenHash};
 use sealpost_service::{Issuer, Sealpost};
+use tokio::sync::Semaphore;
 
 use crate::{
-    request::BodyMemory, response::StaticContent, settings::ApiSettings, throttle::Throttle,
+    request::BodyMemory,
+    response::StaticContent,
+    settings::ApiSettings,
+    throttle::{SessionOrAccount, Throttle},
 };
 
 /// The service, the settings and the counters that all endpoints share.
@@ -30,12 +34,25 @@ pub struct ApiState {
     pub(crate) body_memory: Arc<BodyMemory>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
-    pub(crate) logins: Throttle,
-    /// Limits logouts and login secret rotations per account, because these requests do not count against the limits of
-    /// a key's plan.
-    pub(crate) account_changes: Throttle<AccountId>,
+    /// Limits logins with the right secret, per network of the client and account.
+    pub(crate) logins: Throttle<(IpNet, AccountId)>,
+    /// Limits wrong login secrets and recovery codes, per network of the client.
+    pub(crate) wrong_secrets: Throttle,
+    /// The slots of verifications for clients that have reached the limit of wrong secrets.
+    pub(crate) secret_slots: Semaphore,
+    /// Limits requests about an account that end nothing, because these requests do not count against the limits of a
+    /// key's plan.
+    pub(crate) account_changes: Throttle<SessionOrAccount>,
+    /// Limits replacements of the login secret, which need the right secret or recovery code.
+    pub(crate) secret_changes: Throttle<AccountId>,
+    /// Limits requests that end sessions, tokens or keys, per session. Over the limit they wait for a slot.
+    pub(crate) endings: Throttle<TokenHash>,
+    /// The slots of ending requests over their limit.
+    pub(crate) ending_slots: Arc<Semaphore>,
     /// Limits the test events to webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,
+    /// Limits the log of refusals by client address to one line per minute and address.
+    pub(crate) logged_refusals: Throttle,
     /// The OpenAPI document, rendered at the first request.
     pub(crate) document: OnceLock<StaticContent>,
 }
@@ -73,8 +90,14 @@ impl ApiState {
             trusted_proxies: trusted_proxies.unwrap_or_default(),
             activations: Throttle::new(activations_per_minute),
             logins: Throttle::new(logins_per_minute),
+            wrong_secrets: Throttle::new(logins_per_minute),
+            secret_slots: Semaphore::new(SLOTS),
             account_changes: Throttle::new(account_changes_per_minute),
+            secret_changes: Throttle::new(account_changes_per_minute),
+            endings: Throttle::new(account_changes_per_minute),
+            ending_slots: Arc::new(Semaphore::new(SLOTS)),
             webhook_tests: Throttle::new(webhook_tests_per_minute),
+            logged_refusals: Throttle::new(1),
             document: OnceLock::new(),
         }
     }
@@ -84,3 +107,7 @@ impl ApiState {
         self.body_memory.taken()
     }
 }
+
+/// Number of requests over a limit of each kind that run at the same time. So a flood of them leaves database
+/// connections and threads to other requests.
+const SLOTS: usize = 2;

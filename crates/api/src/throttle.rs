@@ -1,60 +1,192 @@
-//! Rate limits for requests that the limits of an API key do not cover: activations (of API keys) and logins per client
-//! address, and test events and changes per account. Each node counts in memory, which is enough to bound the cost of a
-//! flood. The limits of a key, in contrast, are exact and stored in the database.
+//! Rate limits for requests that the limits of an API key do not cover. Each node counts in memory, which is enough to
+//! bound the cost of a flood. The limits of a key, in contrast, are exact and stored in the database.
 //!
-//! A request that is refused before any look-up does not count. Otherwise an attacker could use up the limit of an
-//! address with malformed requests.
+//! Three rules keep an attacker from locking out the owner of an account:
+//!
+//! - A right secret is never refused because of wrong ones. Wrong secrets count against the client address. Over that
+//!   limit a secret is still verified, by few requests at a time.
+//! - A request that ends sessions, tokens or keys is never refused. Over its limit it waits until few of them run.
+//! - Other requests count against their session first. The limit of the account is a multiple of that limit, so that
+//!   one stolen session leaves requests to the other sessions.
+//!
+//! A request that is refused before any look-up does not count.
 
 mod counter;
 
-use std::net::IpAddr;
+use std::{hash::Hash, net::IpAddr, sync::Arc, time::Instant};
 
 use actix_web::HttpRequest;
 use ipnet::IpNet;
-use sealpost_domain::AccountId;
-use sealpost_service::{Access, Credentials};
+use sealpost_domain::{AccountId, Code, Refusal, TokenHash};
+use sealpost_service::{
+    Access, AccountSession, Credentials, Error, LoggedIn, Login, Recovery, SecretsReplaced,
+};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    request::{SessionRequest, client_address},
+    request::{SessionRequest, client_address, request_source},
     response::Problem,
     state::ApiState,
 };
 pub use counter::Throttle;
 
-/// Counts a login through the API or a page. Fails if the client address has reached its limit of logins.
-pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
-    admit(app, request, &app.logins)
+/// The session or the account whose requests are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionOrAccount {
+    /// All sessions of an account together.
+    Account(AccountId),
+    /// One session.
+    Session(TokenHash),
 }
 
-/// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins.
+/// Logs in through the API or a page. A wrong secret counts against the client address. A right one counts against the
+/// client address and the account together, so that other accounts cannot use up this limit.
+pub async fn log_in(
+    app: &ApiState,
+    request: &HttpRequest,
+    login: Login,
+) -> Result<LoggedIn, Problem> {
+    login.check()?;
+    let source = request_source(app, request);
+    let verified = app.sealpost.verify_login(&login, &source);
+    let account = verify_secret(app, request, verified).await?;
+    let client = client_of(app, request)?;
+    let keys = networks(client).map(|(network, factor)| ((network, account), factor));
+    admit_address(app, client, &app.logins, keys)?;
+    Ok(app.sealpost.login(login, source).await?)
+}
+
+/// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret.
+pub(crate) async fn recover(
+    app: &ApiState,
+    request: &HttpRequest,
+    recovery: Recovery,
+) -> Result<SecretsReplaced, Problem> {
+    recovery.check()?;
+    let source = request_source(app, request);
+    let verified = app.sealpost.verify_recovery(&recovery, &source);
+    let account = verify_secret(app, request, verified).await?;
+    admit_account(&app.secret_changes, account)?;
+    Ok(app.sealpost.recover(recovery, source).await?)
+}
+
+/// Verifies the login secret in a request of a session, before `attempted`. A wrong secret counts against the client
+/// address, like a failed login.
+pub async fn verify_login_secret(
+    app: &ApiState,
+    request: &HttpRequest,
+    session: &AccountSession,
+    login_secret: &str,
+    attempted: &'static str,
+) -> Result<(), Problem> {
+    let source = request_source(app, request);
+    let verified = app.sealpost.verify_login_secret(session, login_secret, &source, attempted);
+    verify_secret(app, request, verified).await
+}
+
+/// Awaits `verified`, the verification of a secret. If the secret is wrong, counts this against the client address, and
+/// fails with the refusal of the limit if the limit is reached.
+///
+/// A guess costs one look-up and a hash, and a secret has 256 random bits. Therefore the limit need not prevent
+/// guesses: over the limit, guesses are slowed and do not keep out the right secret.
+async fn verify_secret<T>(
+    app: &ApiState,
+    request: &HttpRequest,
+    verified: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Problem> {
+    let client = client_of(app, request)?;
+    let is_full = app.wrong_secrets.wait(networks(client), 1, Instant::now()).is_some();
+    let slot = if is_full { app.secret_slots.acquire().await.ok() } else { None };
+    let verified = verified.await;
+    drop(slot);
+    let is_wrong = |error: &Error| {
+        let code = error.refusal().map(Refusal::code);
+        matches!(code, Some(Code::ActivationRefused | Code::Unauthorized))
+    };
+    if verified.as_ref().is_err_and(is_wrong) {
+        admit_address(app, client, &app.wrong_secrets, networks(client))?;
+    }
+    Ok(verified?)
+}
+
+/// The name of an operator whose sign-ins are counted; `None` for all unknown names together.
+pub(crate) type OperatorName = Option<String>;
+
+/// Counts a sign-in of an operator. Fails if the client address has reached its limit of sign-ins with this name.
 pub(crate) fn admit_sign_in(
     app: &ApiState,
-    client: Option<IpAddr>,
-    sign_ins: &Throttle,
+    client: IpAddr,
+    name: &OperatorName,
+    sign_ins: &Throttle<(IpNet, OperatorName)>,
 ) -> Result<(), Problem> {
-    admit_address(app, client.ok_or(Problem::Lost)?, sign_ins)
+    let keys = networks(client).map(|(network, factor)| ((network, name.clone()), factor));
+    admit_address(app, client, sign_ins, keys)
 }
 
-/// Counts an activation (the creation of an API key, with or without a new account) through the API or a page. Fails if
-/// the client address has reached its limit of activations.
+/// Counts an activation (the creation of an API key) in an account, through the API or a page. Fails if the client
+/// address has reached its limit of activations.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
-    admit(app, request, &app.activations)
+    let client = client_of(app, request)?;
+    admit_address(app, client, &app.activations, networks(client))
 }
 
-/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. These requests write
-/// to the disk, but do not count against the limits of a plan. Therefore they have a limit of their own. A faulty
-/// request writes nothing, so it does not count.
-pub(crate) async fn admit_account<B>(
+/// Counts an activation that creates an account. If sign-up needs an invite, a wrong invite counts like a wrong secret,
+/// so that it does not use up the activations of the client address.
+pub async fn admit_sign_up(
+    app: &ApiState,
+    request: &HttpRequest,
+    invite: Option<&str>,
+) -> Result<(), Problem> {
+    if let Some(invite) = app.sealpost.needed_invite(invite)? {
+        verify_secret(app, request, app.sealpost.verify_invite(invite)).await?;
+    }
+    admit_activation(app, request)
+}
+
+/// Counts a request about the account that ends nothing, such as a list of API tokens. Fails if the session or its
+/// account has reached its limit. These requests do not count against the limits of a plan. Therefore they have a limit
+/// of their own. A faulty request does not count.
+pub(crate) async fn admit_session<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
 ) -> Result<(), Problem> {
     if request.body.is_err() {
         return Ok(());
     }
-    // The account usually comes from the session cache. A refusal then needs neither a transaction nor a thread of the
+    // The session usually comes from the cache. A refusal then needs neither a transaction nor a thread of the
     // blocking pool.
-    let account = app.sealpost.account_of_session(request.token.as_deref()).await?;
-    limit_account(app, account, &app.account_changes)
+    let (account, session) = app.sealpost.session_to_limit(request.token.as_deref()).await?;
+    let keys = session_and_account(session, account);
+    let admitted = app.account_changes.admit(keys, 1, Instant::now());
+    admitted.map_err(|retry_after| Problem::AccountThrottled {
+        per_minute: app.account_changes.per_minute(),
+        retry_after,
+    })
+}
+
+/// Returns the session and its account, each with the factor that multiplies its limit.
+pub fn session_and_account(
+    session: TokenHash,
+    account: AccountId,
+) -> impl Iterator<Item = (SessionOrAccount, u32)> + Clone {
+    let keys = [
+        (SessionOrAccount::Session(session), 1),
+        (SessionOrAccount::Account(account), FULL_SESSIONS_MAX),
+    ];
+    keys.into_iter()
+}
+
+/// Counts a request that ends sessions, tokens or keys, or shows a page for that. Never refuses the request. If the
+/// session has reached its limit, waits for a slot, which the request must keep until its end.
+pub async fn admit_ending(app: &ApiState, session: TokenHash) -> Option<OwnedSemaphorePermit> {
+    let admitted = app.endings.admit(std::iter::once((session, 1)), 1, Instant::now());
+    let slots = Arc::clone(&app.ending_slots);
+    if admitted.is_err() { slots.acquire_owned().await.ok() } else { None }
+}
+
+/// Counts a rotation of the login secret whose current secret is right.
+pub(crate) fn admit_secret_change(app: &ApiState, account: AccountId) -> Result<(), Problem> {
+    admit_account(&app.secret_changes, account)
 }
 
 /// Counts a test event. Fails if the account has reached its limit. This limit exists because each test event makes the
@@ -65,38 +197,47 @@ pub(crate) async fn admit_test(
     access: Access,
 ) -> Result<(), Problem> {
     let caller = app.sealpost.authenticate(credentials, access).await?;
-    limit_account(app, caller.account_id(), &app.webhook_tests)
+    admit_account(&app.webhook_tests, caller.account_id())
 }
 
 /// Counts a test event that the owner of an account sends from a page. Fails if the account has reached its limit.
 pub fn admit_owner_test(app: &ApiState, account: AccountId) -> Result<(), Problem> {
-    limit_account(app, account, &app.webhook_tests)
+    admit_account(&app.webhook_tests, account)
 }
 
-fn limit_account(
-    app: &ApiState,
-    account: AccountId,
-    throttle: &Throttle<AccountId>,
-) -> Result<(), Problem> {
-    let admitted = throttle.admit(account, 1, app.clock.now());
+fn admit_account(throttle: &Throttle<AccountId>, account: AccountId) -> Result<(), Problem> {
+    let admitted = throttle.admit(std::iter::once((account, 1)), 1, Instant::now());
     admitted.map_err(|retry_after| Problem::AccountThrottled {
         per_minute: throttle.per_minute(),
         retry_after,
     })
 }
 
-fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
-    let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
-    let address = client_address(peer, request.headers(), &app.trusted_proxies);
-    admit_address(app, address, throttle)
-}
-
-fn admit_address(app: &ApiState, address: IpAddr, throttle: &Throttle) -> Result<(), Problem> {
-    let admitted = throttle.admit_all(networks(address), app.clock.now());
+/// Counts a request of a client address in `throttle`, under `keys`. Logs the first refusal of an address in a minute.
+fn admit_address<Key: Eq + Hash>(
+    app: &ApiState,
+    client: IpAddr,
+    throttle: &Throttle<Key>,
+    keys: impl Iterator<Item = (Key, u32)> + Clone,
+) -> Result<(), Problem> {
+    let now = Instant::now();
+    let admitted = throttle.admit(keys, 1, now);
+    if admitted.is_err() && app.logged_refusals.admit(networks(client), 1, now).is_ok() {
+        tracing::warn!(
+            client = %client,
+            per_minute = throttle.per_minute(),
+            "a client address has reached a limit: further refusals in this minute are not logged"
+        );
+    }
     admitted.map_err(|retry_after| Problem::AddressThrottled {
         per_minute: throttle.per_minute(),
         retry_after,
     })
+}
+
+fn client_of(app: &ApiState, request: &HttpRequest) -> Result<IpAddr, Problem> {
+    let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
+    Ok(client_address(peer, request.headers(), &app.trusted_proxies))
 }
 
 /// Returns the networks that count the requests of a client address, each with the factor that multiplies its limit. An
@@ -114,19 +255,20 @@ fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     sizes.iter().filter_map(network)
 }
 
+/// Number of sessions of an account that can use their whole limit at the same time.
+const FULL_SESSIONS_MAX: u32 = 4;
+
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::Timestamp;
-
     use super::*;
 
     fn admitted<A: AsRef<str>>(
         throttle: &Throttle,
         addresses: impl IntoIterator<Item = A>,
     ) -> usize {
-        let now = Timestamp::from_millis(0);
+        let now = Instant::now();
         let admit = |address: &A| {
-            throttle.admit_all(networks(address.as_ref().parse().unwrap()), now).is_ok()
+            throttle.admit(networks(address.as_ref().parse().unwrap()), 1, now).is_ok()
         };
         addresses.into_iter().filter(admit).count()
     }

@@ -26,7 +26,7 @@ mod settings;
 mod webhooks;
 
 pub use account::{
-    activate::{Activate, Activated},
+    activate::{Activate, Activated, NeededInvite},
     activity::{ActivityPage, ActivityView, ListActivity},
     activity_cursor::ActivityCursor,
     api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},

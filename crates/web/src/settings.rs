@@ -3,8 +3,8 @@
 /// The settings of the web pages.
 #[derive(Debug, Clone)]
 pub struct WebSettings {
-    /// The maximum number of dashboard pages per minute and account. A form counts as four pages. 0 turns the limit
-    /// off.
+    /// The maximum number of dashboard pages per minute and session. All sessions of an account together can request
+    /// four times as many. A form counts as four pages. 0 turns the limit off.
     pub dashboard_per_minute: u32,
     /// The contact address for users who need larger limits: an `https:` or `mailto:` URL. The dashboard links to it
     /// beside a limit that is nearly used up. `None` shows no link.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web;
-use sealpost_api::{ApiState, Throttle};
-use sealpost_domain::AccountId;
+use sealpost_api::{ApiState, SessionOrAccount, Throttle};
 
 use crate::{
     dashboard::live::LiveStreams, docs::Docs, html::SiteAddress, landing::Landing,
@@ -15,8 +14,8 @@ use crate::{
 /// documentation, and the landing page.
 pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
-    /// Limits the pages and forms of signed-in users, per account.
-    pub(crate) dashboard: Throttle<AccountId>,
+    /// Limits the pages and forms of signed-in users, per session and account.
+    pub(crate) dashboard: Throttle<SessionOrAccount>,
     /// The contact address for users who need larger limits. `None` shows no link.
     pub(crate) sales_contact: Option<String>,
     pub(crate) live: Arc<LiveStreams>,

@@ -33,7 +33,8 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     activations_per_minute: u32,
-    /// Logins per minute and client address; 0 turns the limit off
+    /// Wrong login secrets per minute and client address, and logins per minute, client address and account; 0 turns
+    /// the limit off
     #[arg(
         long,
         env = "SEALPOST_LOGINS_PER_MINUTE",
@@ -41,7 +42,8 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     logins_per_minute: u32,
-    /// Logouts and login secret rotations per minute and account; 0 turns the limit off
+    /// Requests about the account and its API tokens per minute and session, four times as many per account, and login
+    /// secret rotations per account; 0 turns the limit off
     #[arg(
         long,
         env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",
@@ -95,7 +97,8 @@ pub(super) struct ApiArgs {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct WebArgs {
-    /// Dashboard pages per minute and account; a form counts as four pages; 0 turns the limit off
+    /// Dashboard pages per minute and session, four times as many per account; a form counts as four pages; 0 turns the
+    /// limit off
     #[arg(
         long,
         env = "SEALPOST_DASHBOARD_PER_MINUTE",

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use actix_web::{HttpRequest, web};
 use ipnet::IpNet;
-use sealpost_domain::RequestSource;
+use sealpost_domain::{Code, Refusal, RequestSource};
 use sealpost_service::{
     AccessSettings, Error, OperatorAccess, OperatorCredentials, OperatorSession, PasswordFile,
     SignedInOperator,
@@ -14,7 +14,7 @@ use crate::{
     request::source_behind,
     response::{Problem, StaticContent},
     state::ApiState,
-    throttle::{Throttle, admit_sign_in},
+    throttle::{OperatorName, Throttle, admit_sign_in},
 };
 
 /// The settings of the console and the API for operators.
@@ -22,8 +22,8 @@ use crate::{
 pub struct AdminSettings {
     /// The settings of operators' sessions, and of the verification of passwords.
     pub access: AccessSettings,
-    /// The maximum number of sign-ins per minute and client address. An API request also counts as a sign-in, unless
-    /// its credentials were verified before. 0 turns the limit off.
+    /// The maximum number of sign-ins per minute, client address and operator. An API request also counts as a sign-in,
+    /// unless its credentials were verified before. 0 turns the limit off.
     pub sign_ins_per_minute: u32,
 }
 
@@ -41,7 +41,7 @@ pub struct AdminState {
     pub url: String,
     /// Verifies the credentials and the sessions of operators.
     pub access: OperatorAccess,
-    sign_ins: Throttle,
+    sign_ins: Throttle<(IpNet, OperatorName)>,
     /// The proxies that are trusted to report the client address. Empty if the URL is not https: no proxy is then
     /// expected in front of the operations address, and any program on the machine could forge a client address.
     trusted_proxies: Vec<IpNet>,
@@ -73,20 +73,14 @@ impl AdminState {
         name: &str,
         password: &str,
     ) -> Result<OperatorSession, Problem> {
-        let client = self.source(request).address;
-        admit_sign_in(&self.api, client, &self.sign_ins)?;
         let credentials = OperatorCredentials::new(name, password).ok_or(WRONG)?;
-        let signed_in = self.access.sign_in(credentials).await;
-        match &signed_in {
-            Ok(_) => tracing::info!(operator.name = name, "an operator signed in to the console"),
-            // The name is not logged: somebody may have typed the password there.
-            Err(error) if error.refusal().is_some() => {
-                let client = client.map(|address| address.to_string());
-                tracing::warn!(client, "a sign-in of an operator failed");
-            }
-            Err(_) => {}
-        }
-        Ok(signed_in?)
+        let known_name = self.access.known_name(&credentials);
+        let signed_in = self.access.sign_in(credentials);
+        // The name of a failed sign-in is not logged: somebody may have typed the password there.
+        let failure = "a sign-in of an operator failed";
+        let signed_in = self.count_sign_in(request, known_name, failure, signed_in).await?;
+        tracing::info!(operator.name = name, "an operator signed in to the console");
+        Ok(signed_in)
     }
 
     /// Verifies the bearer token of a request. Counts against the sign-in limit of the client address, unless the same
@@ -101,14 +95,35 @@ impl AdminState {
         if let Some(operator) = credentials.as_ref().and_then(|known| self.access.recall(known)) {
             return Ok(operator);
         }
-        let client = self.source(request).address;
-        admit_sign_in(&self.api, client, &self.sign_ins)?;
-        let verified = self.access.verify(credentials.ok_or(WRONG)?).await;
-        if verified.as_ref().is_err_and(|error| error.refusal().is_some()) {
-            let client = client.map(|address| address.to_string());
-            tracing::warn!(client, "the credentials of a request to the operator API are wrong");
+        let credentials = credentials.ok_or(WRONG)?;
+        let known_name = self.access.known_name(&credentials);
+        let verified = self.access.verify(credentials);
+        let failure = "the credentials of a request to the operator API are wrong";
+        self.count_sign_in(request, known_name, failure, verified).await
+    }
+
+    /// Awaits `signed_in`, the verification of credentials, if the limit of the client address admits it. Each known
+    /// name has a limit of its own, so that unknown names and other operators cannot use it up.
+    ///
+    /// A wrong password counts with the unknown names too. Otherwise the limits would show which names exist.
+    async fn count_sign_in<T>(
+        &self,
+        request: &HttpRequest,
+        known_name: OperatorName,
+        failure: &'static str,
+        signed_in: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Problem> {
+        let client = self.source(request).address.ok_or(Problem::Lost)?;
+        admit_sign_in(&self.api, client, &known_name, &self.sign_ins)?;
+        let signed_in = signed_in.await;
+        let code = signed_in.as_ref().err().and_then(Error::refusal).map(Refusal::code);
+        if code == Some(Code::Unauthorized) {
+            tracing::warn!(client = %client, "{failure}");
+            if known_name.is_some() {
+                admit_sign_in(&self.api, client, &None, &self.sign_ins)?;
+            }
         }
-        Ok(verified?)
+        Ok(signed_in?)
     }
 
     /// Returns client address and user agent of a request to the operations address.
@@ -117,9 +132,9 @@ impl AdminState {
     }
 }
 
-const WRONG: sealpost_domain::Refusal = sealpost_domain::Refusal::Unauthorized(
+const WRONG: Refusal = Refusal::Unauthorized(
     "the name or the password is wrong; send Bearer and the base64 of NAME:PASSWORD",
 );
-const MISSING: sealpost_domain::Refusal = sealpost_domain::Refusal::Unauthorized(
+const MISSING: Refusal = Refusal::Unauthorized(
     "the credentials are missing; send Authorization: Bearer and the base64 of NAME:PASSWORD",
 );

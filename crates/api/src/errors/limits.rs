@@ -85,8 +85,8 @@ pub(super) const RATE_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The key has used all requests of this minute or day (UTC).",
         "The key sends faster than the throughput of its plan. A burst of one second is allowed.",
-        "A client address activates or logs in too often.",
-        "An account ends sessions or replaces its login secret too often.",
+        "A client address activates or logs in too often, or sends too many wrong secrets.",
+        "A session or its account lists or creates API tokens too often.",
     ],
     remedies: &[
         "Wait for the time in `Retry-After`; then the same request can succeed.",

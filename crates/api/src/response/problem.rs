@@ -20,9 +20,9 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The account has reached its limit of logouts, login secret rotations or test events.
+    /// The account or its session has reached a limit, for example of test events.
     AccountThrottled {
-        /// Maximum number of these requests per minute for one account.
+        /// Maximum number of these requests per minute.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,

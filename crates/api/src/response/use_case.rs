@@ -5,9 +5,7 @@ use actix_web::{
     http::header::{HeaderName, HeaderValue},
     web::Json,
 };
-use sealpost_service::{
-    Access, AccountSession, Caller, Error, Limited, Purpose, Sealpost, Send, Sent,
-};
+use sealpost_service::{Access, AccountSession, Caller, Limited, Purpose, Sealpost, Send, Sent};
 use serde::Serialize;
 
 use super::{
@@ -30,7 +28,7 @@ pub(crate) type LimitedResponse<T> = Result<CustomizeResponder<Json<T>>, Problem
 pub(crate) async fn ask_in_session<B, T>(
     app: &ApiState,
     request: SessionRequest<B>,
-    use_case: impl AsyncFnOnce(&Sealpost, &AccountSession, B) -> Result<T, Error>,
+    use_case: impl AsyncFnOnce(&Sealpost, &AccountSession, B) -> Result<T, Problem>,
 ) -> JsonResponse<T> {
     let SessionRequest { token, body, memory: _memory } = request;
     let session = app.sealpost.authenticate_session(token.as_deref()).await?;

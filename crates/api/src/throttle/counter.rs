@@ -5,28 +5,37 @@ use std::{
     collections::HashMap,
     hash::Hash,
     sync::{Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ipnet::IpNet;
-use sealpost_domain::Timestamp;
 
-/// Limits the number of requests of each key in each minute (of UTC). A key is for example a client address.
+/// Limits the number of requests of each key in one minute. A key is for example a client address.
+///
+/// The minute of a key begins with its first request. The time is monotonic: a change of the system clock neither
+/// prolongs nor ends a minute.
 pub struct Throttle<Key = IpNet> {
     per_minute: u32,
-    minute: Mutex<Minute<Key>>,
+    minutes: Mutex<Minutes<Key>>,
 }
 
-struct Minute<Key> {
-    start_ms: i64,
-    counts: HashMap<Key, u32>,
+struct Minutes<Key> {
+    by_key: HashMap<Key, Minute>,
+    /// The time at which ended minutes are removed next; `None` before the first request.
+    sweep_at: Option<Instant>,
+}
+
+#[derive(Clone, Copy)]
+struct Minute {
+    ends_at: Instant,
+    used: u32,
 }
 
 impl<Key: Eq + Hash> Throttle<Key> {
     /// Creates a limit of `per_minute` requests for each key. 0 turns the limit off.
     pub fn new(per_minute: u32) -> Self {
-        let minute = Mutex::new(Minute { start_ms: 0, counts: HashMap::new() });
-        Self { per_minute, minute }
+        let minutes = Mutex::new(Minutes { by_key: HashMap::new(), sweep_at: None });
+        Self { per_minute, minutes }
     }
 
     /// Returns the maximum number of requests per minute.
@@ -34,77 +43,82 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.per_minute
     }
 
-    /// Counts a request for several keys at once. The limit of each key is multiplied by its factor. If any key has
-    /// reached its limit, counts nothing and returns the time until the next minute as the error.
-    pub fn admit_all(
+    /// Returns the time until the limits of all `keys` admit a request that counts as `cost` requests; `None` if they
+    /// admit it now. The limit of each key is multiplied by its factor. A `cost` over the limit is reduced to the
+    /// limit.
+    pub(crate) fn wait(
+        &self,
+        keys: impl Iterator<Item = (Key, u32)>,
+        cost: u32,
+        now: Instant,
+    ) -> Option<Duration> {
+        if self.per_minute == 0 {
+            return None;
+        }
+        let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wait_in(&minutes, keys, cost, now)
+    }
+
+    /// Counts one request as `cost` requests, for several keys at once. If this would exceed the limit of any key,
+    /// counts nothing and returns the result of [`Throttle::wait`] as the error.
+    pub fn admit(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
-        now: Timestamp,
+        cost: u32,
+        now: Instant,
     ) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
         }
-        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
-        minute.advance_to(now);
-        let is_full = |(key, factor): (Key, u32)| {
-            let count = minute.counts.get(&key).copied().unwrap_or(0);
-            count >= self.per_minute.saturating_mul(factor)
-        };
-        if keys.clone().any(is_full) {
-            return Err(minute.end().since(now));
+        let mut minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wait) = self.wait_in(&minutes, keys.clone(), cost, now) {
+            return Err(wait);
         }
         for (key, _) in keys {
-            *minute.count_mut(key) += 1;
+            let minute = minutes.at(key, now);
+            minute.used = minute.used.saturating_add(cost.min(self.per_minute));
         }
         Ok(())
     }
 
-    /// Counts one request of `key` as `cost` requests. If this would exceed the limit, counts nothing and returns the
-    /// time until the next minute as the error. A `cost` over the limit is reduced to the limit.
-    pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
-        if self.per_minute == 0 {
-            return Ok(());
-        }
-        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
-        minute.advance_to(now);
-        let end = minute.end();
-        let count = minute.count_mut(key);
-        let counted = count.saturating_add(cost.min(self.per_minute));
-        if counted > self.per_minute {
-            return Err(end.since(now));
-        }
-        *count = counted;
-        Ok(())
+    fn wait_in(
+        &self,
+        minutes: &Minutes<Key>,
+        keys: impl Iterator<Item = (Key, u32)>,
+        cost: u32,
+        now: Instant,
+    ) -> Option<Duration> {
+        let wait = |(key, factor): (Key, u32)| {
+            let minute = minutes.by_key.get(&key).filter(|minute| minute.ends_at > now)?;
+            let counted = minute.used.saturating_add(cost.min(self.per_minute));
+            let is_full = counted > self.per_minute.saturating_mul(factor);
+            is_full.then(|| minute.ends_at.saturating_duration_since(now))
+        };
+        keys.filter_map(wait).max()
     }
 }
 
-impl<Key: Eq + Hash> Minute<Key> {
-    /// Clears the counts if `now` is in a later minute than the counted requests. Keeps the counts if the clock was set
-    /// back.
-    fn advance_to(&mut self, now: Timestamp) {
-        let millis = now.as_millis();
-        let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));
-        if start_ms > self.start_ms {
-            self.start_ms = start_ms;
-            self.counts.clear();
+impl<Key: Eq + Hash> Minutes<Key> {
+    /// Returns the minute of a key at `now`. If the map is full, clears all counts instead of refusing new keys. An
+    /// attacker with so many addresses could not be stopped by a limit per address anyway.
+    fn at(&mut self, key: Key, now: Instant) -> &mut Minute {
+        if self.sweep_at.is_none_or(|sweep_at| sweep_at <= now) {
+            self.by_key.retain(|_, minute| minute.ends_at > now);
+            self.sweep_at = Some(now + MINUTE);
         }
-    }
-
-    fn end(&self) -> Timestamp {
-        Timestamp::from_millis(self.start_ms.saturating_add(MINUTE_MS))
-    }
-
-    /// Returns the count of a key. If the map is full, clears all counts instead of refusing new keys. An attacker with
-    /// so many addresses could not be stopped by a limit per address anyway.
-    fn count_mut(&mut self, key: Key) -> &mut u32 {
-        if self.counts.len() >= COUNTS_MAX && !self.counts.contains_key(&key) {
-            self.counts.clear();
+        if self.by_key.len() >= COUNTS_MAX && !self.by_key.contains_key(&key) {
+            self.by_key.clear();
         }
-        self.counts.entry(key).or_insert(0)
+        let new = Minute { ends_at: now + MINUTE, used: 0 };
+        let minute = self.by_key.entry(key).or_insert(new);
+        if minute.ends_at <= now {
+            *minute = new;
+        }
+        minute
     }
 }
 
-const MINUTE_MS: i64 = 60_000;
+const MINUTE: Duration = Duration::from_mins(1);
 /// Maximum number of keys in the map of counts. A full map takes about 10 MB of memory.
 const COUNTS_MAX: usize = 100_000;
 
@@ -112,37 +126,56 @@ const COUNTS_MAX: usize = 100_000;
 mod tests {
     use super::*;
 
-    fn at(millis: i64) -> Timestamp {
-        Timestamp::from_millis(1_767_225_600_000 + millis)
+    impl<Key: Eq + Hash + Clone> Throttle<Key> {
+        fn admit_one(&self, key: Key, cost: u32, now: Instant) -> Result<(), Duration> {
+            self.admit(std::iter::once((key, 1)), cost, now)
+        }
+    }
+
+    fn clock() -> impl Fn(u64) -> Instant {
+        let start = Instant::now();
+        move |millis| start + Duration::from_millis(millis)
     }
 
     #[test]
-    fn the_limit_holds_until_the_end_of_the_minute() {
-        let throttle = Throttle::new(2);
+    fn the_limit_holds_for_a_minute_from_the_first_request() {
+        let (throttle, at) = (Throttle::new(2), clock());
         let (alice, bob) = ("192.0.2.1", "192.0.2.2");
-        assert!(throttle.admit(alice, 1, at(0)).is_ok());
-        assert!(throttle.admit(alice, 1, at(29_000)).is_ok());
-        assert_eq!(throttle.admit(alice, 1, at(30_500)), Err(Duration::from_millis(29_500)));
-        assert!(throttle.admit(bob, 1, at(30_500)).is_ok());
-        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
+        assert!(throttle.admit_one(alice, 1, at(0)).is_ok());
+        assert!(throttle.admit_one(alice, 1, at(29_000)).is_ok());
+        assert_eq!(throttle.admit_one(alice, 1, at(30_500)), Err(Duration::from_millis(29_500)));
+        assert!(throttle.admit_one(bob, 1, at(30_500)).is_ok());
+        assert!(throttle.admit_one(alice, 1, at(60_000)).is_ok());
+        assert!(throttle.admit_one(bob, 1, at(90_499)).is_ok());
+        assert_eq!(throttle.admit_one(bob, 1, at(90_499)), Err(Duration::from_millis(1)));
     }
 
     #[test]
     fn a_request_counts_for_all_keys_or_for_none() {
-        let throttle = Throttle::new(2);
-        let admit = |host| throttle.admit_all([(host, 1), ("site", 2)].into_iter(), at(30_500));
+        let (throttle, at) = (Throttle::new(2), clock());
+        let admit = |host| throttle.admit([(host, 1), ("site", 2)].into_iter(), 1, at(30_500));
         assert!(admit("a").is_ok() && admit("a").is_ok());
-        assert_eq!(admit("a"), Err(Duration::from_millis(29_500)));
+        assert_eq!(admit("a"), Err(MINUTE));
         assert!(admit("b").is_ok() && admit("b").is_ok(), "refused requests do not count");
         assert!(admit("c").is_err());
-        assert!(throttle.admit_all([("c", 1)].into_iter(), at(30_500)).is_ok());
+        assert!(throttle.admit_one("c", 1, at(30_500)).is_ok());
+    }
+
+    #[test]
+    fn the_wait_is_known_without_counting() {
+        let (throttle, at) = (Throttle::new(1), clock());
+        let wait = |millis| throttle.wait(std::iter::once(("a", 1)), 1, at(millis));
+        assert_eq!([wait(0), wait(0)], [None, None]);
+        assert!(throttle.admit_one("a", 1, at(0)).is_ok());
+        assert_eq!(wait(1_000), Some(Duration::from_secs(59)));
+        assert_eq!(wait(60_000), None);
     }
 
     #[test]
     fn a_higher_cost_is_admitted_less_often() {
-        let throttle = Throttle::new(9);
+        let (throttle, at) = (Throttle::new(9), clock());
         let admitted =
-            |key, cost| (0..20).filter(|_| throttle.admit(key, cost, at(0)).is_ok()).count();
+            |key, cost| (0..20).filter(|_| throttle.admit_one(key, cost, at(0)).is_ok()).count();
         assert_eq!(admitted(1, 4), 2);
         assert_eq!(admitted(1, 1), 1, "the rest is left for lower costs");
         assert_eq!(admitted(2, 10), 1, "a cost over the limit is admitted once");
@@ -150,30 +183,29 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_clears_no_counts() {
-        let throttle = Throttle::new(1);
-        let alice = "192.0.2.1";
-        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
-        assert_eq!(throttle.admit(alice, 1, at(59_000)), Err(Duration::from_mins(1) + SECOND));
-        assert!(throttle.admit(alice, 1, at(120_000)).is_ok());
+    fn zero_turns_the_limit_off() {
+        let (throttle, at) = (Throttle::new(0), clock());
+        assert!((0..1000).all(|_| throttle.admit_one("192.0.2.1", 1, at(0)).is_ok()));
+        assert!(throttle.minutes.lock().unwrap().by_key.is_empty());
     }
 
     #[test]
-    fn zero_turns_the_limit_off() {
-        let throttle = Throttle::new(0);
-        assert!((0..1000).all(|_| throttle.admit("192.0.2.1", 1, at(0)).is_ok()));
-        assert!(throttle.minute.lock().unwrap().counts.is_empty());
+    fn ended_minutes_are_removed() {
+        let (throttle, at) = (Throttle::new(1), clock());
+        for key in 0..100_u64 {
+            assert!(throttle.admit_one(key, 1, at(key)).is_ok());
+        }
+        assert!(throttle.admit_one(100, 1, at(60_050)).is_ok());
+        assert_eq!(throttle.minutes.lock().unwrap().by_key.len(), 50);
     }
 
     #[test]
     fn a_full_map_is_cleared() {
-        let throttle = Throttle::new(1);
+        let (throttle, at) = (Throttle::new(1), clock());
         for number in 0..=u32::try_from(COUNTS_MAX).unwrap() {
             let address = std::net::Ipv4Addr::from_bits(number);
-            assert!(throttle.admit(address, 1, at(0)).is_ok());
+            assert!(throttle.admit_one(address, 1, at(0)).is_ok());
         }
-        assert_eq!(throttle.minute.lock().unwrap().counts.len(), 1);
+        assert_eq!(throttle.minutes.lock().unwrap().by_key.len(), 1);
     }
-
-    const SECOND: Duration = Duration::from_secs(1);
 }

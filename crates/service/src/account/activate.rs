@@ -60,7 +60,27 @@ pub struct Activated {
     pub recovery_code: Option<String>,
 }
 
+/// The hash of a well-formed invite, not verified.
+pub struct NeededInvite(TokenHash);
+
 impl Sealpost {
+    /// Returns the invite that a new account needs; `None` if sign-up needs no invite. Refuses a missing or malformed
+    /// invite, and any invite if sign-up is closed. Reads nothing from the database.
+    pub fn needed_invite(&self, invite: Option<&str>) -> Result<Option<NeededInvite>, Refusal> {
+        Ok(check_sign_up(self.core.settings.activation, invite)?.map(NeededInvite))
+    }
+
+    /// Verifies an invite, without using it. The transaction of the activation verifies the invite again.
+    pub async fn verify_invite(&self, NeededInvite(secret): NeededInvite) -> Result<(), Error> {
+        self.block(move |core| {
+            let now = core.clock.now();
+            let invite = core.store.write(Durability::Relaxed, |tx| tx.find_invite(&secret))?;
+            let is_active = invite.is_some_and(|it| it.status(now) == InviteStatus::Active);
+            if is_active { Ok(()) } else { Err(Refusal::InviteInvalid.into()) }
+        })
+        .await
+    }
+
     /// Creates an identity in the account of the session. Without a session, also creates an account.
     pub async fn activate(
         &self,

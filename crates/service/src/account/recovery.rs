@@ -62,6 +62,31 @@ impl Sealpost {
         self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
     }
 
+    /// Verifies the login secret in a request of a session, before `attempted`. Records a wrong one in the activity of
+    /// the account.
+    pub async fn verify_login_secret(
+        &self,
+        session: &AccountSession,
+        login_secret: &str,
+        source: &RequestSource,
+        attempted: &'static str,
+    ) -> Result<(), Error> {
+        let (session, source) = (*session, source.clone());
+        let given = LoginSecret::hash_of(login_secret);
+        self.block(move |core| verify_secret(core, &session, given, &source, attempted)).await
+    }
+
+    /// Verifies a recovery code, without a recovery. Returns the account. Fails like [`Sealpost::recover`].
+    pub async fn verify_recovery(
+        &self,
+        recovery: &Recovery,
+        source: &RequestSource,
+    ) -> Result<AccountId, Error> {
+        let ((account_id, given), source) = (recovery.parse()?, source.clone());
+        self.block(move |core| verify_code(core, &account_id, &given, &source)).await?;
+        Ok(account_id)
+    }
+
     /// Replaces the login secret and the recovery code. Needs the current recovery code. Ends all sessions and API
     /// tokens of the account.
     pub async fn recover(
@@ -101,20 +126,14 @@ fn recover(
     source: &RequestSource,
 ) -> Result<SecretsReplaced, Error> {
     let (account_id, given) = recovery.parse()?;
-    let is_right = |stored: Option<TokenHash>| stored.is_some_and(|code| same_hash(&given, &code));
-    let stored = core.store.lookup()?.find_recovery_code(&account_id)?;
-    if !is_right(stored) {
-        if stored.is_some() {
-            core.record_failed_login(&account_id, source, Some("recovery"))?;
-        }
-        return Err(NO_RECOVERY.into());
-    }
+    verify_code(core, &account_id, &given, source)?;
     let secrets = NewSecrets::generate()?;
     let origin = ActOrigin::client(account_id, source);
     core.store.write(Durability::Durable, |tx| {
         // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
         tx.lock_account(&account_id)?;
-        if !is_right(tx.find_recovery_code(&account_id)?) {
+        let stored = tx.find_recovery_code(&account_id)?;
+        if !stored.is_some_and(|code| same_hash(&given, &code)) {
             return Ok(Err(NO_RECOVERY));
         }
         tx.set_account_secrets(&account_id, &secrets.hashes())?;
@@ -124,6 +143,39 @@ fn recover(
     })??;
     core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
     Ok(secrets.show(account_id))
+}
+
+/// Verifies the recovery code of an account. Records a wrong one in the activity of the account.
+fn verify_code(
+    core: &Core,
+    account_id: &AccountId,
+    given: &TokenHash,
+    source: &RequestSource,
+) -> Result<(), Error> {
+    let stored = core.store.lookup()?.find_recovery_code(account_id)?.ok_or(NO_RECOVERY)?;
+    if !same_hash(given, &stored) {
+        core.record_failed_login(account_id, source, Some("recovery"))?;
+        return Err(NO_RECOVERY.into());
+    }
+    Ok(())
+}
+
+/// Verifies the login secret before `attempted`, without a transaction. The transaction that follows verifies the
+/// secret again on the locked account.
+fn verify_secret(
+    core: &Core,
+    session: &AccountSession,
+    given: Option<TokenHash>,
+    source: &RequestSource,
+    attempted: &str,
+) -> Result<(), Error> {
+    let stored = core.store.lookup()?.find_login_secret(&session.account_id)?;
+    let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
+    if !is_right {
+        core.record_failed_login(&session.account_id, source, Some(attempted))?;
+        return Err(WRONG_SECRET.into());
+    }
+    Ok(())
 }
 
 /// Proof that a request comes from the owner of the account. A session alone is no proof, because it can be stolen.

@@ -61,6 +61,17 @@ pub enum Scope {
 }
 
 impl Sealpost {
+    /// Verifies the credentials of a login, without a login. Returns the account. Fails like [`Sealpost::login`].
+    pub async fn verify_login(
+        &self,
+        login: &Login,
+        source: &RequestSource,
+    ) -> Result<AccountId, Error> {
+        let ((account_id, given), source) = (login.parse()?, source.clone());
+        self.block(move |core| verify(core, &account_id, &given, &source)).await?;
+        Ok(account_id)
+    }
+
     /// Creates a session. An unknown account and a wrong secret get the same error. Both errors are returned before a
     /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
@@ -81,11 +92,7 @@ impl Sealpost {
 
 fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<LoggedIn, Error> {
     let (account_id, given) = login.parse()?;
-    let stored = core.store.lookup()?.find_login_secret(&account_id)?.ok_or(NO_LOGIN)?;
-    if !same_hash(&given, &stored) {
-        core.record_failed_login(&account_id, source, None)?;
-        return Err(NO_LOGIN.into());
-    }
+    verify(core, &account_id, &given, source)?;
     let token = SessionToken::generate()?;
     let now = core.clock.now();
     let expires_at = now.plus(core.settings.session_ttl);
@@ -113,6 +120,21 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
         expires_at,
         account_id,
     })
+}
+
+/// Verifies the login secret of an account. Records a wrong one in the activity of the account.
+fn verify(
+    core: &Core,
+    account_id: &AccountId,
+    given: &TokenHash,
+    source: &RequestSource,
+) -> Result<(), Error> {
+    let stored = core.store.lookup()?.find_login_secret(account_id)?.ok_or(NO_LOGIN)?;
+    if !same_hash(given, &stored) {
+        core.record_failed_login(account_id, source, None)?;
+        return Err(NO_LOGIN.into());
+    }
+    Ok(())
 }
 
 pub(crate) fn end_sessions(

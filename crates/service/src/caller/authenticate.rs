@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenHash};
 
 use super::{
     access::Access,
@@ -83,12 +83,19 @@ impl Sealpost {
         Ok(self.bearer(hash_token(token)?).await?.account_id)
     }
 
-    /// Returns the account of a session, from the cache if possible. Refuses API tokens, so that they cannot use up
-    /// limits of requests that they may not send. Like [`Sealpost::account_of`], authenticates no request.
-    pub async fn account_of_session(&self, token: Option<&str>) -> Result<AccountId, Error> {
+    /// Returns the account of a session and the hash of its token, from the cache if possible. Refuses API tokens, so
+    /// that they cannot use up limits of requests that they may not send. Like [`Sealpost::account_of`], authenticates
+    /// no request.
+    pub async fn session_to_limit(
+        &self,
+        token: Option<&str>,
+    ) -> Result<(AccountId, TokenHash), Error> {
         match hash_token(token)? {
-            hash @ BearerHash::Session(_) => Ok(self.bearer(hash).await?.account_id),
-            BearerHash::ApiToken(_) => Ok(self.authenticate_session(token).await?.account_id),
+            hash @ BearerHash::Session(_) => Ok((self.bearer(hash).await?.account_id, hash.hash())),
+            BearerHash::ApiToken(_) => {
+                let session = self.authenticate_session(token).await?;
+                Ok((session.account_id, session.token))
+            }
         }
     }
 

@@ -51,4 +51,9 @@ impl AccountSession {
     pub fn account_id(&self) -> AccountId {
         self.account_id
     }
+
+    /// Returns the hash of the session token, which identifies the session.
+    pub fn token_hash(&self) -> TokenHash {
+        self.token
+    }
 }

@@ -85,6 +85,11 @@ impl OperatorAccess {
         self.verified.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// Returns the name in the credentials if the password file contains it.
+    pub fn known_name(&self, credentials: &OperatorCredentials) -> Option<String> {
+        Some(self.file().find(&credentials.name)?.name.clone())
+    }
+
     /// Returns the operator if these credentials are cached as verified. Otherwise returns `None`. Takes microseconds.
     pub fn recall(&self, credentials: &OperatorCredentials) -> Option<SignedInOperator> {
         let file = self.file();
@@ -139,7 +144,11 @@ impl OperatorAccess {
         let Some(claims) = SessionClaims::parse(token) else { return };
         let now = self.clock.now();
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.retain(|_, expires_at| *expires_at > now);
+        // Expired sessions are removed only from a full map: a clock that is ahead for one request would otherwise
+        // remove sessions that are valid again afterwards.
+        if ended.len() >= ENDED_MAX {
+            ended.retain(|_, expires_at| *expires_at > now);
+        }
         if ended.len() < ENDED_MAX {
             ended.insert(claims.id, claims.expires_at);
         }

@@ -24,10 +24,11 @@ pub struct SignedInOperator {
 }
 
 impl OperatorCredentials {
-    /// Creates credentials. Returns `None` if the name or the password is longer than any valid one.
+    /// Creates credentials. Returns `None` if the name or the password is empty, or longer than any valid one.
     pub fn new(name: &str, password: &str) -> Option<Self> {
-        let is_bounded = name.len() <= NAME_LEN_MAX && password.len() <= PASSWORD_LEN_MAX;
-        is_bounded
+        let is_well_formed = (1..=NAME_LEN_MAX).contains(&name.len())
+            && (1..=PASSWORD_LEN_MAX).contains(&password.len());
+        is_well_formed
             .then(|| Self { name: name.to_owned(), password: Zeroizing::new(password.to_owned()) })
     }
 
@@ -63,7 +64,8 @@ mod tests {
         let expected = Some(("alice".to_owned(), "pass:word".to_owned()));
         assert_eq!(read("YWxpY2U6cGFzczp3b3Jk"), expected);
         assert_eq!(read("YWxpY2U6cGFzczp3b3JkIQ=="), read("YWxpY2U6cGFzczp3b3JkIQ"));
-        for odd in ["", "alice:password", "YWxpY2U=", "/w==", &"A".repeat(TOKEN_LEN_MAX + 4)] {
+        let long = "A".repeat(TOKEN_LEN_MAX + 4);
+        for odd in ["", "alice:password", "YWxpY2U=", "YWxpY2U6", "OnBhc3M=", "/w==", &long] {
             assert_eq!(read(odd), None, "{odd}");
         }
     }

@@ -3,12 +3,15 @@
 
 pub(super) mod cookie;
 
+use std::time::Instant;
+
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
-use sealpost_api::{admit_login, request_source};
+use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
 use sealpost_domain::{Code, RequestSource};
 use sealpost_service::{ConfirmationFault, ConfirmedOwner, Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     forms::{Form, Rejection},
@@ -20,12 +23,30 @@ use crate::{html::SiteAddress, state::WebState};
 pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,
-    source: RequestSource,
+    pub(super) source: RequestSource,
     /// The token that each form of this session must contain, as protection against forms of other sites.
     pub(super) form_token: String,
 }
 
+/// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
+/// apply: a stolen session must not keep the owner from ending it. A flood of such requests waits for slots instead.
+pub(super) struct EndingUser {
+    pub(super) user: SignedInUser,
+    /// Kept until the end of the request; `None` below the limit.
+    _slot: Option<OwnedSemaphorePermit>,
+}
+
 impl SignedInUser {
+    /// Returns the user of a request, without a rate limit.
+    fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
+        let app = web_state(request)?;
+        let tokens = cookie::session_token(&app, request)
+            .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
+        let (token, form_token) = tokens.ok_or_else(|| PageResponse::redirect_to_sign_in(&app))?;
+        let source = request_source(&app.api, request);
+        Ok(Self { app, token, source, form_token })
+    }
+
     /// Calls the service as the owner of the account. Redirects to the sign-in page if the session has ended.
     pub(super) async fn ask<T>(
         &self,
@@ -45,17 +66,19 @@ impl SignedInUser {
 
     /// Checks the login secret in the form. Needs no secret if the user entered it within the last five minutes.
     ///
-    /// Each secret in a form counts as a login of the client address, which limits guessing.
+    /// A wrong secret counts as a failed login of the client address.
     pub(super) async fn confirm(
         &self,
         request: &HttpRequest,
         form: &Form,
     ) -> Result<Result<ConfirmedOwner<'_>, Rejection>, PageResponse> {
         let secret = Some(form.text("login_secret")).filter(|text| !text.is_empty());
-        if secret.is_some()
-            && let Err(problem) = admit_login(&self.app.api, request)
+        if let Some(secret) = secret
+            && self.needs_secret().await?
+            && let Err(rejection) =
+                self.verify_secret(request, secret, ATTEMPTED, NOTHING_DONE).await?
         {
-            return Ok(Err(Rejection::from(&problem)));
+            return Ok(Err(rejection));
         }
         let result = async {
             let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await?;
@@ -65,8 +88,26 @@ impl SignedInUser {
         Ok(confirmed.map_err(|fault| {
             Rejection::field(match fault {
                 ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
-                ConfirmationFault::Wrong => "The login secret is wrong. Nothing was done.",
+                ConfirmationFault::Wrong => NOTHING_DONE,
             })
+        }))
+    }
+
+    /// Verifies a login secret, before `attempted`. A wrong secret counts as a failed login of the client address.
+    /// `wrong` is the text of its rejection.
+    pub(super) async fn verify_secret(
+        &self,
+        request: &HttpRequest,
+        secret: &str,
+        attempted: &'static str,
+        wrong: &str,
+    ) -> Result<Result<(), Rejection>, PageResponse> {
+        let session = self.ask(async |owner| Ok(*owner.session())).await?;
+        let api = &self.app.api;
+        let verified = verify_login_secret(api, request, &session, secret, attempted).await;
+        Ok(verified.map_err(|problem| match problem.code() {
+            Code::Unauthorized => Rejection::field(wrong),
+            _ => Rejection::from(&problem),
         }))
     }
 
@@ -91,11 +132,12 @@ impl SignedInUser {
         if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.site())) }
     }
 
-    /// Applies the rate limit of the dashboard. Counts per account, because one account can have many sessions.
+    /// Applies the rate limit of the dashboard.
     async fn admit(&self, method: &Method) -> Result<(), PageResponse> {
-        let account = self.ask(async |owner| Ok(owner.account_id())).await?;
+        let session = self.ask(async |owner| Ok(*owner.session())).await?;
+        let keys = session_and_account(session.token_hash(), session.account_id());
         let cost = if *method == Method::GET { 1 } else { FORM_COST };
-        let admitted = self.app.dashboard.admit(account, cost, self.app.api.clock.now());
+        let admitted = self.app.dashboard.admit(keys, cost, Instant::now());
         admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
     }
 
@@ -117,15 +159,24 @@ impl FromRequest for SignedInUser {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let app = web_state(&request)?;
-            let tokens = cookie::session_token(&app, &request)
-                .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
-            let (token, form_token) =
-                tokens.ok_or_else(|| PageResponse::redirect_to_sign_in(&app))?;
-            let source = request_source(&app.api, &request);
-            let user = Self { app, token, source, form_token };
+            let user = Self::of(&request)?;
             user.admit(request.method()).await?;
             Ok(user)
+        })
+    }
+}
+
+impl FromRequest for EndingUser {
+    type Error = PageResponse;
+    type Future = LocalBoxFuture<'static, Result<Self, PageResponse>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let user = SignedInUser::of(&request)?;
+            let session = user.ask(async |owner| Ok(*owner.session())).await?;
+            let slot = admit_ending(&user.app.api, session.token_hash()).await;
+            Ok(Self { user, _slot: slot })
         })
     }
 }
@@ -133,3 +184,6 @@ impl FromRequest for SignedInUser {
 /// The number of pages that one form counts as in the rate limit. Forms cost more than pages, because they may sync the
 /// disk, resolve a host name, or start thousands of deliveries.
 const FORM_COST: u32 = 4;
+/// The action that the activity log names after a wrong secret.
+const ATTEMPTED: &str = "confirmation on the dashboard";
+const NOTHING_DONE: &str = "The login secret is wrong. Nothing was done.";

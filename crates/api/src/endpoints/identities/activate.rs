@@ -12,7 +12,7 @@ use crate::{
     request::{Fields, PublicRequest, RequestBody, invalid, request_source},
     response::JsonResponse,
     state::ApiState,
-    throttle::admit_activation,
+    throttle::{admit_activation, admit_sign_up},
 };
 
 /// The name and the handle of a new identity.
@@ -53,7 +53,10 @@ async fn activate(
         token => Some(app.sealpost.authenticate_session(token).await?),
     };
     let ActivateRequest { label, handle, invite } = body?;
-    admit_activation(&app, &http)?;
+    match &session {
+        None => admit_sign_up(&app, &http, invite.as_deref()).await?,
+        Some(_) => admit_activation(&app, &http)?,
+    }
     let activate = Activate { label, handle, invite };
     let source = request_source(&app, &http);
     let activated = app.sealpost.activate(session.as_ref(), activate, source).await?;

@@ -42,10 +42,10 @@ async fn activity(
     app: web::Data<ApiState>,
     request: SessionRequest<ActivityRequest>,
 ) -> JsonResponse<ActivityPage> {
-    throttle::admit_account(&app, &request).await?;
+    throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let ActivityRequest { limit, cursor } = body;
-        sealpost.list_activity(session, ListActivity { limit, cursor }).await
+        Ok(sealpost.list_activity(session, ListActivity { limit, cursor }).await?)
     })
     .await
 }
@@ -87,7 +87,7 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, keys and \
 webhooks, and acts of operators. Sends are not included. Entries are kept for 90 days, and at most 1,000 of each kind. At \
-most ten failed logins within an hour are recorded. Limited per account.";
+most ten failed logins within an hour are recorded. Limited per session and account.";
 
 const LIMITS: RangeInclusive<u32> = 1..=100;
 const LIMIT_DEFAULT: u32 = 20;

@@ -12,7 +12,7 @@ use crate::{
     request::{Fields, RequestBody, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
-    throttle,
+    throttle::verify_login_secret,
 };
 
 /// The login secret, which confirms that the owner of the account sends the request.
@@ -35,9 +35,10 @@ async fn close(
     http: HttpRequest,
     request: SessionRequest<CloseRequest>,
 ) -> JsonResponse<AccountClosed> {
-    throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        sealpost.close_account(session, body.login_secret, request_source(&app, &http)).await
+        let secret = body.login_secret;
+        verify_login_secret(&app, &http, session, &secret, "closing the account").await?;
+        Ok(sealpost.close_account(session, secret, request_source(&app, &http)).await?)
     })
     .await
 }
@@ -84,4 +85,4 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened again. Deletes \
 sessions, webhooks, labels, handles and activity. The response reports the deleted rows, and the data that stays with \
-the reasons. Needs the login secret as well as a session. Nobody can undo this. Limited per account.";
+the reasons. Needs the login secret as well as a session. Nobody can undo this. Wrong secrets are limited per client address.";

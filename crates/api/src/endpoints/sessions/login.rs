@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody, request_source},
+    request::{Fields, PublicRequest, RequestBody},
     response::JsonResponse,
     state::ApiState,
-    throttle::admit_login,
+    throttle::log_in,
 };
 
 /// An account and its login secret.
@@ -41,10 +41,7 @@ async fn login(
 ) -> JsonResponse<LoggedIn> {
     let PublicRequest { token: _, body, memory: _memory } = request;
     let LoginRequest { account_id, login_secret } = body?;
-    let login = Login { account_id, login_secret };
-    login.check()?;
-    admit_login(&app, &http)?;
-    Ok(web::Json(app.sealpost.login(login, request_source(&app, &http)).await?))
+    Ok(web::Json(log_in(&app, &http, Login { account_id, login_secret }).await?))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -75,4 +72,5 @@ fn operation() -> Operation {
 
 const DESCRIPTION: &str = "\
 Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An \
-unknown account and a wrong secret get the same response. Limited per client address.";
+unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts together, right ones per account. A \
+right secret is accepted however many wrong ones came before.";

@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody, request_source},
+    request::{Fields, PublicRequest, RequestBody},
     response::JsonResponse,
     state::ApiState,
-    throttle::admit_login,
+    throttle,
 };
 
 /// The account and its recovery code.
@@ -42,9 +42,7 @@ async fn recover(
     let PublicRequest { token: _, body, memory: _memory } = request;
     let RecoverAccountRequest { account_id, recovery_code } = body?;
     let recovery = Recovery { account_id, recovery_code };
-    recovery.check()?;
-    admit_login(&app, &http)?;
-    Ok(web::Json(app.sealpost.recover(recovery, request_source(&app, &http)).await?))
+    Ok(web::Json(throttle::recover(&app, &http, recovery).await?))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -75,4 +73,4 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new \
 recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks \
-and envelopes stay. Limited per client address, together with logins.";
+and envelopes stay. Wrong codes are limited per client address, together with wrong login secrets.";

@@ -35,10 +35,13 @@ async fn rotate_secret(
     http: HttpRequest,
     request: SessionRequest<RotateSecretRequest>,
 ) -> JsonResponse<SecretsReplaced> {
-    throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        let source = request_source(&app, &http);
-        sealpost.rotate_login_secret(session, body.login_secret, source).await
+        let (secret, source) = (body.login_secret, request_source(&app, &http));
+        let verified =
+            throttle::verify_login_secret(&app, &http, session, &secret, "replacing the secrets");
+        verified.await?;
+        throttle::admit_secret_change(&app, session.account_id())?;
+        Ok(sealpost.rotate_login_secret(session, secret, source).await?)
     })
     .await
 }
@@ -64,5 +67,5 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login \
 secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. \
-Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Limited \
-per account.";
+Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Wrong \
+secrets are limited per client address, rotations per account.";

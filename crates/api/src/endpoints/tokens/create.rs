@@ -65,13 +65,13 @@ async fn create(
     http: HttpRequest,
     request: SessionRequest<CreateTokenRequest>,
 ) -> JsonResponse<ApiTokenCreated> {
-    throttle::admit_account(&app, &request).await?;
+    throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
         let source = request_source(&app, &http);
-        sealpost.create_api_token(session, login_secret, create, source).await
+        Ok(sealpost.create_api_token(session, login_secret, create, source).await?)
     })
     .await
 }
@@ -113,7 +113,7 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token allows \
 only the requests of its scopes. Needs the login secret, so a stolen session cannot create tokens. Expires after 90 \
-days by default. At most 50 tokens per account by default. Limited per account.";
+days by default. At most 50 tokens per account by default. Limited per session and account.";
 
 const DAYS_MAX: u32 = 366;
 const DAYS_DEFAULT: u32 = 90;

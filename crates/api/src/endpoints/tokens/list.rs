@@ -18,9 +18,9 @@ async fn list(
     app: web::Data<ApiState>,
     request: SessionRequest<NoMembers>,
 ) -> JsonResponse<ApiTokenList> {
-    throttle::admit_account(&app, &request).await?;
+    throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, NoMembers| {
-        sealpost.api_tokens(session).await
+        Ok(sealpost.api_tokens(session).await?)
     })
     .await
 }
@@ -47,4 +47,4 @@ fn operation() -> Operation {
 
 const DESCRIPTION: &str = "\
 Lists the API tokens of the account that have not expired, oldest first. Their secrets are not shown. `last_used_at` is \
-the start of the hour of the last use. Limited per account.";
+the start of the hour of the last use. Limited per session and account.";

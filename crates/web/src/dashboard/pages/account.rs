@@ -8,7 +8,7 @@ use sealpost_service::{Owner, Scope, SessionView, Truncated};
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::PageResponse,
-    session::SignedInUser,
+    session::{EndingUser, SignedInUser},
     text::{ago, hour},
 };
 
@@ -34,13 +34,15 @@ struct SecretPage<'a> {
     recovery_code: &'a str,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
-    let main = page(&user, None).await?;
+pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
+    let main = page(user, None).await?;
     Ok(PageResponse::ok(user.frame(), TITLE, &main))
 }
 
 /// Ends the session of this browser.
-pub(crate) async fn sign_out(user: SignedInUser, form: Form) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
     let sealpost = &user.app.api.sealpost;
     let logout = async |owner: &Owner<'_>| {
@@ -52,16 +54,17 @@ pub(crate) async fn sign_out(user: SignedInUser, form: Form) -> Result<PageRespo
 
 /// Ends one session, or all sessions of the account.
 pub(crate) async fn end_session(
-    user: SignedInUser,
+    ending: EndingUser,
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
     let name = form.text("session").to_owned();
     if name == EVERY_SESSION {
         let owner = match user.confirm(&request, &form).await? {
             Ok(owner) => owner,
-            Err(rejection) => return reject(&user, &rejection).await,
+            Err(rejection) => return reject(user, &rejection).await,
         };
         owner.end_all_sessions().await.map_err(|error| user.error_response(&error))?;
         return Ok(PageResponse::redirect_to_sign_in(&user.app));
@@ -72,14 +75,15 @@ pub(crate) async fn end_session(
 
 /// Replaces the login secret and the recovery code, and shows the new ones.
 pub(crate) async fn replace_secrets(
-    user: SignedInUser,
+    ending: EndingUser,
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return reject(&user, &rejection).await,
+        Err(rejection) => return reject(user, &rejection).await,
     };
     let secrets = owner.replace_secrets().await.map_err(|error| user.error_response(&error))?;
     let main = SecretPage {

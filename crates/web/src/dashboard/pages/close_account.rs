@@ -1,5 +1,6 @@
 //! The page that closes the account. Closing is permanent, so the user must type the login secret.
 
+use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_domain::{AccountId, Code};
 use sealpost_service::AccountClosed;
@@ -7,7 +8,7 @@ use sealpost_service::AccountClosed;
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::{Frame, PageResponse},
-    session::{SignedInUser, cookie},
+    session::{EndingUser, SignedInUser, cookie},
 };
 
 #[derive(Template)]
@@ -26,20 +27,30 @@ struct ClosedPage {
     closed: AccountClosed,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     let account_id = user.ask(async |owner| Ok(owner.account_id())).await?;
-    Ok(PageResponse::ok(user.frame(), TITLE, &page(&user, account_id, None)))
+    Ok(PageResponse::ok(user.frame(), TITLE, &page(user, account_id, None)))
 }
 
-pub(crate) async fn submit(user: SignedInUser, form: Form) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn submit(
+    ending: EndingUser,
+    request: HttpRequest,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
     let login_secret = form.text("login_secret").to_owned();
+    if let Err(rejection) =
+        user.verify_secret(&request, &login_secret, ATTEMPTED, WRONG_SECRET).await?
+    {
+        return reject(user, &rejection).await;
+    }
     let sealpost = &user.app.api.sealpost;
-    let (account_id, closed) = user
+    let closed = user
         .ask(async |owner| {
             let (session, source) = (owner.session(), owner.source());
-            let closed = sealpost.close_account(session, login_secret, source).await;
-            Ok((owner.account_id(), closed))
+            Ok(sealpost.close_account(session, login_secret, source).await)
         })
         .await?;
     match closed {
@@ -50,13 +61,17 @@ pub(crate) async fn submit(user: SignedInUser, form: Form) -> Result<PageRespons
         }
         Err(error) => match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
-                let rejection = Rejection::field("The login secret is wrong. Nothing was closed.");
-                let main = page(&user, account_id, Some(&rejection.text));
-                Ok(PageResponse::rejected(user.frame(), TITLE, &rejection, &main))
+                reject(user, &Rejection::field(WRONG_SECRET)).await
             }
             _ => Err(PageResponse::service_error(user.site(), &error)),
         },
     }
+}
+
+async fn reject(user: &SignedInUser, rejection: &Rejection) -> Result<PageResponse, PageResponse> {
+    let account_id = user.ask(async |owner| Ok(owner.account_id())).await?;
+    let main = page(user, account_id, Some(&rejection.text));
+    Ok(PageResponse::rejected(user.frame(), TITLE, rejection, &main))
 }
 
 fn page<'a>(
@@ -68,3 +83,5 @@ fn page<'a>(
 }
 
 const TITLE: &str = "Close the account";
+const ATTEMPTED: &str = "closing the account";
+const WRONG_SECRET: &str = "The login secret is wrong. Nothing was closed.";

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_api::{admit_activation, request_source};
+use sealpost_api::{admit_sign_up, request_source};
 use sealpost_service::{Activated, Activation, Login};
 
 use super::activation_of;
@@ -76,7 +76,7 @@ pub(crate) async fn submit(
         Ok(input) => input,
         Err(rejection) => return reject(rejection),
     };
-    if let Err(problem) = admit_activation(&app.api, &request) {
+    if let Err(problem) = admit_sign_up(&app.api, &request, input.invite.as_deref()).await {
         return reject(Rejection::from(&problem));
     }
     match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {

@@ -9,7 +9,7 @@ use super::{identity::load, key_of};
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::PageResponse,
-    session::SignedInUser,
+    session::{EndingUser, SignedInUser},
 };
 
 #[derive(Template)]
@@ -24,33 +24,35 @@ struct RevokePage<'a> {
 }
 
 pub(crate) async fn show(
-    user: SignedInUser,
+    ending: EndingUser,
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
-    let view = load(&user, &key).await?.key;
+    let user = &ending.user;
+    let view = load(user, &key).await?.key;
     if view.standing.status == KeyStatus::Revoked {
         let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
         return Ok(PageResponse::redirect(user.site(), &key));
     }
     let needs_secret = user.needs_secret().await?;
-    Ok(PageResponse::ok(user.frame(), &title(&view), &page(&user, &view, needs_secret, None)))
+    Ok(PageResponse::ok(user.frame(), &title(&view), &page(user, &view, needs_secret, None)))
 }
 
 pub(crate) async fn submit(
-    user: SignedInUser,
+    ending: EndingUser,
     key: web::Path<String>,
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
-    let id = key_of(&user, &key)?;
+    let id = key_of(user, &key)?;
     if form.text("typed") != id.to_string() {
         let rejection = Rejection::field("The typed key does not match. Nothing was revoked.");
-        return reject(&user, &key, &rejection).await;
+        return reject(user, &key, &rejection).await;
     }
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return reject(&user, &key, &rejection).await,
+        Err(rejection) => return reject(user, &key, &rejection).await,
     };
     owner.revoke(&id).await.map_err(|error| user.error_response(&error))?;
     Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{id}")))

@@ -2,8 +2,8 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_api::{admit_login, request_source};
-use sealpost_domain::{Code, Refusal};
+use sealpost_api::{Problem, log_in};
+use sealpost_domain::Code;
 use sealpost_service::Login;
 
 use crate::{
@@ -45,27 +45,21 @@ pub(crate) async fn submit(
         account_id: account_id.clone(),
         login_secret: form.text("login_secret").to_owned(),
     };
-    if let Err(refusal) = login.check() {
-        return reject(rejection_of(&refusal));
-    }
-    if let Err(problem) = admit_login(&app.api, &request) {
-        return reject(Rejection::from(&problem));
-    }
-    match app.api.sealpost.login(login, request_source(&app.api, &request)).await {
+    match log_in(&app.api, &request, login).await {
         Ok(session) => PageResponse::redirect(site, "/dashboard")
             .with_cookie(&cookie::set(&app, session.session_token)),
-        Err(error) => match error.refusal() {
-            Some(refusal) => reject(rejection_of(refusal)),
-            None => PageResponse::service_error(site, &error),
-        },
+        Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
+            PageResponse::service_error(site, &error)
+        }
+        Err(problem) => reject(rejection_of(&problem)),
     }
 }
 
-/// Converts the refusal of a login into text for the page. Replaces the API's text for wrong credentials, because that
+/// Converts the error of a login into text for the page. Replaces the API's text for wrong credentials, because that
 /// text contains names of JSON fields.
-fn rejection_of(refusal: &Refusal) -> Rejection {
-    let rejection = Rejection::from(refusal);
-    if refusal.code() == Code::Unauthorized {
+fn rejection_of(problem: &Problem) -> Rejection {
+    let rejection = Rejection::from(problem);
+    if problem.code() == Code::Unauthorized {
         let text = "The account or the login secret is wrong.".to_owned();
         return Rejection { text, ..rejection };
     }

@@ -10,7 +10,7 @@ use sealpost_service::{ApiTokenCreated, ApiTokenView, CreateApiToken, KeyStandin
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::PageResponse,
-    session::SignedInUser,
+    session::{EndingUser, SignedInUser},
     text::when,
 };
 
@@ -33,8 +33,9 @@ struct TokenPage<'a> {
     created: &'a ApiTokenCreated,
 }
 
-pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
-    let main = page(&user, None).await?;
+pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
+    let main = page(user, None).await?;
     Ok(PageResponse::ok(user.frame(), TITLE, &main))
 }
 
@@ -66,10 +67,11 @@ pub(crate) async fn create(
 }
 
 pub(crate) async fn revoke(
-    user: SignedInUser,
+    ending: EndingUser,
     token: web::Path<String>,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
+    let user = &ending.user;
     user.check(&form)?;
     let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
     user.ask(async move |owner| {
