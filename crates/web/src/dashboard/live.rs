@@ -2,7 +2,9 @@
 //! each account.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    cmp::Reverse,
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,14 +15,15 @@ use tokio::sync::watch;
 pub(crate) struct LiveStreams {
     per_account: usize,
     per_node: usize,
-    accounts: Mutex<HashMap<AccountId, AccountStreams>>,
+    /// The open streams, the oldest first.
+    open: Mutex<Vec<OpenStream>>,
     stopping: watch::Sender<bool>,
 }
 
-/// The open live streams of one account, the oldest first.
-#[derive(Default)]
-struct AccountStreams {
-    open: VecDeque<watch::Sender<bool>>,
+struct OpenStream {
+    account: AccountId,
+    network: Option<IpAddr>,
+    end: watch::Sender<Option<StreamEnd>>,
     /// Locked during a poll, so that only one stream of the account reads the database at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -28,9 +31,8 @@ struct AccountStreams {
 /// An open live stream. When dropped, the stream no longer counts against the limits.
 pub(super) struct LiveStream {
     streams: Arc<LiveStreams>,
-    account: AccountId,
     turn: Arc<tokio::sync::Mutex<()>>,
-    replaced: watch::Receiver<bool>,
+    end: watch::Receiver<Option<StreamEnd>>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -41,13 +43,15 @@ pub(super) enum StreamEnd {
     Replaced,
     /// The server is shutting down.
     NodeStops,
+    /// An account with fewer streams opened a stream, and the node had reached its limit of streams.
+    Yielded,
 }
 
 impl LiveStreams {
     /// Creates the limits. If a limit is 0, no stream can be opened.
     pub(crate) fn new(per_account: usize, per_node: usize) -> Self {
         let (stopping, _) = watch::channel(false);
-        Self { per_account, per_node, accounts: Mutex::default(), stopping }
+        Self { per_account, per_node, open: Mutex::default(), stopping }
     }
 
     /// Returns true if the settings allow live streams.
@@ -61,32 +65,62 @@ impl LiveStreams {
     }
 
     /// Opens a stream. If the account has reached its limit, ends its oldest stream, because the browser of that stream
-    /// may have left unnoticed.
+    /// may have left unnoticed. If the node has reached its limit, ends the oldest stream of the account with the most
+    /// streams. Among equal accounts, those of the client network with the most streams come first.
     ///
-    /// Returns `None` if the node has reached its limit, or is shutting down.
-    pub(super) fn open(self: &Arc<Self>, account: AccountId) -> Option<LiveStream> {
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        let on_node: usize = accounts.values().map(|streams| streams.open.len()).sum();
-        let of_account = accounts.get(&account).map_or(0, |streams| streams.open.len());
-        let is_full = of_account >= self.per_account;
-        if !self.is_on() || *self.stopping.borrow() || (on_node >= self.per_node && !is_full) {
+    /// So an account without a stream always gets one, however many accounts an attacker has. Returns `None` if the
+    /// node has reached its limit and no account has more streams than this one, or if the node is shutting down.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        account: AccountId,
+        client: Option<IpAddr>,
+    ) -> Option<LiveStream> {
+        if !self.is_on() || *self.stopping.borrow() {
             return None;
         }
-        let streams = accounts.entry(account).or_default();
-        if is_full && let Some(oldest) = streams.open.pop_front() {
-            oldest.send_replace(true);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_account = open.iter().filter(|stream| stream.account == account).count();
+        let turn = open.iter().find(|stream| stream.account == account);
+        let turn = turn.map_or_else(Arc::default, |stream| Arc::clone(&stream.turn));
+        if of_account >= self.per_account {
+            let oldest = open.iter().position(|stream| stream.account == account)?;
+            open.remove(oldest).end.send_replace(Some(StreamEnd::Replaced));
+        } else if open.len() >= self.per_node {
+            let yielding = yielding(&open, of_account)?;
+            open.remove(yielding).end.send_replace(Some(StreamEnd::Yielded));
         }
-        let (sender, replaced) = watch::channel(false);
-        streams.open.push_back(sender);
-        let turn = Arc::clone(&streams.turn);
-        drop(accounts);
-        Some(LiveStream {
-            streams: Arc::clone(self),
-            account,
-            turn,
-            replaced,
-            stopping: self.stopping.subscribe(),
-        })
+        let (sender, end) = watch::channel(None);
+        let network = client.map(network_of);
+        open.push(OpenStream { account, network, end: sender, turn: Arc::clone(&turn) });
+        drop(open);
+        let stopping = self.stopping.subscribe();
+        Some(LiveStream { streams: Arc::clone(self), turn, end, stopping })
+    }
+}
+
+/// Returns the index of the stream that ends so that an account with `of_account` streams can open one. Returns `None`
+/// if that account has a stream and no account has more.
+fn yielding(open: &[OpenStream], of_account: usize) -> Option<usize> {
+    let mut by_account = HashMap::<_, usize>::new();
+    let mut by_network = HashMap::<_, usize>::new();
+    for OpenStream { account, network, .. } in open {
+        *by_account.entry(account).or_default() += 1;
+        *by_network.entry(network).or_default() += 1;
+    }
+    let count = |stream: &OpenStream| {
+        let of_account = by_account.get(&stream.account).copied().unwrap_or_default();
+        (of_account, by_network.get(&stream.network).copied())
+    };
+    let all = open.iter().map(count).enumerate();
+    let (index, (most, _)) = all.max_by_key(|(index, count)| (*count, Reverse(*index)))?;
+    (of_account == 0 || of_account < most).then_some(index)
+}
+
+/// Returns the network that counts as one client: an IPv4 address, or an IPv6 /48, which one client may own.
+fn network_of(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 80 << 80).into(),
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -101,7 +135,9 @@ impl LiveStream {
     pub(super) async fn ended(&mut self) -> StreamEnd {
         // An error means that the sender was dropped, which ends the stream too.
         tokio::select! {
-            _ = self.replaced.wait_for(|replaced| *replaced) => StreamEnd::Replaced,
+            end = self.end.wait_for(Option::is_some) => {
+                end.ok().and_then(|end| *end).unwrap_or(StreamEnd::Replaced)
+            }
             _ = self.stopping.wait_for(|stopping| *stopping) => StreamEnd::NodeStops,
         }
     }
@@ -109,13 +145,8 @@ impl LiveStream {
 
 impl Drop for LiveStream {
     fn drop(&mut self) {
-        let mut accounts = self.streams.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(streams) = accounts.get_mut(&self.account) {
-            streams.open.retain(|stream| !self.replaced.same_channel(&stream.subscribe()));
-            if streams.open.is_empty() {
-                accounts.remove(&self.account);
-            }
-        }
+        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|stream| !self.end.same_channel(&stream.end.subscribe()));
     }
 }
 
@@ -129,29 +160,57 @@ mod tests {
         AccountId::new(Timestamp::from_millis(0), [byte; 10])
     }
 
+    fn open(streams: &Arc<LiveStreams>, byte: u8, client: &str) -> Option<LiveStream> {
+        streams.open(account(byte), Some(client.parse().unwrap()))
+    }
+
     #[tokio::test]
-    async fn a_further_stream_of_an_account_ends_the_oldest() {
+    async fn a_further_stream_of_an_account_ends_its_oldest() {
         let streams = Arc::new(LiveStreams::new(2, 3));
-        let mut first = streams.open(account(1)).unwrap();
-        let second = streams.open(account(1)).unwrap();
-        let _other = streams.open(account(2)).unwrap();
-        assert!(streams.open(account(3)).is_none(), "the node has reached its limit");
-        let third = streams.open(account(1)).unwrap();
+        let mut first = streams.open(account(1), None).unwrap();
+        let second = streams.open(account(1), None).unwrap();
+        let _other = streams.open(account(2), None).unwrap();
+        let third = streams.open(account(1), None).unwrap();
         assert_eq!(first.ended().await, StreamEnd::Replaced);
-        drop(first);
-        assert!(streams.open(account(3)).is_none(), "the place of the ended stream is taken");
-        drop(second);
-        assert!(streams.open(account(3)).is_some(), "a dropped stream frees its place");
-        drop(third);
-        assert_eq!(streams.accounts.lock().unwrap().len(), 1, "no account without a stream stays");
+        drop((first, second, third));
+        assert_eq!(streams.open.lock().unwrap().len(), 1, "a dropped stream frees its place");
+    }
+
+    #[tokio::test]
+    async fn an_account_without_a_stream_replaces_one_of_the_busiest_account() {
+        let streams = Arc::new(LiveStreams::new(2, 4));
+        let _single = streams.open(account(1), None).unwrap();
+        let mut oldest = streams.open(account(2), None).unwrap();
+        let _newer = [(); 2].map(|()| streams.open(account(3), None).unwrap());
+        let _pair = streams.open(account(2), None).unwrap();
+        assert_eq!(streams.open.lock().unwrap().len(), 4, "account 3 lost its first stream");
+        let _new = streams.open(account(4), None).unwrap();
+        assert_eq!(oldest.ended().await, StreamEnd::Yielded);
+        assert!(streams.open(account(4), None).is_none(), "no account has more");
+    }
+
+    #[tokio::test]
+    async fn many_accounts_of_one_network_cannot_keep_out_another() {
+        let streams = Arc::new(LiveStreams::new(2, 3));
+        let _owner = open(&streams, 1, "192.0.2.1").unwrap();
+        let mut attackers =
+            [2, 3].map(|byte| open(&streams, byte, &format!("2001:db8:7:{byte}::1")).unwrap());
+        let _other = open(&streams, 4, "192.0.2.4").unwrap();
+        assert_eq!(attackers[0].ended().await, StreamEnd::Yielded);
+        let _last = open(&streams, 5, "192.0.2.5").unwrap();
+        assert_eq!(open_accounts(&streams), [account(3), account(4), account(5)]);
+    }
+
+    fn open_accounts(streams: &LiveStreams) -> Vec<AccountId> {
+        streams.open.lock().unwrap().iter().map(|stream| stream.account).collect()
     }
 
     #[tokio::test]
     async fn a_stopping_node_ends_all_streams() {
         let streams = Arc::new(LiveStreams::new(2, 3));
-        let mut open = streams.open(account(1)).unwrap();
+        let mut open = streams.open(account(1), None).unwrap();
         streams.stop();
         assert_eq!(open.ended().await, StreamEnd::NodeStops);
-        assert!(streams.open(account(1)).is_none());
+        assert!(streams.open(account(1), None).is_none());
     }
 }

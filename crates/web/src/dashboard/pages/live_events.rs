@@ -63,7 +63,7 @@ pub(crate) async fn follow(
     }
     let (account, key) =
         user.ask(async |owner| Ok((owner.account_id(), owner.standing(&id).await?))).await?;
-    let stream = user.app.live.open(account).ok_or_else(|| {
+    let stream = user.app.live.open(account, user.source.address).ok_or_else(|| {
         let text = "The service has its largest number of live logs. Reload the page instead.";
         PageResponse::live_limit(user.site(), StatusCode::SERVICE_UNAVAILABLE, text)
     })?;
@@ -105,6 +105,10 @@ impl Follower {
                         StreamEnd::Replaced => {
                             self.is_over = true;
                             return Some(end_of("Your account follows newer logs instead."));
+                        }
+                        StreamEnd::Yielded => {
+                            self.is_over = true;
+                            return Some(end_of("The service is busy: another account follows a log instead."));
                         }
                     },
                     () = sleep(POLL_PERIOD) => quiet += POLL_PERIOD,
