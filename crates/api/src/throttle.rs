@@ -158,8 +158,10 @@ pub(crate) async fn admit_session<B>(
     let (account, session) = app.sealpost.session_to_limit(request.token.as_deref()).await?;
     let keys = session_and_account(session, account);
     let admitted = app.account_changes.admit(keys, 1, Instant::now());
-    admitted.map_err(|retry_after| Problem::AccountThrottled {
-        per_minute: app.account_changes.per_minute(),
+    let per_minute = app.account_changes.per_minute();
+    admitted.map_err(|retry_after| Problem::SessionThrottled {
+        per_minute,
+        per_account: per_minute.saturating_mul(FULL_SESSIONS_MAX),
         retry_after,
     })
 }

@@ -20,9 +20,9 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The account or its session has reached a limit, for example of test events.
+    /// The account has reached its limit of login secret rotations or test events.
     AccountThrottled {
-        /// Maximum number of these requests per minute.
+        /// Maximum number of these requests per minute for one account.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,
@@ -79,6 +79,15 @@ pub enum Problem {
         error: Error,
         /// The rate limits of the key; `None` if the request did not reach the rate check.
         limits: Option<Box<RateLimit>>,
+    },
+    /// The session, or all sessions of its account together, have reached their limit.
+    SessionThrottled {
+        /// Maximum number of these requests per minute in one session.
+        per_minute: u32,
+        /// Maximum number of these requests per minute in all sessions of one account.
+        per_account: u32,
+        /// The time until the limits admit the request.
+        retry_after: Duration,
     },
     /// The request body is compressed.
     UnsupportedCoding {
@@ -194,7 +203,8 @@ impl Problem {
     pub fn retry_after_s(&self) -> Option<u64> {
         match self {
             Self::AccountThrottled { retry_after, .. }
-            | Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
+            | Self::AddressThrottled { retry_after, .. }
+            | Self::SessionThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
             other => other.refusal().and_then(Refusal::retry_after_s),
         }
     }
@@ -202,7 +212,9 @@ impl Problem {
     /// Returns the name of the limit that refused the request, for the metrics. Returns `None` for other errors.
     pub(crate) fn limit(&self) -> Option<&'static str> {
         match self {
-            Self::AccountThrottled { .. } => return Some("account"),
+            Self::AccountThrottled { .. } | Self::SessionThrottled { .. } => {
+                return Some("account");
+            }
             Self::AddressThrottled { .. } => return Some("address"),
             _ => {}
         }
@@ -220,9 +232,9 @@ impl Problem {
     /// Returns the error code of the API contract.
     pub fn code(&self) -> Code {
         match self {
-            Self::AccountThrottled { .. } | Self::AddressThrottled { .. } => {
-                Code::RateLimitExceeded
-            }
+            Self::AccountThrottled { .. }
+            | Self::AddressThrottled { .. }
+            | Self::SessionThrottled { .. } => Code::RateLimitExceeded,
             Self::BodyTimeout | Self::HeadTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => {
                 Code::RequestTimeout
             }
@@ -259,6 +271,11 @@ impl Problem {
             ),
             Self::AddressThrottled { per_minute, retry_after } => format!(
                 "one client address may do this {per_minute} times a minute; try again in {} s",
+                whole_seconds(*retry_after)
+            ),
+            Self::SessionThrottled { per_minute, per_account, retry_after } => format!(
+                "one session may do this {per_minute} times a minute, and all sessions of an account together \
+                {per_account} times; try again in {} s",
                 whole_seconds(*retry_after)
             ),
             Self::BodyTimeout => "the body did not arrive in time; send the request again".into(),

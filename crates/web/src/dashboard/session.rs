@@ -8,7 +8,7 @@ use std::time::Instant;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
-use sealpost_domain::{Code, RequestSource};
+use sealpost_domain::{Code, RequestSource, TokenHash};
 use sealpost_service::{ConfirmationFault, ConfirmedOwner, Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::OwnedSemaphorePermit;
@@ -31,9 +31,16 @@ pub(super) struct SignedInUser {
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
 /// apply: a stolen session must not keep the owner from ending it. A flood of such requests waits for slots instead.
 pub(super) struct EndingUser {
-    pub(super) user: SignedInUser,
-    /// Kept until the end of the request; `None` below the limit.
-    _slot: Option<OwnedSemaphorePermit>,
+    user: SignedInUser,
+    session: TokenHash,
+}
+
+impl EndingUser {
+    /// Returns the user, and the slot that the request must keep until its end; `None` below the limit. Called when
+    /// the form is read, so that a slow client takes no slot.
+    pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {
+        (&self.user, admit_ending(&self.user.app.api, self.session).await)
+    }
 }
 
 impl SignedInUser {
@@ -175,8 +182,7 @@ impl FromRequest for EndingUser {
         Box::pin(async move {
             let user = SignedInUser::of(&request)?;
             let session = user.ask(async |owner| Ok(*owner.session())).await?;
-            let slot = admit_ending(&user.app.api, session.token_hash()).await;
-            Ok(Self { user, _slot: slot })
+            Ok(Self { user, session: session.token_hash() })
         })
     }
 }

@@ -35,14 +35,14 @@ struct SecretPage<'a> {
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     let main = page(user, None).await?;
     Ok(PageResponse::ok(user.frame(), TITLE, &main))
 }
 
 /// Ends the session of this browser.
 pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let sealpost = &user.app.api.sealpost;
     let logout = async |owner: &Owner<'_>| {
@@ -58,7 +58,7 @@ pub(crate) async fn end_session(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let name = form.text("session").to_owned();
     if name == EVERY_SESSION {
@@ -79,7 +79,7 @@ pub(crate) async fn replace_secrets(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,

@@ -28,7 +28,7 @@ struct ClosedPage {
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     let account_id = user.ask(async |owner| Ok(owner.account_id())).await?;
     Ok(PageResponse::ok(user.frame(), TITLE, &page(user, account_id, None)))
 }
@@ -38,7 +38,7 @@ pub(crate) async fn submit(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let login_secret = form.text("login_secret").to_owned();
     if let Err(rejection) =

@@ -27,7 +27,7 @@ pub(crate) async fn show(
     ending: EndingUser,
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     let view = load(user, &key).await?.key;
     if view.standing.status == KeyStatus::Revoked {
         let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
@@ -43,7 +43,7 @@ pub(crate) async fn submit(
     request: HttpRequest,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let id = key_of(user, &key)?;
     if form.text("typed") != id.to_string() {

@@ -34,7 +34,7 @@ struct TokenPage<'a> {
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     let main = page(user, None).await?;
     Ok(PageResponse::ok(user.frame(), TITLE, &main))
 }
@@ -71,7 +71,7 @@ pub(crate) async fn revoke(
     token: web::Path<String>,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
-    let user = &ending.user;
+    let (user, _slot) = ending.start().await;
     user.check(&form)?;
     let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
     user.ask(async move |owner| {
