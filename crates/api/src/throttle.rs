@@ -28,16 +28,7 @@ use crate::{
     response::Problem,
     state::ApiState,
 };
-pub use counter::Throttle;
-
-/// The session or the account whose requests are counted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SessionOrAccount {
-    /// All sessions of an account together.
-    Account(AccountId),
-    /// One session.
-    Session(TokenHash),
-}
+pub use counter::{SessionOrAccount, Throttle};
 
 /// Logs in through the API or a page. A wrong secret counts against the client address. A right one counts against the
 /// client address and the account together, so that other accounts cannot use up this limit.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use ipnet::IpNet;
+use sealpost_domain::{AccountId, TokenHash};
 
 /// Limits the number of requests of each key in one minute. A key is for example a client address.
 ///
@@ -17,6 +18,15 @@ use ipnet::IpNet;
 pub struct Throttle<Key = IpNet> {
     per_minute: u32,
     minutes: Mutex<Minutes<Key>>,
+}
+
+/// The session or the account whose requests are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionOrAccount {
+    /// All sessions of an account together.
+    Account(AccountId),
+    /// One session.
+    Session(TokenHash),
 }
 
 struct Minutes<Key> {

@@ -85,4 +85,5 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened again. Deletes \
 sessions, webhooks, labels, handles and activity. The response reports the deleted rows, and the data that stays with \
-the reasons. Needs the login secret as well as a session. Nobody can undo this. Wrong secrets are limited per client address.";
+the reasons. Needs the login secret as well as a session. Nobody can undo this. Wrong secrets are \
+limited per client address.";

@@ -72,5 +72,5 @@ fn operation() -> Operation {
 
 const DESCRIPTION: &str = "\
 Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An \
-unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts together, right ones per account. A \
-right secret is accepted however many wrong ones came before.";
+unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts \
+together, right ones per account. A right secret is accepted however many wrong ones came before.";
