@@ -77,12 +77,14 @@ fn the_final_status_of_the_application_is_returned_to_the_sender() {
 #[test]
 fn the_response_body_and_retry_after_are_returned_within_bounds() {
     let url = responding_once(format!(
-        "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nSet-Cookie: no\r\nContent-Length: 50000\r\n\r\n{}",
+        "HTTP/1.1 429 Later\r\nRetry-After: 7\r\nWebhook-Delivery: abort-message\r\n\
+         Set-Cookie: no\r\nContent-Length: 50000\r\n\r\n{}",
         "x".repeat(50_000)
     ));
     let listener = Listener::start(SECRET, &["--forward-to", &url]);
     let response = Signed::with(&[SECRET], 0).post(&listener.url);
     assert_eq!((response.status, response.header("retry-after")), (429, Some("7")));
+    assert_eq!(response.header("webhook-delivery"), Some("abort-message"));
     assert_eq!((response.body.len(), response.header("set-cookie")), (16_384, None));
 }
 

@@ -44,8 +44,8 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Args)]
 pub(crate) struct ListenArgs {
-    /// URL of the application that gets every valid event; its status becomes the response. If omitted, valid events
-    /// are only printed, with the response 204
+    /// URL of the application on this machine that gets every valid event; its status becomes the response. If omitted,
+    /// valid events are only printed, with the response 204
     #[arg(long, value_name = "URL", value_parser = local_url)]
     pub(crate) forward_to: Option<Uri>,
     /// Time in which the application must respond; it should be shorter than the sender's timeout, which is 15 s by

@@ -101,7 +101,6 @@ pub struct Delivery {
     /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
     /// The reason of a failure without a response, such as the error of the TLS library.
-    #[serde(default)]
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u64>,
@@ -125,7 +124,6 @@ pub struct TestedWebhook {
     /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
     pub error: Option<String>,
     /// The reason of a failure without a response, such as the error of the TLS library.
-    #[serde(default)]
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u64,

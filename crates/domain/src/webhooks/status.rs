@@ -41,7 +41,6 @@ pub struct LastFailure {
     )]
     pub error: String,
     /// The reason of the failure; `null` if its class says all.
-    #[serde(default)]
     pub error_detail: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Forwarder {
 pub struct ForwardedResponse {
     /// The status of the response to the sender.
     pub status: StatusCode,
-    /// The `Content-Type` and `Retry-After` headers of the application's response.
+    /// The `Content-Type`, `Retry-After` and `webhook-delivery` headers of the application's response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) body: Bytes,
     /// The reason why the application did not respond; `None` if it responded.
@@ -123,7 +123,7 @@ async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,
 {
-    let headers = [header::CONTENT_TYPE, header::RETRY_AFTER]
+    let headers = [header::CONTENT_TYPE, header::RETRY_AFTER, WEBHOOK_DELIVERY]
         .into_iter()
         .filter_map(|name| response.headers().get(&name).cloned().map(|value| (name, value)))
         .collect();
@@ -155,5 +155,8 @@ fn is_of_connection(name: &HeaderName) -> bool {
     .contains(name)
         || name.as_str() == "keep-alive"
 }
+
+/// With this header, the application ends the retries of an event.
+const WEBHOOK_DELIVERY: HeaderName = HeaderName::from_static("webhook-delivery");
 
 const RESPONSE_BYTES_MAX: usize = 16_384;
