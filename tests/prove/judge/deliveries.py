@@ -92,13 +92,16 @@ def accepted_events_are_not_sent_again(facts, verdict):
     for call in facts.by_name["redeliver"] + facts.by_name["recover"]:
         if call.outcome != "refused":
             asked.setdefault(call.body["webhook_id"], []).append(call)
-    for (path, _), attempts in facts.by_event.items():
+    for (path, event_id), attempts in facts.by_event.items():
         webhook = facts.webhooks.get(path)
         for first, second in zip(attempts, attempts[1:]):
             if not (first.is_success and first.is_prompt) or webhook is None:
                 continue
+            # A request during a lease adds an attempt, also if the attempt of the lease starts after the request.
+            leased = first.began - facts.settings.webhook_lease
             asks = [call for call in asked.get(webhook.id, []) if call.began < second.began and
-                    (call.ended > first.began or call.outcome == "unknown")]
+                    call.body.get("envelope_id", event_id) == event_id and
+                    (call.ended > leased or call.outcome == "unknown")]
             is_excused = bool(asks) or facts.is_disturbed(first.began - 1, second.began)
             verdict.check(is_excused, "a receiver got an event again that it had accepted", first, second)
 
