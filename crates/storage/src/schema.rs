@@ -234,6 +234,8 @@ diesel::table! {
         lease -> Nullable<BigInt>,
         last_failure -> Nullable<Text>,
         failed_at -> Nullable<BigInt>,
+        redeliver_at -> Nullable<BigInt>,
+        recover_at -> Nullable<BigInt>,
     }
 }
 

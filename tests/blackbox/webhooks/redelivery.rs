@@ -9,6 +9,8 @@ use crate::support::{
 
 on_both!(
     an_exhausted_delivery_can_be_redelivered,
+    a_delivery_under_way_can_be_redelivered,
+    a_delivery_under_way_can_be_recovered,
     failed_deliveries_since_a_time_are_counted_and_then_recovered,
     a_410_disables_the_webhook_and_enabling_it_sends_waiting_deliveries,
     a_webhook_is_disabled_after_five_days_of_failures,
@@ -42,6 +44,50 @@ fn an_exhausted_delivery_can_be_redelivered(database: &Database) {
     );
     await_entries(client, &bob, &webhook_id, "succeeded", 2);
     client.open(&bob, &envelope_id).ok();
+}
+
+/// The first request still waits for its response, or its outcome may not be stored yet.
+fn a_delivery_under_way_can_be_redelivered(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| match nth {
+        0 => Reaction::Hang,
+        _ => Reaction::Status(200),
+    });
+    let (alice, bob) = database.busy_pair(client);
+    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let envelope_id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    receiver.await_requests(1);
+    let again = json!({
+        "action": "redeliver", "webhook_id": webhook_id, "envelope_id": envelope_id,
+    });
+    assert_eq!(client.manage(&bob, &again).ok()["outcome"], "pending");
+    receiver.go_on();
+    receiver.await_requests(2);
+    client.manage(&bob, &again).ok();
+    let requests = receiver.await_requests(3);
+    assert!(requests.iter().all(|request| request.id() == envelope_id));
+    let entries = await_entries(client, &bob, &webhook_id, "succeeded", 3);
+    assert!(entries.iter().all(|entry| entry["attempt"] == 1), "{entries:?}");
+}
+
+fn a_delivery_under_way_can_be_recovered(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| match nth {
+        0 => Reaction::Status(500),
+        1 => Reaction::Close,
+        _ => Reaction::Status(200),
+    });
+    let (alice, bob) = database.busy_pair(client);
+    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    client.send(&alice, &bob.key, "x").ok();
+    let first = await_entries(client, &bob, &webhook_id, "failed", 1).remove(0);
+    receiver.await_requests(2);
+    let recover = json!({"action": "recover", "webhook_id": webhook_id, "since": first["at"]});
+    client.manage(&bob, &recover).ok();
+    receiver.await_requests(3);
+    await_entries(client, &bob, &webhook_id, "succeeded", 1);
 }
 
 fn failed_deliveries_since_a_time_are_counted_and_then_recovered(database: &Database) {

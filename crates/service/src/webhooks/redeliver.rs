@@ -94,7 +94,8 @@ impl Core {
         let mut count = 0;
         while left > 0 {
             let limit = left.min(self.settings.rows_per_write);
-            let make_due = |tx: &mut dyn Tx| tx.expedite_deliveries(id, now, limit);
+            let make_due =
+                |tx: &mut dyn Tx| tx.expedite_deliveries(id, self.kept_since(now), now, limit);
             let changed = self.store.write(Durability::Durable, make_due)?;
             count += changed;
             if changed < u64::from(limit) {
@@ -117,9 +118,9 @@ impl Core {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let Ok(event_id) = envelope_id.parse() else {
-                return Ok(Err(Refusal::EnvelopeNotFound));
-            };
+            let event_id = envelope_id.parse().ok();
+            let kept = event_id.filter(|id: &EventId| id.timestamp() >= self.kept_since(now));
+            let Some(event_id) = kept else { return Ok(Err(Refusal::EnvelopeNotFound)) };
             let id = DeliveryId { event_id, webhook_id: webhook.id };
             Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
         });
@@ -132,16 +133,28 @@ impl Core {
     }
 
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
-    /// of rows, so that sends do not wait for the whole request.
+    /// of rows, so that sends do not wait for the whole request. A delivery with an attempt under way is due again if
+    /// this attempt fails.
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
+        let failed = |limit| FailureRange {
+            since: query.since,
+            until: query.until.unwrap_or(now),
+            oldest: self.kept_since(now),
+            limit,
+            counted_only: query.dry_run,
+        };
         let mut left = self.settings.recovered_max;
         // Counting changes no rows, so one transaction counts all deliveries.
         let portion = if query.dry_run { left } else { self.settings.rows_per_write };
+        if !query.dry_run {
+            // Comes first, because the portions make deliveries due, which are then leased.
+            self.recover_leased(key, query, &failed(portion), now)?;
+        }
         let (mut matched, mut recovered) = (0, 0);
         loop {
             let limit = left.min(portion);
-            let next = self.recover_portion(key, query, now, limit)?;
+            let next = self.recover_portion(key, query, &failed(limit), now)?;
             matched += next.matched;
             recovered += next.recovered;
             left -= limit;
@@ -151,25 +164,37 @@ impl Core {
         }
     }
 
-    fn recover_portion(
+    fn recover_leased(
         &self,
         key: &ApiKeyId,
         query: &Recover,
+        failed: &FailureRange,
         now: Timestamp,
-        limit: u32,
-    ) -> Result<Recovered, Error> {
-        let failed = FailureRange {
-            since: query.since,
-            until: query.until.unwrap_or(now),
-            limit,
-            counted_only: query.dry_run,
-        };
+    ) -> Result<(), Error> {
+        let (_, lease_end) = self.dispatch.lease();
         let done = self.store.write(Durability::Durable, |tx| {
             let webhook = match find_enabled(tx, key, &query.webhook_id)? {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let done = tx.recover_deliveries(&webhook.id, &failed, now)?;
+            tx.recover_leased(&webhook.id, failed, now, lease_end).map(Ok)
+        });
+        Ok(done??)
+    }
+
+    fn recover_portion(
+        &self,
+        key: &ApiKeyId,
+        query: &Recover,
+        failed: &FailureRange,
+        now: Timestamp,
+    ) -> Result<Recovered, Error> {
+        let done = self.store.write(Durability::Durable, |tx| {
+            let webhook = match find_enabled(tx, key, &query.webhook_id)? {
+                Ok(webhook) => webhook,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let done = tx.recover_deliveries(&webhook.id, failed, now)?;
             Ok(Ok(Recovered {
                 webhook_id: webhook.id,
                 matched: done.matched,

@@ -22,7 +22,7 @@ use crate::{
     },
     rows::{
         attempt::FinishedAttempt,
-        delivery::{DeliveryKey, DeliveryLease, SucceededDelivery},
+        delivery::{DeliveryKey, DeliveryLease, FailedDelivery, SucceededDelivery},
         webhook::HealthRow,
     },
     schema::webhooks as w,
@@ -46,7 +46,7 @@ pub(crate) fn record(
     throttle: &SuccessThrottle,
 ) -> Result<Recorded, Fault> {
     let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
-    let UpdatedQueue { leased, announced } = update_queue(conn, &attempts)?;
+    let UpdatedQueue { leased, announced, exhausted } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
         attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
     if attempts.is_empty() {
@@ -56,8 +56,6 @@ pub(crate) fn record(
     statements::log_attempts(conn, &attempts)?;
     let (relevant, successes) = throttle.filter(&attempts);
     let disabled = update_health(conn, &relevant, failing_max)?;
-    let exhausted = attempts.iter().filter(|attempt| attempt.is_exhausted());
-    let exhausted: Vec<_> = exhausted.map(|attempt| attempt.lease.key.clone()).collect();
     if let Some(last) = attempts.last() {
         let now = Timestamp::from_millis(last.at);
         bounces::announce(conn, &announced, now)?;
@@ -69,9 +67,11 @@ pub(crate) fn record(
 struct UpdatedQueue {
     /// The leases that were still valid when the outcomes were recorded. Other outcomes are ignored.
     leased: HashSet<DeliveryLease>,
-    /// Ids of events that were delivered to one webhook and still have deliveries to other webhooks. The outcome
-    /// `announced` is recorded for these events. An event bounces (counts as undeliverable) only without this outcome.
+    /// Ids of events that were delivered and still have deliveries. The outcome `announced` is recorded for these
+    /// events. An event bounces (counts as undeliverable) only without this outcome.
     announced: Vec<String>,
+    /// Deliveries without further attempts, because their last attempt failed.
+    exhausted: Vec<DeliveryKey>,
 }
 
 fn update_queue(
@@ -80,19 +80,25 @@ fn update_queue(
 ) -> Result<UpdatedQueue, Fault> {
     let (succeeded, failed): (Vec<_>, Vec<_>) =
         attempts.iter().partition(|attempt| attempt.failure.is_none());
-    let (mut leased, mut announced) = (HashSet::with_capacity(attempts.len()), Vec::new());
+    let (mut announced, mut exhausted) = (Vec::new(), Vec::new());
+    let mut leased = HashSet::with_capacity(attempts.len());
     if !succeeded.is_empty() {
-        for SucceededDelivery { lease, has_others } in
-            statements::remove_succeeded(conn, &succeeded)?
-        {
-            announced.extend(has_others.then(|| lease.key.event_id.clone()));
+        let mut recorded = statements::remove_succeeded(conn, &succeeded)?;
+        if recorded.len() < succeeded.len() {
+            recorded.extend(statements::restart_succeeded(conn, &succeeded)?);
+        }
+        for SucceededDelivery { lease, is_left } in recorded {
+            announced.extend(is_left.then(|| lease.key.event_id.clone()));
             leased.insert(lease);
         }
     }
     if !failed.is_empty() {
-        leased.extend(statements::record_failed(conn, &failed)?);
+        for FailedDelivery { lease, is_exhausted } in statements::record_failed(conn, &failed)? {
+            exhausted.extend(is_exhausted.then(|| lease.key.clone()));
+            leased.insert(lease);
+        }
     }
-    Ok(UpdatedQueue { leased, announced })
+    Ok(UpdatedQueue { leased, announced, exhausted })
 }
 
 /// Updates the health of webhooks. Locks their rows in the order of ids, so that two nodes cannot deadlock. Returns the

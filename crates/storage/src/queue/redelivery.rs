@@ -1,8 +1,9 @@
 //! Makes deliveries due again: expedites pending deliveries, redelivers single events, and recovers failed deliveries.
 
 use diesel::{
-    dsl::{exists, not},
+    dsl::{Concat, GtEq, case_when, exists, not},
     prelude::*,
+    sql_types::Integer,
 };
 use sealpost_domain::{
     ApiKeyId, DeliveryId, Timestamp, WebhookId,
@@ -32,7 +33,7 @@ impl DeliveryRepo for Transaction {
             .select(d::event_id);
         self.run(|conn| {
             let events = waiting.load::<String>(conn)?;
-            wake(conn, id, &events, now)
+            make_due(conn, id, &events, now)
         })
     }
 
@@ -56,16 +57,16 @@ impl DeliveryRepo for Transaction {
                 d::attempts.eq(0),
                 d::due_at.eq(now.as_millis()),
             );
-            let added = on_backend!(conn, c => {
-                diesel::insert_into(d::table).values(fresh).on_conflict_do_nothing().execute(c)
+            // If the delivery exists, the update changes nothing and locks its row. Otherwise an attempt that succeeds
+            // at the same time could delete the row before it is due again.
+            let key = (d::event_id, d::webhook_id);
+            on_backend!(conn, c => {
+                let insert = diesel::insert_into(d::table).values(fresh).on_conflict(key);
+                insert.do_update().set(d::webhook_id.eq(&webhook_id)).execute(c)
             })?;
             let events = [event_id];
-            if added == 1 {
-                announce_if_delivered(conn, &events, &webhook_id)?;
-            } else {
-                revive(conn, &id.webhook_id, &events, now)?;
-                wake(conn, &id.webhook_id, &events, now)?;
-            }
+            announce_if_delivered(conn, &events, &webhook_id)?;
+            make_due(conn, &id.webhook_id, &events, now)?;
             Ok(true)
         })
     }
@@ -89,18 +90,14 @@ impl DeliveryRepo for Transaction {
             let limit = columns::number(failed.limit, "limit")?;
             let more = events.len() > limit;
             events.truncate(limit);
-            let recovered = if failed.counted_only {
-                0
-            } else {
-                revive(conn, id, &events, now)? + wake(conn, id, &events, now)?
-            };
+            let recovered = if failed.counted_only { 0 } else { make_due(conn, id, &events, now)? };
             let matched = columns::number(events.len(), "number of deliveries")?;
             Ok(RecoverySummary { matched, recovered, more })
         })
     }
 }
 
-/// Called for an event that gets a new delivery. If a webhook has already received the event, records the outcome
+/// Called for an event that may get a new delivery. If a webhook has already received the event, records the outcome
 /// `announced`, so that a failure of the new delivery cannot bounce the envelope.
 ///
 /// Does nothing if the event has deliveries to other webhooks, because then an earlier success is already recorded.
@@ -139,20 +136,31 @@ fn wake(
     columns::number(woken, "number of deliveries")
 }
 
-/// Makes exhausted deliveries (all attempts failed) due now, and restarts their retry schedule. Returns their number.
-fn revive(
+/// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first
+/// attempt.
+///
+/// The attempt of a leased delivery may be under way. Its outcome must not end the delivery, so the time of the request
+/// is stored with the lease. The delivery becomes due when the lease ends.
+fn make_due(
     conn: &mut AnyConnection,
     id: &WebhookId,
     events: &[String],
     now: Timestamp,
 ) -> Result<u64, Fault> {
-    let revived = on_backend!(conn, c => {
-        let exhausted = d::table
+    let (is_leased, at) = (d::lease.is_not_null(), Some(now.as_millis()));
+    let changed = on_backend!(conn, c => {
+        let not_due = d::table
             .filter(d::webhook_id.eq(id.to_string()))
             .filter(d::event_id.eq_any(events))
-            .filter(d::due_at.is_null());
-        let restarted = (d::attempts.eq(0), d::due_at.eq(Some(now.as_millis())));
-        diesel::update(exhausted).set(restarted).execute(c)
+            // The condition is written with NOT, so that SQLite uses the primary key instead of the index on due times.
+            .filter(is_leased.or(d::due_at.is_null()).or(not(d::due_at.le(now.as_millis()))));
+        let due = (
+            d::attempts.eq(case_when::<_, _, Integer>(d::due_at.is_null(), 0).otherwise(d::attempts)),
+            d::due_at.eq(case_when(is_leased, d::due_at).otherwise(at)),
+            d::redeliver_at.eq(at),
+            d::recover_at.eq(at),
+        );
+        diesel::update(not_due).set(due).execute(c)
     })?;
-    columns::number(revived, "number of deliveries")
+    columns::number(changed, "number of deliveries")
 }

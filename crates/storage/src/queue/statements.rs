@@ -14,7 +14,8 @@ use crate::{
     rows::{
         attempt::FinishedAttempt,
         delivery::{
-            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, SucceededDelivery,
+            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, FailedDelivery,
+            SucceededDelivery,
         },
         event::EventRow,
         waiting::WaitingRow,
@@ -31,26 +32,32 @@ on_either! {
     fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` due deliveries of each given webhook.
     fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
-    /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist.
+    /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears requests to
+    /// redeliver or recover, because the attempt under the new lease starts after them.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not.
     fn delete(keys: &[DeliveryKey]) -> ();
     /// Postpones (parks) deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
-    /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries.
+    /// Deletes succeeded deliveries with an unchanged lease, and returns the deleted deliveries. Skips deliveries with a
+    /// request to redeliver.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
+    /// Starts succeeded deliveries with an unchanged lease again, if they have a request to redeliver. Returns these
+    /// deliveries.
+    fn restart_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failed attempts of deliveries with an unchanged lease. Ends the leases of these deliveries, and
-    /// returns the ended leases.
-    fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
+    /// returns the deliveries. A delivery with a request to redeliver or recover is due at the time of the request.
+    fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<FailedDelivery>;
     /// Appends attempts to the attempt log, in the given order.
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
     /// Updates the health of webhooks. Their rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
-    /// Ends those of the given leases that are still stored, and sets the due time of their deliveries.
+    /// Ends those of the given leases that are still stored, and sets the due time of their deliveries. A delivery with
+    /// a request to redeliver or recover is due at the time of the request, if that is earlier.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts the events that are not stored yet, and returns their ids.
     fn insert_events(rows: &[EventRow]) -> Vec<String>;
-    /// Inserts the deliveries of new events.
+    /// Inserts deliveries. Skips deliveries that already exist.
     fn insert_deliveries(rows: &[DeliveryRow]) -> ();
     /// Inserts `outcome` for the envelopes without a recorded outcome, and returns the ids of these envelopes.
     fn insert_outcomes(

@@ -23,7 +23,7 @@ pub(crate) struct FinishedAttempt {
     /// Beginning of the response's body. Without a response, the reason of the failure: a column of its own would make
     /// the row of every success longer.
     pub(crate) excerpt: Option<String>,
-    /// Due time of the next attempt in milliseconds; `None` if no attempt follows.
+    /// Due time of the next attempt in milliseconds; `None` if the schedule has no further attempt.
     pub(crate) due_at: Option<i64>,
     /// True if the receiver responded with status 410 (Gone).
     pub(crate) is_gone: bool,
@@ -62,11 +62,6 @@ impl FinishedAttempt {
     /// Returns the reason of a failure without a response.
     pub(crate) fn error_detail(&self) -> Option<&str> {
         self.excerpt.as_deref().filter(|_| self.status_code.is_none())
-    }
-
-    /// Returns whether the attempt failed and no attempt follows.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.failure.is_some() && self.due_at.is_none()
     }
 }
 

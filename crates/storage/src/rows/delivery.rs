@@ -93,12 +93,20 @@ impl DeliveryLease {
     }
 }
 
-/// A delivery that was deleted after a successful attempt.
+/// A delivery whose attempt succeeded.
 #[derive(Debug)]
 pub(crate) struct SucceededDelivery {
     pub(crate) lease: DeliveryLease,
-    /// True if the event still has deliveries to other webhooks.
-    pub(crate) has_others: bool,
+    /// True if the event still has deliveries: to other webhooks, or this delivery again.
+    pub(crate) is_left: bool,
+}
+
+/// A delivery whose attempt failed.
+#[derive(Debug)]
+pub(crate) struct FailedDelivery {
+    pub(crate) lease: DeliveryLease,
+    /// True if no attempt follows.
+    pub(crate) is_exhausted: bool,
 }
 
 /// A claimed delivery with its webhook and its envelope. The webhook or the envelope is `None` if it was deleted. The

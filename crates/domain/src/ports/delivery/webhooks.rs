@@ -96,7 +96,7 @@ pub trait DeliveryRepo {
     /// Makes the delivery of one event to one webhook due at `now`:
     /// - If the delivery waits for its next attempt, its number of attempts stays.
     /// - If its last attempt failed, it starts again with the first attempt.
-    /// - If it is leased, it does not change.
+    /// - If it is leased, an attempt may be under way. It becomes due when the lease ends, whatever the outcome is.
     /// - If it does not exist, it is created.
     ///
     /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
@@ -109,7 +109,17 @@ pub trait DeliveryRepo {
     ) -> Result<bool, StoreError>;
 
     /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
-    /// deliveries by the time of their newest failure.
+    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased.
+    /// Makes leased deliveries due at `now` if the attempts under way fail. `failed` selects the deliveries by the time
+    /// of their newest failure. Leases that end after `lease_end` are skipped.
+    fn recover_leased(
+        &mut self,
+        id: &WebhookId,
+        failed: &FailureRange,
+        now: Timestamp,
+        lease_end: Timestamp,
+    ) -> Result<(), StoreError>;
+
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,

@@ -7,5 +7,5 @@ mod outcomes;
 pub(super) use self::{
     claims::{delete, due_of, expedite, lease, oldest_due, park, release, targets_above},
     events::{insert_deliveries, insert_events, insert_outcomes, insert_waiting},
-    outcomes::{log_attempts, record_failed, remove_succeeded, set_health},
+    outcomes::{log_attempts, record_failed, remove_succeeded, restart_succeeded, set_health},
 };

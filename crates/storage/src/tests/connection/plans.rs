@@ -62,6 +62,7 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     queue::delete(conn, &[])?;
     queue::park(conn, &[], now)?;
     queue::remove_succeeded(conn, &[])?;
+    queue::restart_succeeded(conn, &[])?;
     queue::record_failed(conn, &[])?;
     queue::log_attempts(conn, &[])?;
     queue::set_health(conn, &[])?;

@@ -22,6 +22,7 @@ on_both!(
     an_envelope_with_a_success_does_not_bounce,
     an_opened_envelope_does_not_bounce,
     an_envelope_sent_again_after_its_success_does_not_bounce,
+    an_envelope_sent_again_during_its_last_attempt_bounces_only_after_the_next_failure,
     a_bounced_envelope_does_not_bounce_again,
     a_lost_lease_bounces_nothing,
     an_envelope_without_subscribed_sender_gives_no_event,
@@ -148,6 +149,23 @@ fn an_envelope_sent_again_after_its_success_does_not_bounce(db: &Fixture) {
     redeliver(db, held[0].event.id(), pair.to[0].id, &pair.recipient);
     end(db, &claim(db, 2)[0], EXHAUSTED);
     assert_eq!(bounces(db), []);
+}
+
+fn an_envelope_sent_again_during_its_last_attempt_bounces_only_after_the_next_failure(
+    db: &Fixture,
+) {
+    let pair = Pair::new(db, 1);
+    let ((failing, failed), (_, succeeded)) = (pair.send(db), pair.send(db));
+    for held in [&failed[0], &succeeded[0]] {
+        redeliver(db, held.event.id(), held.target.webhook_id, &pair.recipient);
+    }
+    end(db, &failed[0], EXHAUSTED);
+    end(db, &succeeded[0], Outcome::Succeeded);
+    assert!(bounces(db).is_empty());
+    for held in claim(db, 2) {
+        end(db, &held, EXHAUSTED);
+    }
+    assert_eq!(bounces(db), [bounce(&failing, "exhausted")], "the other was delivered before");
 }
 
 fn a_bounced_envelope_does_not_bounce_again(db: &Fixture) {

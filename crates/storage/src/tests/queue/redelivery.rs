@@ -1,15 +1,22 @@
 //! Tests repeated deliveries: of a single event, and of all deliveries that failed in a period.
 
+use std::thread;
+
+use diesel::RunQueryDsl as _;
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
-    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary},
+    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary, Tx},
 };
 
 use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, result_of};
 
 on_both!(
     waiting_exhausted_and_succeeded_deliveries_are_sent_again,
-    a_leased_delivery_is_not_changed,
+    a_delivery_under_way_is_sent_again_whatever_its_outcome_is,
+    a_410_parks_a_delivery_that_was_to_be_sent_again,
+    a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease,
+    a_concurrent_success_does_not_end_a_requested_delivery,
+    a_failed_delivery_under_way_is_recovered_if_it_fails_again,
     only_a_stored_envelope_of_this_key_is_sent_again,
     deliveries_failed_in_a_period_are_due_again,
     a_recovery_is_bounded_and_can_be_counted_first,
@@ -56,14 +63,92 @@ fn waiting_exhausted_and_succeeded_deliveries_are_sent_again(db: &Fixture) {
     assert_eq!(due(db, 5000, 3), expected);
 }
 
-fn a_leased_delivery_is_not_changed(db: &Fixture) {
+/// The request takes effect after the attempt under way, as if it had arrived after the outcome. The log has the attempt.
+fn a_delivery_under_way_is_sent_again_whatever_its_outcome_is(db: &Fixture) {
+    let exhausted = Outcome::Exhausted(AttemptFailure::Tls);
+    let outcomes = [(Outcome::Succeeded, 0), (retry(90_000), 1), (exhausted, 0)];
+    for (nth, (outcome, attempts)) in (1..).zip(outcomes) {
+        let to = db.register(&db.activate().id);
+        let sent = db.send(&to, 1);
+        let held = db.claim(&claim_of(4500, 10, LeaseToken(nth * 10))).unwrap();
+        assert!(redeliver(db, &to, &sent[0]) && redeliver(db, &to, &sent[0]), "twice");
+        assert!(due(db, 5400, nth * 10 + 1).is_empty(), "the lease has not ended");
+        record(db, &held[0], 5450, outcome);
+        assert_eq!(db.count("attempts"), nth * 2 - 1, "{outcome:?}");
+        let again = db.claim(&claim_of(5450, 10, LeaseToken(nth * 10 + 2))).unwrap();
+        let found: Vec<_> = again.iter().map(|it| (it.id(), it.attempts)).collect();
+        assert_eq!(found, [(sent[0].id(), attempts)], "{outcome:?}");
+        record(db, &again[0], 5500, Outcome::Succeeded);
+        assert_eq!(db.count("deliveries"), 0, "one attempt follows both requests");
+    }
+}
+
+fn a_410_parks_a_delivery_that_was_to_be_sent_again(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 1);
     let held = db.claim(&claim_of(4500, 10, LeaseToken(1))).unwrap();
     assert!(redeliver(db, &to, &sent[0]));
-    assert!(due(db, 5400, 2).is_empty());
-    record(db, &held[0], 5450, Outcome::Succeeded);
-    assert_eq!(db.count("deliveries"), 0);
+    record(db, &held[0], 5450, Outcome::Gone);
+    assert!(due(db, 5450, 2).is_empty(), "the webhook is disabled");
+    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    let woken = db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(6000), 10));
+    assert_eq!(woken.unwrap(), 1);
+    assert_eq!(due(db, 6000, 3), [(sent[0].id(), 0)]);
+}
+
+fn a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    let lost = db.claim(&claim_of(4500, 10, LeaseToken(1))).unwrap();
+    assert!(redeliver(db, &to, &sent[0]));
+    let next = db.claim(&claim_of(5500, 10, LeaseToken(2))).unwrap();
+    record(db, &lost[0], 5600, Outcome::Succeeded);
+    assert_eq!(db.count("deliveries"), 1, "another node has the lease");
+    assert!(redeliver(db, &to, &sent[0]));
+    db.release(&[(next[0].id(), next[0].lease)], at(90_000)).unwrap();
+    let next = db.claim(&claim_of(5600, 10, LeaseToken(3))).unwrap();
+    assert_eq!(next.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [sent[0].id()]);
+    record(db, &next[0], 5700, Outcome::Succeeded);
+    assert_eq!(db.count("deliveries"), 0, "the attempt started after both requests");
+}
+
+/// A success deletes the row of the delivery. A request at the same time stores it again.
+fn a_concurrent_success_does_not_end_a_requested_delivery(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    db.claim(&claim_of(4500, 10, LeaseToken(1))).unwrap();
+    let mut success = db.transaction(Durable).unwrap();
+    db.let_stand(&mut success);
+    success
+        .run(|conn| Ok(diesel::delete(crate::schema::deliveries::table).execute(conn)?))
+        .unwrap();
+    thread::scope(|scope| {
+        let request = scope.spawn(|| redeliver(db, &to, &sent[0]));
+        db.await_waiting();
+        Box::new(success).commit().unwrap();
+        assert!(request.join().unwrap());
+    });
+    assert_eq!(due(db, 5000, 2), [(sent[0].id(), 0)]);
+}
+
+fn a_failed_delivery_under_way_is_recovered_if_it_fails_again(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 4);
+    for held in db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap() {
+        record(db, &held, if held.id() == sent[3].id() { 1200 } else { 1100 }, retry(4500));
+    }
+    let held = db.claim(&claim_of(4500, 10, LeaseToken(2))).unwrap();
+    let recover =
+        |tx: &mut dyn Tx| tx.recover_leased(&to.id, &within(1100, 1100), at(5000), at(5500));
+    db.store().write(Durable, recover).unwrap();
+    let exhausted = Outcome::Exhausted(AttemptFailure::Tls);
+    let outcomes = [exhausted, retry(90_000), Outcome::Succeeded, retry(90_000)];
+    for (sent, outcome) in sent.iter().zip(outcomes) {
+        let held = held.iter().find(|held| held.id() == sent.id()).unwrap();
+        record(db, held, 5400, outcome);
+    }
+    assert_eq!(due(db, 5400, 3), [(sent[0].id(), 0), (sent[1].id(), 2)]);
+    assert_eq!(db.count("deliveries"), 3, "one succeeded");
 }
 
 fn only_a_stored_envelope_of_this_key_is_sent_again(db: &Fixture) {
@@ -89,7 +174,13 @@ fn recover(db: &Fixture, to: &Webhook, failed: &FailureRange) -> (u64, u64, bool
 }
 
 fn within(since: i64, until: i64) -> FailureRange {
-    FailureRange { since: at(since), until: at(until), limit: 100, counted_only: false }
+    FailureRange {
+        since: at(since),
+        until: at(until),
+        oldest: at(0),
+        limit: 100,
+        counted_only: false,
+    }
 }
 
 fn deliveries_failed_in_a_period_are_due_again(db: &Fixture) {

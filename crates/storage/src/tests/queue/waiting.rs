@@ -35,6 +35,7 @@ on_both!(
     a_delivery_stored_beside_a_deletion_waits,
     a_skip_includes_the_backlog_of_a_deleted_webhook,
     a_redelivered_envelope_does_not_wait_and_can_bounce,
+    a_transfer_skips_an_envelope_with_a_delivery,
     concurrent_transfers_deliver_each_envelope_once,
 );
 
@@ -300,6 +301,22 @@ fn a_redelivered_envelope_does_not_wait_and_can_bounce(db: &Fixture) {
     let exhausted = Outcome::Exhausted(AttemptFailure::Dns);
     db.record_outcomes(&[result_of(&held[0], 60, exhausted)], FAILING_MAX).unwrap();
     assert_eq!(db.count("envelope_outcomes WHERE outcome = 'bounced'"), 1);
+}
+
+/// A request to redeliver may store the delivery of an envelope while another transaction lets the envelope wait again.
+fn a_transfer_skips_an_envelope_with_a_delivery(db: &Fixture) {
+    let key = db.activate().id;
+    let sent = send(db, &key, 2);
+    let to = db.register(&key);
+    let id = DeliveryId { event_id: sent[0].into(), webhook_id: to.id };
+    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(40))).unwrap());
+    db.execute(&format!(
+        "INSERT INTO waiting_envelopes (envelope_id, recipient) VALUES ('{}', '{key}')",
+        sent[0]
+    ))
+    .unwrap();
+    assert_eq!(transfer(db, 9), [2]);
+    assert_eq!(due(db), each(&to, &sent));
 }
 
 fn concurrent_transfers_deliver_each_envelope_once(db: &Fixture) {

@@ -127,7 +127,8 @@ pub(in crate::queue::statements) fn lease(
 static LEASE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH leased AS (
-             UPDATE deliveries AS d SET lease = ?, due_at = ?
+             UPDATE deliveries AS d SET lease = ?, due_at = ?,
+                 redeliver_at = NULL, recover_at = NULL
              FROM unnest(?, ?) AS n (webhook_id, envelope_id)
              WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              RETURNING d.envelope_id, d.webhook_id, d.attempts
@@ -190,7 +191,7 @@ pub(in crate::queue::statements) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries AS d SET lease = NULL, due_at = ?
+        "UPDATE deliveries AS d SET lease = NULL, due_at = least(d.recover_at, ?)
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.lease = n.lease",

@@ -32,7 +32,9 @@ pub(in crate::queue::statements) fn insert_deliveries(
     conn: &mut PgConnection,
     rows: &[DeliveryRow],
 ) -> Result<(), Fault> {
-    static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<DeliveryRow>);
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<DeliveryRow>() + " ON CONFLICT (envelope_id, webhook_id) DO NOTHING"
+    });
     DeliveryRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::{
     },
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
-        delivery::{DeliveryKey, DeliveryLease, SucceededDelivery},
+        delivery::{DeliveryKey, DeliveryLease, FailedDelivery, SucceededDelivery},
         webhook::HealthRow,
     },
 };
@@ -32,7 +32,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             AND d.lease = n.lease
+             AND d.lease = n.lease AND d.redeliver_at IS NULL
          RETURNING d.webhook_id, d.envelope_id, n.lease, EXISTS (
              SELECT FROM deliveries AS o
              WHERE o.envelope_id = d.envelope_id AND o.webhook_id <> d.webhook_id
@@ -42,25 +42,47 @@ pub(in crate::queue::statements) fn remove_succeeded(
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
     .load::<Removed>(conn)?;
-    let succeeded = |(webhook_id, event_id, held, has_others): Removed| SucceededDelivery {
+    let succeeded = |(webhook_id, event_id, held, is_left): Removed| SucceededDelivery {
         lease: lease((webhook_id, event_id, held)),
-        has_others,
+        is_left,
     };
     Ok(removed.into_iter().map(succeeded).collect())
+}
+
+pub(in crate::queue::statements) fn restart_succeeded(
+    conn: &mut PgConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<SucceededDelivery>, Fault> {
+    let restarted = Statement::<_, (Text, Text, BigInt)>::query(
+        "UPDATE deliveries AS d SET lease = NULL, attempts = 0, due_at = d.redeliver_at,
+             last_failure = NULL, failed_at = NULL
+         FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
+         WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
+             AND d.lease = n.lease AND d.redeliver_at IS NOT NULL
+         RETURNING d.webhook_id, d.envelope_id, n.lease",
+    )
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
+    .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
+    .load(conn)?;
+    let succeeded = |row| SucceededDelivery { lease: lease(row), is_left: true };
+    Ok(restarted.into_iter().map(succeeded).collect())
 }
 
 pub(in crate::queue::statements) fn record_failed(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<DeliveryLease>, Fault> {
-    let recorded = Statement::<_, (Text, Text, BigInt)>::query(
-        "UPDATE deliveries AS d SET lease = NULL, attempts = n.attempts, due_at = n.due_at,
+) -> Result<Vec<FailedDelivery>, Fault> {
+    let recorded = Statement::<_, (Text, Text, BigInt, Bool)>::query(
+        "UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
+             attempts = CASE WHEN n.due_at IS NULL AND d.recover_at IS NOT NULL THEN 0
+                 ELSE n.attempts END,
              last_failure = n.failure, failed_at = n.at
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.lease = n.lease
-         RETURNING d.webhook_id, d.envelope_id, n.lease",
+         RETURNING d.webhook_id, d.envelope_id, n.lease, d.due_at IS NULL",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
@@ -69,8 +91,12 @@ pub(in crate::queue::statements) fn record_failed(
     .bind_array::<Nullable<BigInt>, _>(attempts.iter().map(|attempt| attempt.due_at))
     .bind_array::<Nullable<Text>, _>(attempts.iter().map(|attempt| attempt.failure))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.at))
-    .load(conn)?;
-    Ok(recorded.into_iter().map(lease).collect())
+    .load::<(String, String, i64, bool)>(conn)?;
+    let failed = |(webhook_id, event_id, held, is_exhausted)| FailedDelivery {
+        lease: lease((webhook_id, event_id, held)),
+        is_exhausted,
+    };
+    Ok(recorded.into_iter().map(failed).collect())
 }
 
 pub(in crate::queue::statements) fn log_attempts(

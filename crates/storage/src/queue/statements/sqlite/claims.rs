@@ -101,7 +101,8 @@ pub(in crate::queue::statements) fn lease(
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
         let attempts = Statement::<_, Integer>::query(
-            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?
+            "UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
+             WHERE webhook_id = ? AND envelope_id = ?
              RETURNING attempts",
         )
         .bind::<BigInt, _>(claim.lease.0)
@@ -160,10 +161,16 @@ pub(in crate::queue::statements) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for DeliveryLease { key, lease } in leases {
-        let unchanged = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
-        diesel::update(unchanged)
-            .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
-            .execute(conn)?;
+        Statement::command(
+            "UPDATE deliveries SET lease = NULL, due_at = min(ifnull(recover_at, ?), ?)
+             WHERE envelope_id = ? AND webhook_id = ? AND lease = ?",
+        )
+        .bind::<BigInt, _>(due_at.as_millis())
+        .bind::<BigInt, _>(due_at.as_millis())
+        .bind::<Text, _>(&key.event_id)
+        .bind::<Text, _>(&key.webhook_id)
+        .bind::<BigInt, _>(lease)
+        .execute(conn)?;
     }
     Ok(())
 }

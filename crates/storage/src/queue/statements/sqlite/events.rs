@@ -30,7 +30,8 @@ pub(in crate::queue::statements) fn insert_deliveries(
     rows: &[DeliveryRow],
 ) -> Result<(), Fault> {
     for row in rows {
-        diesel::insert_into(deliveries::table).values(row).execute(conn)?;
+        let insert = diesel::insert_into(deliveries::table).values(row);
+        insert.on_conflict_do_nothing().execute(conn)?;
     }
     Ok(())
 }

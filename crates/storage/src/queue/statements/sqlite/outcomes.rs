@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use diesel::{
     SqliteConnection,
     prelude::*,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{BigInt, Bool, Integer, Nullable, Text},
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     },
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
-        delivery::{DeliveryLease, SucceededDelivery},
+        delivery::{DeliveryLease, FailedDelivery, SucceededDelivery},
         webhook::HealthRow,
     },
     schema::{attempts as a, deliveries as d},
@@ -29,8 +29,9 @@ pub(in crate::queue::statements) fn remove_succeeded(
     let mut removed = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
-        let has_others = Statement::<_, Bool>::query(
+        let is_left = Statement::<_, Bool>::query(
             "DELETE FROM deliveries WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
+                 AND redeliver_at IS NULL
              RETURNING EXISTS (
                  SELECT 1 FROM deliveries AS o
                  WHERE o.envelope_id = deliveries.envelope_id
@@ -43,29 +44,62 @@ pub(in crate::queue::statements) fn remove_succeeded(
         .get_result(conn)
         .optional()?;
         let lease = attempt.lease.clone();
-        removed.extend(has_others.map(|has_others| SucceededDelivery { lease, has_others }));
+        removed.extend(is_left.map(|is_left| SucceededDelivery { lease, is_left }));
     }
     Ok(removed)
+}
+
+pub(in crate::queue::statements) fn restart_succeeded(
+    conn: &mut SqliteConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<SucceededDelivery>, Fault> {
+    let mut restarted = Vec::new();
+    for FinishedAttempt { lease: DeliveryLease { key, lease }, .. } in attempts {
+        let requested = d::table
+            .find((&key.event_id, &key.webhook_id))
+            .filter(d::lease.eq(lease))
+            .filter(d::redeliver_at.is_not_null());
+        let again = (
+            d::lease.eq(None::<i64>),
+            d::attempts.eq(0),
+            d::due_at.eq(d::redeliver_at),
+            d::last_failure.eq(None::<String>),
+            d::failed_at.eq(None::<i64>),
+        );
+        if diesel::update(requested).set(again).execute(conn)? == 1 {
+            let lease = DeliveryLease { key: key.clone(), lease: *lease };
+            restarted.push(SucceededDelivery { lease, is_left: true });
+        }
+    }
+    Ok(restarted)
 }
 
 pub(in crate::queue::statements) fn record_failed(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<DeliveryLease>, Fault> {
+) -> Result<Vec<FailedDelivery>, Fault> {
     let mut recorded = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
-        let leased = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
-        let outcome = (
-            d::lease.eq(None::<i64>),
-            d::attempts.eq(attempt.attempts),
-            d::due_at.eq(attempt.due_at),
-            d::last_failure.eq(attempt.failure),
-            d::failed_at.eq(Some(attempt.at)),
-        );
-        if diesel::update(leased).set(outcome).execute(conn)? == 1 {
-            recorded.push(attempt.lease.clone());
-        }
+        let is_exhausted = Statement::<_, Bool>::query(
+            "UPDATE deliveries SET lease = NULL, due_at = coalesce(recover_at, ?),
+                 attempts = CASE WHEN ? IS NULL AND recover_at IS NOT NULL THEN 0 ELSE ? END,
+                 last_failure = ?, failed_at = ?
+             WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
+             RETURNING due_at IS NULL",
+        )
+        .bind::<Nullable<BigInt>, _>(attempt.due_at)
+        .bind::<Nullable<BigInt>, _>(attempt.due_at)
+        .bind::<Integer, _>(attempt.attempts)
+        .bind::<Nullable<Text>, _>(attempt.failure)
+        .bind::<BigInt, _>(attempt.at)
+        .bind::<Text, _>(&key.event_id)
+        .bind::<Text, _>(&key.webhook_id)
+        .bind::<BigInt, _>(lease)
+        .get_result(conn)
+        .optional()?;
+        let lease = attempt.lease.clone();
+        recorded.extend(is_exhausted.map(|is_exhausted| FailedDelivery { lease, is_exhausted }));
     }
     Ok(recorded)
 }
