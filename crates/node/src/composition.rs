@@ -165,6 +165,7 @@ impl Shared {
         let mut dispatcher = DispatcherSettings {
             policy: address_policy(settings),
             events: settings.service.events,
+            retention: settings.service.retention,
             ..dispatcher.clone()
         };
         if let Some(file) = extra_roots {

@@ -96,7 +96,15 @@ fn claim() -> Claim {
     let now = NOW.plus(Duration::from_hours(24 * 365));
     let limit = usize::try_from(CLAIMED).unwrap_or(usize::MAX);
     let lease_until = now.plus(Duration::from_secs(90));
-    Claim { now, limit, per_target_max: limit, full: vec![], lease: LeaseToken(9), lease_until }
+    Claim {
+        now,
+        oldest: Timestamp::from_millis(0),
+        limit,
+        per_target_max: limit,
+        full: vec![],
+        lease: LeaseToken(9),
+        lease_until,
+    }
 }
 
 /// Creates the input of batches: the API keys that send and receive, and the number of envelopes sent so far.

@@ -50,6 +50,8 @@ pub struct Settings {
     pub claim_per_target_max: usize,
     /// Time after which a webhook is disabled if all its attempts have failed during this time.
     pub failing_max: Duration,
+    /// Time after which events expire. Expired events are not sent.
+    pub retention: Duration,
     /// Time for requests in flight to finish after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
     /// The rules for the URLs and IP addresses that webhooks may use.
@@ -137,6 +139,7 @@ impl Default for Settings {
             claim_max: 256,
             claim_per_target_max: 64,
             failing_max: Duration::from_hours(5 * 24),
+            retention: Duration::from_hours(30 * 24),
             drain: Duration::from_secs(20),
             policy: AddressPolicy::default(),
             events: EventsVersion::default(),

@@ -19,6 +19,7 @@ on_both!(
     the_first_webhook_receives_waiting_envelopes,
     a_skip_ends_the_waiting,
     undelivered_envelopes_of_a_deleted_webhook_reach_the_next,
+    an_expired_envelope_does_not_wait,
     every_waiting_envelope_arrives_after_kills,
 );
 

@@ -159,8 +159,8 @@ impl From<&WebhookArgs> for WebhookSettings {
             per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node later sets `policy.dev` and `events`, and adds certificates to `extra_roots`. `policy` already
-            // contains the denied networks of `--webhook-deny`. The other fields below have no flag, and keep their
+            // The node later sets `policy.dev`, `events` and `retention`, and adds certificates to `extra_roots`. `policy`
+            // already contains the denied networks of `--webhook-deny`. The other fields below have no flag, and keep their
             // defaults.
             worker_threads: defaults.worker_threads,
             probe_pause: defaults.probe_pause,
@@ -168,6 +168,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             claim_max: defaults.claim_max,
             claim_per_target_max: defaults.claim_per_target_max,
             failing_max: defaults.failing_max,
+            retention: defaults.retention,
             drain: defaults.drain,
             policy: defaults.policy,
             events: defaults.events,

@@ -32,6 +32,12 @@ macro_rules! typed_id {
                 Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
             }
 
+            /// Returns the time at which the id was created.
+            pub fn timestamp(&self) -> Timestamp {
+                let millis = i64::try_from(self.0.as_u128() >> 80).unwrap_or(i64::MAX);
+                Timestamp::from_millis(millis)
+            }
+
             /// Creates an id from the 128 bits that [`Self::as_bytes`] returns.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(Uuid::from_bytes(bytes))

@@ -119,9 +119,14 @@ pub trait HousekeepingRepo {
     /// Stores events that inform the correspondents of changed keys. The correspondents of a key are the keys that sent
     /// to this key or received from it. Finds the correspondents in the stored envelopes, which are read newest first.
     ///
-    /// Each call reads up to `limit` envelopes, and returns `true` if envelopes are left to read. At most
-    /// `informed_max` correspondents of a changed key get an event, and each of them gets one event.
-    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError>;
+    /// Each call reads up to `limit` envelopes, down to those sealed at `oldest`. Returns `true` if envelopes are left to
+    /// read. At most `informed_max` correspondents of a changed key get an event, and each of them gets one event.
+    fn inform_correspondents(
+        &mut self,
+        oldest: Timestamp,
+        informed_max: u32,
+        limit: u32,
+    ) -> Result<bool, StoreError>;
 
     /// Deletes channels that ended before `before` and have no envelopes left. A channel ends `life` after its start.
     fn purge_channels(

@@ -3,7 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{EnvelopeId, IdFault, OwnEventId};
+use crate::{EnvelopeId, IdFault, OwnEventId, Timestamp};
 
 /// Identifies an event. The database and the API use the same text form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +21,14 @@ impl EventId {
     /// Returns whether this is the id of an `envelope.received` event.
     pub const fn is_envelope(&self) -> bool {
         matches!(self, Self::Envelope(_))
+    }
+
+    /// Returns the time of the event.
+    pub fn timestamp(&self) -> Timestamp {
+        match self {
+            Self::Envelope(id) => id.timestamp(),
+            Self::Own(id) => id.timestamp(),
+        }
     }
 }
 

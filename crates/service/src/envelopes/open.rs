@@ -78,8 +78,7 @@ fn find_envelope(
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
     let envelope = &addressed.envelope;
-    // An envelope older than the retention has expired, even if housekeeping has not deleted it yet.
-    if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
+    if envelope.meta.timestamp < core.kept_since(admitted.limits.now) {
         return Ok(Err(Refusal::EnvelopeNotFound));
     }
     let channel = match channel_of(envelope) {

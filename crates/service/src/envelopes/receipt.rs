@@ -39,8 +39,7 @@ fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt,
     let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
     let mut lookup = core.store.lookup()?;
     let sent = lookup.find_sent(&id, sender)?;
-    // An envelope older than the retention has expired, even if housekeeping has not deleted it yet.
-    let oldest = core.clock.now().minus(core.settings.retention);
+    let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
     let policy = lookup.find_policy(&sent.recipient)?.unwrap_or_default();
     let view = policy.receipts.view(&sent.facts);

@@ -11,7 +11,7 @@ use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("partitions", retention, |tx, it, _| {
@@ -43,9 +43,11 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
             tx.purge_deleted_webhooks(it.now, limit)
         }),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
-        task("identity_rotations", NOT_KEPT, |tx, _, limit| {
+        task("identity_rotations", retention, |tx, it, limit| {
             let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
-            let has_more = tx.inform_correspondents(INFORMED_MAX, envelopes)?;
+            // The task deletes no envelope, so it needs no protection from a wrong clock.
+            let oldest = it.clock.minus(it.now.since(it.before));
+            let has_more = tx.inform_correspondents(oldest, INFORMED_MAX, envelopes)?;
             Ok(if has_more { limit.into() } else { 0 })
         }),
         task("channels", retention, |tx, it, limit| {

@@ -29,7 +29,8 @@ fn transfer_all(core: &Core, stop: &StopSignal) -> Result<(), StoreError> {
     loop {
         let (mut after, mut total) = (None, 0);
         while let Some(done) = core.store.write(Durability::Relaxed, |tx| {
-            tx.transfer_waiting(after.as_ref(), core.clock.now(), limit)
+            let now = core.clock.now();
+            tx.transfer_waiting(after.as_ref(), core.kept_since(now), now, limit)
         })? {
             after = Some(done.api_key_id);
             total += done.transferred;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    ActivityKind, ApiKeyId, KeyStatus, Refusal, RequestSource,
+    ActivityKind, ApiKeyId, EnvelopeId, KeyStatus, Refusal, RequestSource,
     ports::{Durability, FactsQuery, KeyFacts},
 };
 
@@ -104,7 +104,10 @@ impl Owner<'_> {
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, require_active)?;
-                let id = envelope_id.parse().map_err(|_malformed| Refusal::EnvelopeNotFound)?;
+                let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
+                if id.timestamp() < core.kept_since(core.clock.now()) {
+                    return Err(Refusal::EnvelopeNotFound.into());
+                }
                 let sender = core.store.lookup()?.find_sender(&id, &key)?;
                 let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
                 let block = vec![sender.to_string()];

@@ -100,8 +100,8 @@ impl Owner<'_> {
     /// Returns a page of the event log of a key.
     pub async fn events(&self, key: &ApiKeyId, query: ListEvents) -> Result<EventLogPage, Error> {
         let key = *key;
-        self.read(move |core, lookup, account, _now| {
-            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let start = match (query.cursor, query.before, query.state) {
                 (Some(cursor), ..) => Some(cursor),
                 (None, None, _) => None,
@@ -118,7 +118,7 @@ impl Owner<'_> {
             let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
             let mut found = Vec::new();
             for webhook in all.iter().filter(is_listed) {
-                found.extend(entries_of(&mut *lookup, webhook, &query)?);
+                found.extend(entries_of(&mut *lookup, webhook, core.kept_since(now), &query)?);
             }
             found.sort_by_key(|(position, _)| std::cmp::Reverse(position.sort_key()));
             let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
@@ -142,11 +142,12 @@ impl Owner<'_> {
     /// attempt to deliver it is stored.
     pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
         let key = *key;
-        self.read(move |core, lookup, account, _now| {
-            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = core.store.lookup()?.list_webhooks(&key)?;
             let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
-            let event = lookup.find_event(&key, &event_id)?;
+            let is_kept = event_id.timestamp() >= core.kept_since(now);
+            let event = if is_kept { lookup.find_event(&key, &event_id)? } else { None };
             let pending = match &event {
                 Some(event) => lookup.pending_at_event(&ids, event)?,
                 None => Vec::new(),
@@ -188,6 +189,7 @@ impl Owner<'_> {
 fn entries_of(
     lookup: &mut dyn Lookup,
     webhook: &Webhook,
+    oldest: Timestamp,
     query: &ListEvents,
 ) -> Result<Vec<(EventLogCursor, EventLogEntry)>, Error> {
     let limit = query.limit.saturating_add(1);
@@ -197,7 +199,7 @@ fn entries_of(
                 Some(EventLogCursor::Event(id)) => Some(id),
                 _ => None,
             };
-            let pending = lookup.pending_deliveries(&webhook.id, below, limit)?.into_iter();
+            let pending = lookup.pending_deliveries(&webhook.id, oldest, below, limit)?.into_iter();
             let entry = |pending: PendingDelivery| {
                 let position = EventLogCursor::Event(pending.event_id);
                 (position, EventLogEntry::pending(webhook, pending))

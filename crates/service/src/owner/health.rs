@@ -56,7 +56,7 @@ impl Owner<'_> {
     pub async fn webhooks(&self, key: &ApiKeyId) -> Result<Vec<WebhookReport>, Error> {
         let key = *key;
         self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = core.store.lookup()?.list_webhooks(&key)?;
             let report = |webhook| report(lookup, WebhookView::from(webhook), now);
             Ok(webhooks.into_iter().map(report).collect::<Result<_, _>>()?)
@@ -68,7 +68,7 @@ impl Owner<'_> {
     pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
         self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, 0)?.ok_or(NO_KEY)?;
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = core.store.lookup()?.list_webhooks(&key)?.into_iter();
             let found = webhooks.map(WebhookView::from).find(|it| Ok(it.webhook_id) == webhook);
             Ok(report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?)

@@ -24,7 +24,12 @@ impl Owner<'_> {
     /// envelopes of each key.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
         self.read(|core, lookup, account, now| {
-            let keys = lookup.keys_of(&account, KEYS_MAX + 1, LISTED_WAITING_MAX + 1)?;
+            let keys = lookup.keys_of(
+                &account,
+                KEYS_MAX + 1,
+                core.kept_since(now),
+                LISTED_WAITING_MAX + 1,
+            )?;
             let keys = keys.into_iter().map(|key| standing_of(core, key, LISTED_WAITING_MAX, now));
             Ok(Truncated::of(keys.collect::<Result<Vec<_>, _>>()?.into_iter(), KEYS_MAX))
         })
@@ -36,7 +41,8 @@ impl Owner<'_> {
         let id = *id;
         self.read(move |core, lookup, account, now| {
             let max = core.settings.waiting_counted_max;
-            let key = lookup.key_of(&account, &id, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            let oldest = core.kept_since(now);
+            let key = lookup.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
             Ok(standing_of(core, key, max, now)?)
         })
         .await
@@ -47,7 +53,8 @@ impl Owner<'_> {
         let id = *id;
         self.read(move |core, lookup, account, now| {
             let max = core.settings.waiting_counted_max;
-            let key = lookup.key_of(&account, &id, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            let oldest = core.kept_since(now);
+            let key = lookup.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
             let month = key.usage.month.start;
             let standing = standing_of(core, key, max, now)?;
             let first = first_day(now);
@@ -57,7 +64,7 @@ impl Owner<'_> {
                 standing,
                 days: every_day(first, &counted),
                 policy: core.store.lookup()?.find_policy(&id)?.unwrap_or_default().into(),
-                pending: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
+                pending: PendingCount(lookup.count_pending(&id, oldest, PENDING_MAX + 1)?),
             })
         })
         .await

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use sealpost_domain::{
-    Circuits, Clock,
+    Circuits, Clock, Timestamp,
     ports::{Dispatch, Store, StoreError, TargetGuard},
 };
 use sealpost_wallet::Keyring;
@@ -80,6 +80,12 @@ impl Core {
     /// Returns true if the disk has too little free space for sends and activations.
     pub(crate) fn is_short_of_space(&self) -> Result<bool, StoreError> {
         self.store.is_short_of_space(self.settings.min_free_bytes)
+    }
+
+    /// Returns the time from which envelopes and events are kept. Earlier ones have expired, even if housekeeping has not
+    /// deleted them yet.
+    pub(crate) fn kept_since(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.settings.retention)
     }
 
     /// Returns the current compliance circuits, the sets of checks of all jurisdictions.

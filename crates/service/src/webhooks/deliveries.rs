@@ -75,13 +75,15 @@ impl Core {
     ) -> Result<DeliveriesPage, Error> {
         let mut lookup = self.store.lookup()?;
         let webhook = find(&mut *lookup, key, &query.webhook_id)??;
-        Ok(read_page(&mut *lookup, &webhook, query)??)
+        let oldest = self.kept_since(self.clock.now());
+        Ok(read_page(&mut *lookup, &webhook, oldest, query)??)
     }
 }
 
 fn read_page(
     lookup: &mut dyn Lookup,
     of: &Webhook,
+    oldest: Timestamp,
     query: &Deliveries,
 ) -> Result<Result<DeliveriesPage, Refusal>, StoreError> {
     let Deliveries { state, limit, cursor, .. } = query;
@@ -89,7 +91,7 @@ fn read_page(
         let problem = CursorFault.to_string();
         return Ok(Err(Refusal::InvalidField { field: "cursor", problem }));
     }
-    let mut entries = read_entries(lookup, of, query)?;
+    let mut entries = read_entries(lookup, of, oldest, query)?;
     let is_last = entries.len() <= usize::try_from(*limit).unwrap_or(usize::MAX);
     if !is_last {
         entries.pop();
@@ -106,6 +108,7 @@ fn read_page(
 fn read_entries(
     lookup: &mut dyn Lookup,
     of: &Webhook,
+    oldest: Timestamp,
     query: &Deliveries,
 ) -> Result<Vec<(Below, DeliveryView)>, StoreError> {
     let below = query.cursor.map(|cursor| cursor.below);
@@ -118,7 +121,7 @@ fn read_entries(
             Some(Below::Event(id)) => Some(id),
             _ => None,
         };
-        let pending = lookup.pending_deliveries(&of.id, below, wanted)?;
+        let pending = lookup.pending_deliveries(&of.id, oldest, below, wanted)?;
         let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, of.status));
         entries.extend(pending.into_iter().map(entry));
     }

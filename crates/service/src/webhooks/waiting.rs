@@ -44,6 +44,7 @@ impl Core {
         key: &ApiKeyId,
     ) -> Result<WaitingCount, StoreError> {
         let max = self.settings.waiting_counted_max;
-        Ok(WaitingCount::of(lookup.count_waiting(key, max.saturating_add(1))?, max))
+        let oldest = self.kept_since(self.clock.now());
+        Ok(WaitingCount::of(lookup.count_waiting(key, oldest, max.saturating_add(1))?, max))
     }
 }

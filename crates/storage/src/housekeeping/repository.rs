@@ -96,8 +96,13 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError> {
-        self.run(|conn| rotations::inform(conn, informed_max.into(), limit.into()))
+    fn inform_correspondents(
+        &mut self,
+        oldest: Timestamp,
+        informed_max: u32,
+        limit: u32,
+    ) -> Result<bool, StoreError> {
+        self.run(|conn| rotations::inform(conn, oldest, informed_max.into(), limit.into()))
     }
 
     fn purge_channels(

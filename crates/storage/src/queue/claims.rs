@@ -29,8 +29,8 @@ use crate::{
 
 /// Leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled webhooks a later due time
-/// (parks them), because otherwise the next claim would select the same deliveries again.
+/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled webhooks and deliveries of expired
+/// events a later due time (parks them), because otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -65,7 +65,7 @@ fn lease(
         match row.read(claim, &stored) {
             Ok(Claimed::Ready(delivery)) => ready.push(delivery),
             Ok(Claimed::Orphan) => orphans.push(key),
-            Ok(Claimed::Disabled) => parked.push(key),
+            Ok(Claimed::Disabled | Claimed::Expired) => parked.push(key),
             Err(fault) => {
                 // The delivery is parked (gets a later due time), so that the other deliveries are sent. A newer
                 // version of the server may be able to read the delivery.
@@ -184,6 +184,8 @@ fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<Strin
 enum Claimed {
     /// The webhook is disabled, so the delivery is parked (gets a later due time).
     Disabled,
+    /// The event has expired, so the delivery is parked until housekeeping deletes it.
+    Expired,
     /// The webhook or the event no longer exists, so the delivery is deleted.
     Orphan,
     Ready(LeasedDelivery),
@@ -200,6 +202,9 @@ impl ClaimedRow {
         let Some(event) = events::read(&self.event_id, self.envelope, handle, stored)? else {
             return Ok(Claimed::Orphan);
         };
+        if event.id().timestamp() < claim.oldest {
+            return Ok(Claimed::Expired);
+        }
         if status != WebhookStatus::Enabled.as_str() {
             return Ok(Claimed::Disabled);
         }

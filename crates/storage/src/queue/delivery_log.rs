@@ -13,12 +13,13 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
+    housekeeping::partitions::first_id,
     query::any_of::any_of,
     rows::columns,
     schema::{attempts as a, deliveries as d},
 };
 
-/// Returns pending deliveries of a webhook, newest event first.
+/// Returns pending deliveries of a webhook for events from `oldest` on, newest event first.
 ///
 /// Compares ids without the prefixes `env_` and `evt_`, because the rest of an id begins with the time. Joins events
 /// only to the deliveries that are returned. To find these deliveries, SQLite reads an index, and PostgreSQL reads all
@@ -26,11 +27,13 @@ use crate::{
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,
+    oldest: Timestamp,
     below: Option<&EventId>,
     limit: u32,
 ) -> Result<Vec<PendingDelivery>, Fault> {
     let newest = sql_query(NEWEST_PENDING)
         .bind::<Text, _>(id.to_string())
+        .bind::<Text, _>(first_id(oldest))
         .bind::<Nullable<Text>, _>(below.map(EventId::to_string))
         .bind::<BigInt, _>(i64::from(limit));
     newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
@@ -42,8 +45,9 @@ const NEWEST_PENDING: &str = "
     FROM (
         SELECT envelope_id, webhook_id FROM deliveries
         WHERE webhook_id = $1 AND due_at IS NOT NULL
-            AND ($2 IS NULL OR substr(envelope_id, 5) < substr($2, 5))
-        ORDER BY substr(envelope_id, 5) DESC LIMIT $3
+            AND substr(envelope_id, 5) >= substr($2, 5)
+            AND ($3 IS NULL OR substr(envelope_id, 5) < substr($3, 5))
+        ORDER BY substr(envelope_id, 5) DESC LIMIT $4
     ) AS newest
     JOIN deliveries AS d
         ON d.envelope_id = newest.envelope_id AND d.webhook_id = newest.webhook_id

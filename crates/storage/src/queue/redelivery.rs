@@ -12,6 +12,8 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    housekeeping::partitions::first_id,
+    query::any_of::any_of,
     queue::{bounces, events, receipts, waiting},
     rows::columns,
     schema::deliveries as d,
@@ -21,11 +23,13 @@ impl DeliveryRepo for Transaction {
     fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
+        oldest: Timestamp,
         now: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
         let waiting = d::table
             .filter(d::webhook_id.eq(id.to_string()))
+            .filter(is_kept(oldest))
             .filter(d::due_at.gt(now.as_millis()))
             .filter(d::lease.is_null())
             .order(d::due_at)
@@ -71,6 +75,36 @@ impl DeliveryRepo for Transaction {
         })
     }
 
+    fn recover_leased(
+        &mut self,
+        id: &WebhookId,
+        failed: &FailureRange,
+        now: Timestamp,
+        lease_end: Timestamp,
+    ) -> Result<(), StoreError> {
+        // The leases that end first are the oldest, so their attempts are under way. The bounds keep the query from
+        // reading the whole backlog: the due time of a leased delivery is the end of its lease.
+        let leased = d::table
+            .filter(d::webhook_id.eq(id.to_string()))
+            .filter(d::due_at.between(now.as_millis(), lease_end.as_millis()))
+            .filter(d::failed_at.between(failed.since.as_millis(), failed.until.as_millis()))
+            .filter(is_kept(failed.oldest))
+            .filter(d::lease.is_not_null())
+            .order(d::due_at)
+            .limit(failed.limit.into())
+            .select(d::event_id);
+        self.run(|conn| {
+            let events = leased.load::<String>(conn)?;
+            let leased = d::table
+                .filter(d::webhook_id.eq(id.to_string()))
+                .filter(any_of(d::event_id, &events))
+                .filter(d::lease.is_not_null());
+            let request = d::recover_at.eq(Some(now.as_millis()));
+            on_backend!(conn, c => diesel::update(leased).set(request).execute(c))?;
+            Ok(())
+        })
+    }
+
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
@@ -80,6 +114,7 @@ impl DeliveryRepo for Transaction {
         let found = d::table
             .filter(d::webhook_id.eq(id.to_string()))
             .filter(d::failed_at.between(failed.since.as_millis(), failed.until.as_millis()))
+            .filter(is_kept(failed.oldest))
             .filter(d::lease.is_null())
             .filter(d::due_at.is_null().or(d::due_at.gt(now.as_millis())))
             .order(d::failed_at)
@@ -117,23 +152,10 @@ fn announce_if_delivered(
     }
 }
 
-/// Makes pending deliveries due now, if they are not leased and have a later due time. Returns their number.
-fn wake(
-    conn: &mut AnyConnection,
-    id: &WebhookId,
-    events: &[String],
-    now: Timestamp,
-) -> Result<u64, Fault> {
-    let woken = on_backend!(conn, c => {
-        let waiting = d::table
-            .filter(d::webhook_id.eq(id.to_string()))
-            .filter(d::event_id.eq_any(events))
-            .filter(d::lease.is_null())
-            // The condition is written with NOT, so that SQLite uses the primary key instead of the index on due times.
-            .filter(not(d::due_at.le(now.as_millis())));
-        diesel::update(waiting).set(d::due_at.eq(Some(now.as_millis()))).execute(c)
-    })?;
-    columns::number(woken, "number of deliveries")
+/// Returns the condition that a delivery is not of an expired envelope. The ids of other events sort after those of
+/// envelopes. The concatenation keeps databases from reading the primary key instead of the index of the webhook.
+fn is_kept(oldest: Timestamp) -> GtEq<Concat<d::event_id, &'static str>, String> {
+    d::event_id.concat("").ge(first_id(oldest))
 }
 
 /// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first

@@ -12,6 +12,7 @@ use sealpost_domain::{EnvelopeId, IdentityRotation, RotationReason, Timestamp};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
+    housekeeping::partitions::first_id,
     queue::events,
     rows::columns,
     schema::{envelopes as e, identity_rotations as r, webhooks as w},
@@ -34,10 +35,12 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
 }
 
 /// Reads the next `limit` envelopes of the current pass, and stores events for the correspondents found in these
-/// envelopes. A change informs at most `informed_max` keys. Starts a pass if none is running. After the last envelope,
-/// deletes the rows of the changes that the pass has processed. Returns true if envelopes or changes are left.
+/// envelopes. A change informs at most `informed_max` keys. Starts a pass if none is running. After the last envelope
+/// from `oldest` on, deletes the rows of the changes that the pass has processed. Returns true if envelopes or changes
+/// are left.
 pub(crate) fn inform(
     conn: &mut AnyConnection,
+    oldest: Timestamp,
     informed_max: i64,
     limit: i64,
 ) -> Result<bool, Fault> {
@@ -52,7 +55,8 @@ pub(crate) fn inform(
     let Some(read_to) = changes.iter().find_map(|change| change.read_to.clone()) else {
         return finish(conn);
     };
-    let page = e::table.filter(e::id.lt(read_to)).order(e::id.desc()).limit(limit);
+    let kept = e::table.filter(e::id.lt(read_to)).filter(e::id.ge(first_id(oldest)));
+    let page = kept.order(e::id.desc()).limit(limit);
     let page = page.select((e::id, e::sender, e::recipient));
     let page = on_backend!(conn, c => page.load::<(String, String, String)>(c))?;
     for change in &changes {

@@ -6,7 +6,11 @@ use std::{
     slice,
 };
 
-use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope,
     ports::{StoreError, WaitingLookup},
@@ -16,6 +20,7 @@ use crate::{
     connection::{
         AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
     },
+    housekeeping::partitions::first_id,
     query::any_of::any_of,
     queue::statements,
     rows::{columns, waiting::WaitingRow},
@@ -31,8 +36,9 @@ macro_rules! look_up_on {
                 limit: u32,
             ) -> Result<u64, StoreError> {
                 let key = recipient.to_string();
+                oldest: Timestamp,
                 self.run(|conn| {
-                    let counts = count(conn, slice::from_ref(&key), limit)?;
+                    let counts = count(conn, slice::from_ref(&key), oldest, limit)?;
                     Ok(counts.get(&key).copied().unwrap_or_default())
                 })
             }
@@ -105,8 +111,8 @@ pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) ->
     Ok(())
 }
 
-/// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that are
-/// skipped, because no later webhook gets them.
+/// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that no later
+/// webhook gets: those that are skipped, and those that were sealed before `oldest`.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],
@@ -114,12 +120,17 @@ pub(crate) fn count(
 ) -> Result<HashMap<String, u64>, Fault> {
     let counted = sql::<BigInt>(
         "(SELECT count(*) FROM (SELECT 1 FROM waiting_envelopes AS e
-             WHERE e.recipient = api_keys.id AND e.envelope_id > coalesce(
+             WHERE e.recipient = api_keys.id AND e.envelope_id >= ",
+    )
+    .bind::<Text, _>(first_id(oldest))
+    .sql(
+        " AND e.envelope_id > coalesce(
                  (SELECT s.until FROM waiting_skips AS s WHERE s.api_key_id = api_keys.id), '')
              LIMIT ",
     )
     .bind::<BigInt, _>(i64::from(limit))
     .sql(") AS counted)");
+    oldest: Timestamp,
     let keys = k::table.filter(any_of(k::id, keys)).select((k::id, counted));
     let counts = on_backend!(conn, c => keys.load::<(String, i64)>(c))?;
     let counts = counts.into_iter();

@@ -17,6 +17,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    housekeeping::partitions::first_id,
     query::{any_of::any_of, statement::Statement},
     queue::{bounces, statements, waiting},
     rows::{columns, delivery::DeliveryRow},
@@ -34,13 +35,15 @@ impl WaitingRepo for Transaction {
     fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
+        oldest: Timestamp,
         now: Timestamp,
         limit: u32,
     ) -> Result<Option<WaitingTransfer>, StoreError> {
         let after = after.map(ApiKeyId::to_string).unwrap_or_default();
         self.run(|conn| {
             let Some(request) = lock_next(conn, &after)? else { return Ok(None) };
-            let transferred = transfer(conn, &request, now, limit.into())?;
+            let since = first_id(oldest);
+            let transferred = transfer(conn, &request, &since, now, limit.into())?;
             Ok(Some(WaitingTransfer {
                 api_key_id: columns::id(&request.api_key_id, "transfer")?,
                 transferred: columns::number(transferred, "number of envelopes")?,
@@ -72,11 +75,12 @@ fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferReq
     Ok(next.optional()?)
 }
 
-/// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked.
-/// Returns their number. Deletes the request if no further envelope can appear.
+/// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked. Leaves
+/// envelopes with ids below `since`, which have expired. Returns the number of transferred envelopes. Deletes the request if no further envelope can appear.
 fn transfer(
     conn: &mut AnyConnection,
     request: &TransferRequest,
+    since: &str,
     now: Timestamp,
     limit: i64,
 ) -> Result<i64, Fault> {
@@ -87,7 +91,7 @@ fn transfer(
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),
         Destination::Revoked => {
-            let oldest = oldest(conn, &request.api_key_id, limit)?;
+            let oldest = oldest(conn, &request.api_key_id, since, limit)?;
             // Locks the envelopes before the waiting rows, like retention and the opening of an envelope.
             bounces::lock(conn, &oldest)?;
             let taken = delete(conn, oldest)?;
@@ -95,7 +99,7 @@ fn transfer(
             (taken.len(), horizon.is_reached)
         }
         Destination::Webhook(webhook_id) => {
-            let oldest = oldest(conn, &request.api_key_id, limit)?;
+            let oldest = oldest(conn, &request.api_key_id, since, limit)?;
             let taken = delete(conn, oldest)?;
             deliver(conn, &request.api_key_id, &webhook_id, &taken, now)?;
             (taken.len(), horizon.is_reached)
@@ -163,10 +167,16 @@ fn destination(conn: &mut AnyConnection, key: &str) -> Result<Destination, Fault
     Ok(first.map_or(Destination::None, |(id, _)| Destination::Webhook(id)))
 }
 
-/// Returns the ids of the oldest `limit` waiting envelopes of an API key, in ascending order.
-fn oldest(conn: &mut AnyConnection, key: &str, limit: i64) -> Result<Vec<String>, Fault> {
+/// Returns the ids of the oldest `limit` waiting envelopes of an API key from `since` on, in ascending order.
+fn oldest(
+    conn: &mut AnyConnection,
+    key: &str,
+    since: &str,
+    limit: i64,
+) -> Result<Vec<String>, Fault> {
     let oldest = e::table
         .filter(e::recipient.eq(key))
+        .filter(e::envelope_id.ge(since))
         .order(e::envelope_id)
         .limit(limit)
         .select(e::envelope_id);

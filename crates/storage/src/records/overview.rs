@@ -18,7 +18,7 @@ use sealpost_domain::{
 use crate::{
     account::{activity, session_details},
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
-    housekeeping::daily_counts,
+    housekeeping::{daily_counts, partitions::first_id},
     queue::{delivery_log, events, waiting},
     records::{api_keys, governance::OpenDecisions, webhooks},
     rows::{columns, usage::UsageRow},
@@ -30,11 +30,12 @@ impl OwnerLookup for Reader<'_> {
         &mut self,
         account: &AccountId,
         limit: u32,
+        oldest: Timestamp,
         waiting_max: u32,
     ) -> Result<Vec<KeyOverview>, StoreError> {
         self.run(|conn| {
             let keys = api_keys::of_account(conn, account, limit)?;
-            overviews(conn, account, keys, waiting_max)
+            overviews(conn, account, keys, oldest, waiting_max)
         })
     }
 
@@ -42,11 +43,13 @@ impl OwnerLookup for Reader<'_> {
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
+        oldest: Timestamp,
         waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError> {
         self.run(|conn| {
             let key = api_keys::find_key(conn, id)?.filter(|key| key.account_id == *account);
-            Ok(overviews(conn, account, key.into_iter().collect(), waiting_max)?.pop())
+            let keys = key.into_iter().collect();
+            Ok(overviews(conn, account, keys, oldest, waiting_max)?.pop())
         })
     }
 
@@ -129,11 +132,18 @@ impl OwnerLookup for Reader<'_> {
         self.run(|conn| delivery_log::pending_at_event(conn, webhooks, event))
     }
 
-    fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
+    fn count_pending(
+        &mut self,
+        key: &ApiKeyId,
+        oldest: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // The query reads at most `limit` rows, so that a long backlog does not make it slow.
+            // The query reads about `limit` rows, so that a long backlog does not make it slow. The concatenation keeps
+            // databases from reading the primary key instead of the index of the webhook.
             let waiting = sql_query(COUNT_WAITING)
                 .bind::<Text, _>(key.to_string())
+                .bind::<Text, _>(first_id(oldest))
                 .bind::<BigInt, _>(i64::from(limit));
             let WaitingCount { counted } = waiting.get_result(conn)?;
             columns::number(counted, "number of deliveries")
@@ -149,18 +159,20 @@ struct WaitingCount {
 
 const COUNT_WAITING: &str = "SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
     JOIN webhooks ON webhooks.id = deliveries.webhook_id \
-    WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL LIMIT $2) AS waiting";
+    WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL \
+    AND deliveries.envelope_id || '' >= $2 LIMIT $3) AS waiting";
 
 fn overviews(
     conn: &mut AnyConnection,
     account: &AccountId,
     keys: Vec<ApiKey>,
+    oldest: Timestamp,
     waiting_max: u32,
 ) -> Result<Vec<KeyOverview>, Fault> {
     let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
     let mut usage = usage_of(conn, &ids)?;
     let mut webhooks = webhooks_of(conn, &ids)?;
-    let mut waiting = waiting::count(conn, &ids, waiting_max)?;
+    let mut waiting = waiting::count(conn, &ids, oldest, waiting_max)?;
     let account = account.to_string();
     let partner = accounts::table
         .find(&account)

@@ -114,10 +114,11 @@ macro_rules! look_up_on {
             fn pending_deliveries(
                 &mut self,
                 id: &WebhookId,
+                oldest: Timestamp,
                 below: Option<&EventId>,
                 limit: u32,
             ) -> Result<Vec<PendingDelivery>, StoreError> {
-                self.run(|conn| delivery_log::pending(conn, id, below, limit))
+                self.run(|conn| delivery_log::pending(conn, id, oldest, below, limit))
             }
 
             fn attempts(

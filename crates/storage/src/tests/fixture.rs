@@ -81,6 +81,7 @@ pub(in crate::tests) fn empty_postgres() -> Fixture {
 pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
     Claim {
         now: at(now),
+        oldest: at(0),
         limit,
         per_target_max: limit,
         full: vec![],

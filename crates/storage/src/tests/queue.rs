@@ -5,6 +5,7 @@ mod bounces;
 mod claims;
 mod disabled_webhooks;
 mod events;
+mod expiry;
 mod fair_claims;
 mod outcomes;
 mod receipts;

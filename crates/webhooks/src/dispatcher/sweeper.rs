@@ -17,6 +17,7 @@ pub(super) struct Sweeper {
     clock: Arc<dyn Clock>,
     shared: Arc<SharedState>,
     lease: Duration,
+    retention: Duration,
     sweep_every: Duration,
     claim_max: usize,
     claim_per_target_max: usize,
@@ -32,13 +33,15 @@ impl Sweeper {
         clock: Arc<dyn Clock>,
         shared: Arc<SharedState>,
     ) -> Self {
-        let Settings { lease, sweep_every, claim_max, claim_per_target_max, .. } = *settings;
+        let Settings { lease, retention, sweep_every, claim_max, claim_per_target_max, .. } =
+            *settings;
         Self {
             workers,
             outbox,
             clock,
             shared,
             lease,
+            retention,
             sweep_every,
             claim_max,
             claim_per_target_max,
@@ -95,7 +98,9 @@ impl Sweeper {
         let lease = self.shared.tokens.issue();
         let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
         let full = self.shared.full_targets.take();
-        match self.outbox.claim(&Claim { now, limit, per_target_max, full, lease, lease_until }) {
+        let oldest = now.minus(self.retention);
+        let claim = Claim { now, oldest, limit, per_target_max, full, lease, lease_until };
+        match self.outbox.claim(&claim) {
             Ok(due) => {
                 self.claim_outage.record_success();
                 let claimed = self.classify(&due, limit);

@@ -42,6 +42,20 @@ fn queued_deliveries_of_a_deleted_webhook_are_dropped() {
 }
 
 #[test]
+fn expired_deliveries_are_released_without_an_attempt() {
+    let receiver = Receiver::start(|_| OK);
+    let target = target(1, &receiver.url(), SECRET);
+    let fixture = Fixture::start(settings());
+    fixture.clock.advance(settings().retention);
+    let sent = fixture.submit(&target, 1);
+    fixture.outbox.wait_for_results(1);
+    fixture.clock.advance(Duration::from_secs(1));
+    let expired = fixture.submit(&target, 2);
+    fixture.outbox.wait_until(|state| (state.rows[&expired].released > 0).then_some(()));
+    assert_eq!((fixture.outbox.row(sent).released, receiver.requests().len()), (0, 1));
+}
+
+#[test]
 fn queued_deliveries_of_a_disabled_webhook_are_released_without_an_attempt() {
     let (slow, arrival, go) = Receiver::gated();
     let target = target(1, &slow.url(), SECRET);

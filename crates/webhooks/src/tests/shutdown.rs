@@ -67,7 +67,8 @@ fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
     fixture.clock.advance(Duration::from_mins(1));
     let (now, lease) = (fixture.clock.now(), LeaseToken(42));
     let lease_until = now.plus(Duration::from_secs(45));
-    let claim = Claim { now, limit: 10, per_target_max: 10, full: vec![], lease, lease_until };
+    let claim =
+        Claim { now, oldest: NOW, limit: 10, per_target_max: 10, full: vec![], lease, lease_until };
     assert_eq!(fixture.outbox.claim(&claim).unwrap().len(), 1);
     go.send(()).unwrap();
     // A later outcome is recorded: by then the first one was recorded or rejected.

@@ -11,20 +11,22 @@ use crate::{
 /// received envelopes.
 pub trait OwnerLookup {
     /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others. For each key, counts
-    /// the waiting envelopes, at most `waiting_max`.
+    /// the waiting envelopes that were sealed at `oldest` or later, at most `waiting_max`.
     fn keys_of(
         &mut self,
         account: &AccountId,
         limit: u32,
+        oldest: Timestamp,
         waiting_max: u32,
     ) -> Result<Vec<KeyOverview>, StoreError>;
 
-    /// Finds one key of the account; `None` if the account has no such key. Counts the waiting envelopes of the key, at
-    /// most `waiting_max`.
+    /// Finds one key of the account; `None` if the account has no such key. Counts the waiting envelopes of the key that
+    /// were sealed at `oldest` or later, at most `waiting_max`.
     fn key_of(
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
+        oldest: Timestamp,
         waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError>;
 
@@ -105,8 +107,14 @@ pub trait OwnerLookup {
         event: &Event,
     ) -> Result<Vec<(WebhookId, PendingDelivery)>, StoreError>;
 
-    /// Counts the pending deliveries to the key's webhooks, up to `limit`. A pending delivery waits for an attempt.
-    fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
+    /// Counts the pending deliveries of events from `oldest` on to the key's webhooks, up to `limit`. A pending delivery
+    /// waits for an attempt.
+    fn count_pending(
+        &mut self,
+        key: &ApiKeyId,
+        oldest: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
 }
 
 /// An API key, with its usage counters and governance decisions.

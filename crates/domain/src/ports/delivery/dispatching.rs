@@ -56,6 +56,8 @@ pub trait Outbox: Send + Sync {
 pub struct Claim {
     /// Current time.
     pub now: Timestamp,
+    /// Earlier events have expired. Their deliveries are not leased.
+    pub oldest: Timestamp,
     /// Maximum number of deliveries to lease in this claim.
     pub limit: usize,
     /// Maximum number of deliveries to lease for one webhook if other webhooks also have due deliveries. This limit

@@ -5,8 +5,13 @@ use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
 /// Counts waiting envelopes, and finds requested transfers (see [`WaitingRepo`]).
 pub trait WaitingLookup {
-    /// Counts the waiting envelopes of a key, up to `limit`.
-    fn count_waiting(&mut self, recipient: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
+    /// Counts the waiting envelopes of a key that were sealed at `oldest` or later, up to `limit`.
+    fn count_waiting(
+        &mut self,
+        recipient: &ApiKeyId,
+        oldest: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
 
     /// Returns whether a transfer of waiting envelopes is requested for any key.
     fn has_waiting_transfers(&mut self) -> Result<bool, StoreError>;
@@ -28,6 +33,9 @@ pub trait WaitingRepo {
     /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
     /// Chooses the first key with a requested transfer after `after`, in the order of ids. Skips a key while another
+    /// Leaves envelopes that were sealed before `oldest` to [`HousekeepingRepo::purge_envelopes`].
+    ///
+    /// [`HousekeepingRepo::purge_envelopes`]: crate::ports::HousekeepingRepo::purge_envelopes
     /// transaction transfers its envelopes.
     fn transfer_waiting(
         &mut self,
@@ -38,6 +46,7 @@ pub trait WaitingRepo {
 }
 
 /// An envelope that waits until its recipient has a webhook for received envelopes.
+        oldest: Timestamp,
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingEnvelope {
     /// The envelope.

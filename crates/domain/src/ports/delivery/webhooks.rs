@@ -11,14 +11,15 @@ pub trait WebhookLookup {
     /// Lists the webhooks of a key, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Reads up to `limit` pending deliveries (those waiting for an attempt), newest event first. If `below` is given,
-    /// reads only deliveries of older events.
+    /// Reads up to `limit` pending deliveries (those waiting for an attempt) of events from `oldest` on, newest event
+    /// first. If `below` is given, reads only deliveries of older events.
     ///
     /// Scans all pending deliveries of the webhook. Do not call this in a transaction that holds locks, because other
     /// transactions would wait for the whole scan.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
+        oldest: Timestamp,
         below: Option<&EventId>,
         limit: u32,
     ) -> Result<Vec<PendingDelivery>, StoreError>;
@@ -84,11 +85,12 @@ pub trait WebhookRepo {
 
 /// Makes deliveries to one webhook due before their scheduled time.
 pub trait DeliveryRepo {
-    /// Makes deliveries to a webhook due at `now` if they wait for a later attempt. Changes at most `limit` deliveries,
-    /// and returns their number.
+    /// Makes deliveries of events from `oldest` on due at `now` if they wait for a later attempt at a webhook. Changes
+    /// at most `limit` deliveries, and returns their number.
     fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
+        oldest: Timestamp,
         now: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError>;
@@ -108,8 +110,6 @@ pub trait DeliveryRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
-    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased.
     /// Makes leased deliveries due at `now` if the attempts under way fail. `failed` selects the deliveries by the time
     /// of their newest failure. Leases that end after `lease_end` are skipped.
     fn recover_leased(
@@ -120,6 +120,8 @@ pub trait DeliveryRepo {
         lease_end: Timestamp,
     ) -> Result<(), StoreError>;
 
+    /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
+    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased.
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
@@ -135,6 +137,8 @@ pub struct FailureRange {
     pub since: Timestamp,
     /// Latest time of the failure, inclusive.
     pub until: Timestamp,
+    /// Earlier events have expired, and are not selected.
+    pub oldest: Timestamp,
     /// Maximum number of deliveries to change.
     pub limit: u32,
     /// If true, only counts the matching deliveries and changes none.

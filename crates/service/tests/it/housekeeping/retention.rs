@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{IdempotencyKey, Refusal};
-use sealpost_service::{Credentials, Error, Send, Sent, Settings};
+use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
+use sealpost_service::{
+    Credentials, Deliveries, Error, Manage, Managed, Register, Registered, Send, Sent, Settings,
+    WaitingChoice,
+};
 
 use crate::support::{World, refusal};
 
@@ -64,6 +67,55 @@ async fn an_expired_envelope_is_not_found() {
         world.clock.advance(MOMENT);
         assert_eq!(refusal(open()), Refusal::EnvelopeNotFound);
     }
+}
+
+/// No caller finds the envelope, in whichever table it still has a row.
+#[tokio::test]
+async fn an_expired_envelope_is_gone_for_the_recipient() {
+    for world in worlds(&Settings { retention: HOUR, ..Settings::default() }) {
+        let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+        send_to(&world, &alice, &bob).await;
+        let waiting = || world.sealpost.status(&bob, &Ok(())).result.unwrap().waiting.waiting;
+        world.clock.advance(HOUR);
+        assert_eq!(waiting(), 1);
+        world.clock.advance(MOMENT);
+        assert_eq!(waiting(), 0);
+        let hook = register(&world, &bob);
+        assert_eq!(hook.waiting.waiting, 0);
+
+        let webhook_id = hook.webhook_id.to_string();
+        let id = send_to(&world, &alice, &bob).await;
+        let redeliver = || {
+            let (webhook_id, envelope_id) = (webhook_id.clone(), id.clone());
+            let again = Manage::Redeliver { webhook_id, envelope_id };
+            world.sealpost.manage(&bob, &Ok(again)).result
+        };
+        let pending = || {
+            let query =
+                Deliveries { webhook_id: webhook_id.clone(), state: None, limit: 9, cursor: None };
+            match world.sealpost.manage(&bob, &Ok(Manage::Deliveries(query))).result {
+                Ok(Managed::Deliveries(page)) => page.deliveries.len(),
+                _ => panic!("no page"),
+            }
+        };
+        world.clock.advance(HOUR);
+        assert!(redeliver().is_ok());
+        assert_eq!(pending(), 1);
+        world.clock.advance(MOMENT);
+        assert_eq!(refusal(redeliver()), Refusal::EnvelopeNotFound);
+        assert_eq!(pending(), 0);
+    }
+}
+
+async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String {
+    let send = Send { to: key(to), message: "x".to_owned(), idempotency_key: None };
+    world.sealpost.send(from, Ok(send)).await.result.unwrap().envelope_id.to_string()
+}
+
+fn register(world: &World, who: &Credentials) -> Registered {
+    let url = "https://bob.example/".to_owned();
+    let (events, waiting) = (vec![EventKind::EnvelopeReceived], WaitingChoice::Deliver);
+    world.sealpost.register(who, &Ok(Register { url, events, waiting })).result.unwrap()
 }
 
 const HOUR: Duration = Duration::from_hours(1);

@@ -100,7 +100,15 @@ impl Scene {
         self.world.database.release_every_lease(now).unwrap();
         let lease_until = Timestamp::from_millis(i64::MAX);
         let (limit, lease) = (10_000, LeaseToken(2));
-        let claim = Claim { now, limit, per_target_max: limit, full: vec![], lease, lease_until };
+        let claim = Claim {
+            now,
+            oldest: Timestamp::from_millis(0),
+            limit,
+            per_target_max: limit,
+            full: vec![],
+            lease,
+            lease_until,
+        };
         self.world.database.claim(&claim).unwrap().len()
     }
 }

@@ -183,6 +183,7 @@ impl Run {
         let (limit, lease_until) = (100_000, Timestamp::from_millis(i64::MAX));
         let claim = Claim {
             now,
+            oldest: Timestamp::from_millis(0),
             limit,
             per_target_max: limit,
             full: vec![],

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
-    LeasedDelivery, Outcome, ReceiverResponse, Refusal, WebhookStatus,
+    LeasedDelivery, Outcome, ReceiverResponse, Refusal, Timestamp, WebhookStatus,
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{
@@ -84,7 +84,15 @@ fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
 fn claim(world: &World) -> Vec<LeasedDelivery> {
     let now = world.clock.now();
     let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
-    let claim = Claim { now, limit: 1000, per_target_max: 1000, full: vec![], lease, lease_until };
+    let claim = Claim {
+        now,
+        oldest: Timestamp::from_millis(0),
+        limit: 1000,
+        per_target_max: 1000,
+        full: vec![],
+        lease,
+        lease_until,
+    };
     world.database.claim(&claim).unwrap()
 }
 

@@ -36,6 +36,7 @@ fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
         assert!(Instant::now() < until, "{found:?}");
         let claim = Claim {
             now: world.clock.now(),
+            oldest: sealpost_domain::Timestamp::from_millis(0),
             limit: 100,
             per_target_max: 100,
             full: Vec::new(),

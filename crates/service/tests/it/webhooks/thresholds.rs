@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use proptest::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken,
+    ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken, Timestamp,
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{Agreement, Register, Send, Settings, WaitingChoice};
@@ -145,6 +145,7 @@ fn stored(world: &World) -> Vec<(String, u64, i64)> {
     let now = world.clock.now().plus(HOUR);
     let claim = Claim {
         now,
+        oldest: Timestamp::from_millis(0),
         limit: 1000,
         per_target_max: 1000,
         full: Vec::new(),

@@ -211,5 +211,5 @@ fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {
     let unknown = crate::tests::fixture::account().id;
     assert!(!begin(db, &unknown, ClosingExtent::Erase));
     assert_eq!(finish(db, &unknown, 9), DeletedRows::default());
-    assert!(db.owner_lookup().unwrap().keys_of(&unknown, 9, 0).unwrap().is_empty());
+    assert!(db.owner_lookup().unwrap().keys_of(&unknown, 9, at(0), 0).unwrap().is_empty());
 }

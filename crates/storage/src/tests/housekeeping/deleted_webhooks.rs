@@ -44,7 +44,7 @@ fn purge(db: &Fixture, limit: u32) -> u64 {
 }
 
 fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
-    db.owner_lookup().unwrap().count_pending(for_key, 9_999).unwrap()
+    db.owner_lookup().unwrap().count_pending(for_key, at(0), 9_999).unwrap()
 }
 
 fn a_long_backlog_is_deleted_in_batches(db: &Fixture) {

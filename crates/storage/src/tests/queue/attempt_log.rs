@@ -44,7 +44,7 @@ fn all(db: &Fixture, of: &Webhook) -> Vec<Attempt> {
 }
 
 fn pending(db: &Fixture, of: &Webhook) -> Vec<PendingDelivery> {
-    db.store().write(Durable, |tx| tx.pending_deliveries(&of.id, None, 1000)).unwrap()
+    db.store().write(Durable, |tx| tx.pending_deliveries(&of.id, at(0), None, 1000)).unwrap()
 }
 
 fn retry(due_at: i64) -> Outcome {
@@ -185,7 +185,7 @@ fn pending_deliveries_are_listed_newest_envelope_first(db: &Fixture) {
     assert_eq!((waiting[0].due_at, waiting[0].attempts), (Some(at(1150)), 0));
     let below = db
         .store()
-        .write(Durable, |tx| tx.pending_deliveries(&to.id, Some(&sent[2].event.id()), 1))
+        .write(Durable, |tx| tx.pending_deliveries(&to.id, at(0), Some(&sent[2].event.id()), 1))
         .unwrap();
     assert_eq!(below, [failed]);
 }
@@ -210,10 +210,11 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
     assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
     let below = Some(&sent[2].event.id());
-    let counts = [None, below].map(|below| lookup.pending_deliveries(&to.id, below, 9).unwrap());
+    let counts =
+        [None, below].map(|below| lookup.pending_deliveries(&to.id, at(0), below, 9).unwrap());
     assert_eq!(counts.map(|it| it.len()), [2, 1]);
     writer.commit().unwrap();
-    assert!(lookup.pending_deliveries(&to.id, None, 9).unwrap().is_empty());
+    assert!(lookup.pending_deliveries(&to.id, at(0), None, 9).unwrap().is_empty());
 }
 
 fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {

@@ -125,8 +125,10 @@ fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
     assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
 
     db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
-    let woken =
-        db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(3000), 10)).unwrap();
+    let woken = db
+        .store()
+        .write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(3000), 10))
+        .unwrap();
     assert_eq!(woken, 1, "the exhausted delivery stays");
     let due = db.claim(&claim_of(3000, 10, LeaseToken(3))).unwrap();
     assert_eq!(due.iter().map(|it| (it.id(), it.attempts)).collect::<Vec<_>>(), [(id, 0)]);
@@ -139,8 +141,9 @@ fn waking_respects_its_limit(db: &Fixture) {
     db.send(&other, 1);
     assert_eq!(db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap().len(), 1);
     db.execute("UPDATE deliveries SET due_at = 9000 WHERE lease IS NULL").unwrap();
-    let wake =
-        || db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(2000), 3)).unwrap();
+    let wake = || {
+        db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(2000), 3)).unwrap()
+    };
     assert_eq!([wake(), wake(), wake()], [3, 1, 0], "one is leased");
     assert_eq!(db.count("deliveries WHERE due_at = 9000"), 1);
 }

@@ -89,7 +89,7 @@ fn a_stored_event_is_retried_logged_and_sent_again(db: &Fixture) {
     let held = claim(db, 10);
     let retry = Outcome::Retry { failure: FAILURE, due_at: at(60) };
     db.record_outcomes(&[result_of(&held[0], 11, retry)], FAILING_MAX).unwrap();
-    let pending = db.store().lookup().unwrap().pending_deliveries(&to.id, None, 9).unwrap();
+    let pending = db.store().lookup().unwrap().pending_deliveries(&to.id, at(0), None, 9).unwrap();
     assert_eq!(pending.len(), 1);
     assert_eq!((pending[0].event_id, pending[0].event_at), (event.id.into(), at(5)));
     assert!(claim(db, 59).is_empty());
@@ -139,7 +139,7 @@ fn an_event_waits_while_its_webhook_is_disabled(db: &Fixture) {
     db.store()
         .write(Durable, |tx| {
             tx.enable_webhook(&to.id)?;
-            tx.expedite_deliveries(&to.id, at(7), 9)
+            tx.expedite_deliveries(&to.id, at(0), at(7), 9)
         })
         .unwrap();
     assert_eq!(claim(db, 7).len(), 1);
@@ -152,8 +152,12 @@ fn pending_events_of_all_kinds_are_listed_newest_first(db: &Fixture) {
     let second = event_at(1 << 40, &key);
     store(db, std::slice::from_ref(&second));
     let page = |below: Option<EventId>| {
-        let listed =
-            db.store().lookup().unwrap().pending_deliveries(&to.id, below.as_ref(), 1).unwrap();
+        let listed = db
+            .store()
+            .lookup()
+            .unwrap()
+            .pending_deliveries(&to.id, at(0), below.as_ref(), 1)
+            .unwrap();
         listed.first().map(|it| it.event_id)
     };
     let second = second.id.into();

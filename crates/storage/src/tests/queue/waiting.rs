@@ -52,7 +52,7 @@ fn waiting(key: &ApiKeyId, ids: &[EnvelopeId]) -> Vec<WaitingEnvelope> {
 }
 
 fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
-    db.lookup().unwrap().count_waiting(key, 1000).unwrap()
+    db.lookup().unwrap().count_waiting(key, at(0), 1000).unwrap()
 }
 
 /// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL,
@@ -78,7 +78,7 @@ fn portion(
     after: Option<&ApiKeyId>,
     limit: u32,
 ) -> Result<Option<(ApiKeyId, u64)>, StoreError> {
-    let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after, at(50), limit);
+    let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after, at(0), at(50), limit);
     let done = db.store().write(Relaxed, transfer)?;
     Ok(done.map(|done| (done.api_key_id, done.transferred)))
 }
@@ -111,7 +111,7 @@ fn waiting_envelopes_are_counted_up_to_a_limit(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     send(db, &key, 3);
     send(db, &other, 1);
-    let counted = |limit| db.lookup().unwrap().count_waiting(&key, limit).unwrap();
+    let counted = |limit| db.lookup().unwrap().count_waiting(&key, at(0), limit).unwrap();
     assert_eq!([counted(2), counted(3), counted(4)], [2, 3, 3]);
     assert!(!db.lookup().unwrap().has_waiting_transfers().unwrap());
 }
@@ -212,7 +212,7 @@ fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
         let transfer = scope.spawn(|| {
             // A single attempt: a deadlock would be repeated otherwise.
             let mut tx = db.transaction(Relaxed)?;
-            let done = tx.transfer_waiting(None, at(41), 9)?;
+            let done = tx.transfer_waiting(None, at(0), at(41), 9)?;
             tx.commit().map(|()| done.map(|done| done.transferred))
         });
         db.await_waiting();

@@ -26,12 +26,12 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
     db.store().write(Durable, |tx| tx.revoke_key(&revoked.id, at(9))).unwrap();
     let seen = |limit| {
         let mut owner = db.owner_lookup().unwrap();
-        let keys = owner.keys_of(&oldest.account_id, limit, 9).unwrap();
+        let keys = owner.keys_of(&oldest.account_id, limit, at(0), 9).unwrap();
         keys.iter().map(|seen| (seen.key.id, seen.webhooks)).collect::<Vec<_>>()
     };
     assert_eq!(seen(9), [(newest.id, 2), (oldest.id, 0), (revoked.id, 0)]);
     assert_eq!(seen(1), [(newest.id, 2)]);
-    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9, 9).unwrap().is_empty());
+    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9, at(0), 9).unwrap().is_empty());
 }
 
 fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
@@ -60,7 +60,7 @@ fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
             })
         })
         .unwrap();
-    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9, 9).unwrap();
+    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9, at(0), 9).unwrap();
     let reasons = |id| {
         let seen = keys.iter().find(|seen| seen.key.id == id).unwrap();
         seen.standing.0.iter().map(|reason| reason.reason.clone()).collect::<Vec<_>>()
@@ -95,7 +95,7 @@ fn an_owner_sees_the_number_of_pending_deliveries(db: &Fixture) {
         to.id, to.id
     ))
     .unwrap();
-    let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, limit).unwrap();
+    let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, at(0), limit).unwrap();
     assert_eq!([9, 2, 1, 0].map(waiting), [2, 2, 1, 0], "the limit is respected");
 }
 

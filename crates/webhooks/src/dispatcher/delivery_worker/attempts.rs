@@ -13,15 +13,18 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. Fails if the lease could end before the outcome is recorded, or if the request cannot be
-    /// built. The error contains the delivery, its concurrency slot, and the time at which the delivery is due again.
+    /// Starts an attempt. Fails if the event has expired, if the lease could end before the outcome is recorded, or if
+    /// the request cannot be built. The error contains the delivery, its concurrency slot, and the time at which the
+    /// delivery is due again.
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,
         slot: Slot,
     ) -> Result<(), (LeasedDelivery, Slot, Timestamp)> {
         let now = self.context.clock.now();
-        if delivery.lease_until.since(now) < self.context.settings.lease_min() {
+        let settings = &self.context.settings;
+        let is_expired = delivery.event.id().timestamp() < now.minus(settings.retention);
+        if is_expired || delivery.lease_until.since(now) < settings.lease_min() {
             return Err((delivery, slot, now));
         }
         let Some((sender, request)) = self.prepare(&delivery, now) else {

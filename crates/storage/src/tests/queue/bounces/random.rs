@@ -191,7 +191,8 @@ impl Run<'_> {
     /// Transfers all waiting envelopes to the webhook of their recipient, at most `limit` in a transaction.
     fn transfer(&mut self, limit: u32) {
         let portion = |after: Option<ApiKeyId>| {
-            let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(50), limit);
+            let transfer =
+                |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(0), at(50), limit);
             self.db.store().write(Relaxed, transfer).unwrap()
         };
         let mut is_done = false;
