@@ -138,7 +138,7 @@ impl Default for Settings {
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
             recovered_max: 10_000,
-            rows_per_write: 1000,
+            rows_per_write: 200,
             waiting_counted_max: 10_000,
             waiting_transfer_every: Duration::from_secs(1),
             session_ttl: Duration::from_hours(12),

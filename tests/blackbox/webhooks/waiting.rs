@@ -86,6 +86,31 @@ fn a_skip_ends_the_waiting(database: &Database) {
     eventually("the later envelope", SOON, || (received(&receiver) == later).then_some(()));
 }
 
+/// Another node seems to delete envelopes, so the rows of the envelopes stay while the test runs.
+fn an_expired_envelope_does_not_wait(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let id = send(client, &alice, &bob, 1).pop_first().unwrap();
+    assert_eq!(waiting(client, &bob), json!(1));
+    server.stop();
+    database.by_hand(
+        "INSERT INTO housekeeping_tasks (name, node, until)
+         VALUES ('envelopes', 1, (SELECT max(created_at) + 120000 FROM envelopes))
+         ON CONFLICT (name) DO UPDATE SET node = 1, until = excluded.until",
+    );
+    let server = database.serve_with(&["--retention", "5s"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    eventually("the envelope expires", SOON, || (waiting(client, &bob) == 0).then_some(()));
+    let hook = client.register(&bob, &receiver.url);
+    assert_eq!(hook["waiting"], json!(0));
+    let again = json!({"action": "redeliver", "webhook_id": hook["webhook_id"], "envelope_id": id});
+    client.manage(&bob, &again).refused(404, "ENVELOPE_NOT_FOUND");
+    let later = send(client, &alice, &bob, 1);
+    eventually("the later envelope", SOON, || (received(&receiver) == later).then_some(()));
+    assert_eq!(database.count(&format!("envelopes WHERE id = '{id}'")), 1);
+}
+
 fn undelivered_envelopes_of_a_deleted_webhook_reach_the_next(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1h"]);
     let (client, receiver) = (server.client(), Receiver::start());

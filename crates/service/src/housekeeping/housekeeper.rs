@@ -81,6 +81,17 @@ impl Housekeeper {
         })?;
         let every = core.settings.waiting_transfer_every;
         housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
+        let task = retention::deleted_webhooks();
+        housekeeper.spawn("webhook-remover", [every; 2], core, move |core, stop| {
+            match core.store.lookup().and_then(|mut lookup| lookup.has_deleted_webhooks()) {
+                Ok(false) => {}
+                Ok(true) => drop(run_task(core, &task, node, stop)),
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "rows of deleted webhooks were not looked up");
+                }
+            }
+        })?;
         Ok(housekeeper)
     }
 

@@ -39,9 +39,6 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
         task("contacts", retention, |tx, it, limit| tx.purge_contacts(it.before, limit)),
         task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
         task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
-        task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
-            tx.purge_deleted_webhooks(it.now, limit)
-        }),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
         task("identity_rotations", retention, |tx, it, limit| {
             let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
@@ -54,6 +51,12 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
             tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
     ]
+}
+
+/// Returns the task that deletes the rows of deleted webhooks. It has a thread of its own, because undelivered envelopes
+/// wait for a later webhook as soon as their rows are deleted.
+pub(super) fn deleted_webhooks() -> HousekeepingTask {
+    task("deleted_webhooks", NOT_KEPT, |tx, it, limit| tx.purge_deleted_webhooks(it.now, limit))
 }
 
 /// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was

@@ -124,4 +124,4 @@ const SUCCEEDED: &str = AttemptOutcome::Succeeded.as_str();
 
 /// Maximum number of deliveries that are deleted in the same transaction as their webhooks. On SQLite, all other
 /// writers wait for this transaction.
-pub(crate) const AT_ONCE_MAX: usize = 1000;
+pub(crate) const AT_ONCE_MAX: usize = 200;

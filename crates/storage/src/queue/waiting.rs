@@ -24,7 +24,10 @@ use crate::{
     query::any_of::any_of,
     queue::statements,
     rows::{columns, waiting::WaitingRow},
-    schema::{api_keys as k, waiting_envelopes as e, waiting_skips as s, waiting_transfers as t},
+    schema::{
+        api_keys as k, deleted_webhooks as f, waiting_envelopes as e, waiting_skips as s,
+        waiting_transfers as t,
+    },
 };
 
 macro_rules! look_up_on {
@@ -33,10 +36,10 @@ macro_rules! look_up_on {
             fn count_waiting(
                 &mut self,
                 recipient: &ApiKeyId,
+                oldest: Timestamp,
                 limit: u32,
             ) -> Result<u64, StoreError> {
                 let key = recipient.to_string();
-                oldest: Timestamp,
                 self.run(|conn| {
                     let counts = count(conn, slice::from_ref(&key), oldest, limit)?;
                     Ok(counts.get(&key).copied().unwrap_or_default())
@@ -46,6 +49,13 @@ macro_rules! look_up_on {
             fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
                 self.run(|conn| {
                     let first = t::table.select(t::api_key_id).first::<String>(conn);
+                    Ok(first.optional()?.is_some())
+                })
+            }
+
+            fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
+                self.run(|conn| {
+                    let first = f::table.select(f::id).first::<String>(conn);
                     Ok(first.optional()?.is_some())
                 })
             }
@@ -116,6 +126,7 @@ pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) ->
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],
+    oldest: Timestamp,
     limit: u32,
 ) -> Result<HashMap<String, u64>, Fault> {
     let counted = sql::<BigInt>(
@@ -130,7 +141,6 @@ pub(crate) fn count(
     )
     .bind::<BigInt, _>(i64::from(limit))
     .sql(") AS counted)");
-    oldest: Timestamp,
     let keys = k::table.filter(any_of(k::id, keys)).select((k::id, counted));
     let counts = on_backend!(conn, c => keys.load::<(String, i64)>(c))?;
     let counts = counts.into_iter();

@@ -15,6 +15,12 @@ pub trait WaitingLookup {
 
     /// Returns whether a transfer of waiting envelopes is requested for any key.
     fn has_waiting_transfers(&mut self) -> Result<bool, StoreError>;
+
+    /// Returns whether rows of deleted webhooks are left. The undelivered envelopes among them wait after the rows are
+    /// deleted: see [`HousekeepingRepo::purge_deleted_webhooks`].
+    ///
+    /// [`HousekeepingRepo::purge_deleted_webhooks`]: crate::ports::HousekeepingRepo::purge_deleted_webhooks
+    fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError>;
 }
 
 /// Ends the waiting of envelopes. A waiting envelope is transferred to a webhook of its recipient, bounces, or is
@@ -27,26 +33,26 @@ pub trait WaitingRepo {
     fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
 
     /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.
+    /// Leaves envelopes that were sealed before `oldest` to [`HousekeepingRepo::purge_envelopes`].
+    ///
+    /// [`HousekeepingRepo::purge_envelopes`]: crate::ports::HousekeepingRepo::purge_envelopes
     ///
     /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
     ///   due at `now`.
     /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
     /// Chooses the first key with a requested transfer after `after`, in the order of ids. Skips a key while another
-    /// Leaves envelopes that were sealed before `oldest` to [`HousekeepingRepo::purge_envelopes`].
-    ///
-    /// [`HousekeepingRepo::purge_envelopes`]: crate::ports::HousekeepingRepo::purge_envelopes
     /// transaction transfers its envelopes.
     fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
+        oldest: Timestamp,
         now: Timestamp,
         limit: u32,
     ) -> Result<Option<WaitingTransfer>, StoreError>;
 }
 
 /// An envelope that waits until its recipient has a webhook for received envelopes.
-        oldest: Timestamp,
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingEnvelope {
     /// The envelope.

@@ -251,10 +251,10 @@ fn a_long_backlog_of_a_deleted_webhook_waits(db: &Fixture) {
     let old = db.register(&key);
     let sent = db.send(&old, 1500);
     delete(db, &old);
-    assert_eq!(db.count("waiting_envelopes"), 1000);
+    assert_eq!(db.count("waiting_envelopes"), 200, "the deletion is bounded");
     let to = db.register(&key);
     transfer(db, 1000);
-    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(70), 1000)).unwrap();
+    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(70), 2000)).unwrap();
     transfer(db, 1000);
     let sent: Vec<_> = sent.iter().map(|held| (to.id, held.event.id().to_string())).collect();
     let mut due = due(db);

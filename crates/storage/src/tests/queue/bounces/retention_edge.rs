@@ -8,6 +8,7 @@ use sealpost_domain::ports::Tx as _;
 use super::*;
 use crate::{
     connection::AnyConnection,
+    housekeeping::deleted_webhooks::AT_ONCE_MAX,
     query::row_lock::{Locked, RowLock},
     schema::{deliveries as d, envelopes as e},
     tests::fixture::{eventually, postgres},
@@ -43,19 +44,19 @@ fn concurrent_outcomes_and_retention_bounce_an_envelope_at_most_once(db: &Fixtur
 fn a_long_backlog_of_a_revoked_key_bounces_in_portions(db: &Fixture) {
     let pair = Pair::new(db, 1);
     let (mut envelopes, mut unleased) = (Vec::new(), Vec::new());
-    for _ in 0..1300 {
+    for _ in 0..500 {
         let sent = envelope(&pair.sender, &pair.recipient);
         unleased.push(delivery(&sent, &pair.to[0], LeaseToken(0), 0));
         envelopes.push(sent.into());
     }
     db.apply(&WriteSet { envelopes, unleased, ..WriteSet::default() });
     db.store().write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
-    assert_eq!(bounces(db).len(), 1000, "the revocation is bounded");
+    assert_eq!(bounces(db).len(), AT_ONCE_MAX, "the revocation is bounded");
     let portion =
         || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(71), 200)).unwrap();
-    assert_eq!((portion(), bounces(db).len()), (200, 1200));
+    assert_eq!((portion(), bounces(db).len()), (200, AT_ONCE_MAX + 200));
     while portion() > 0 {}
-    assert_eq!(bounces(db).len(), 1300);
+    assert_eq!(bounces(db).len(), 500);
 }
 
 /// Runs on PostgreSQL only. On SQLite, which has one writer, the two transactions cannot run at the same time.
