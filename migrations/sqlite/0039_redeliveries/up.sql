@@ -2,4 +2,4 @@
 -- `redeliver_at` if the attempt succeeded, by `recover_at` otherwise. The next lease clears both.
 ALTER TABLE deliveries ADD COLUMN redeliver_at INTEGER;
 ALTER TABLE deliveries ADD COLUMN recover_at INTEGER;
-INSERT INTO additive_migrations (version) VALUES ('0037');
+INSERT INTO additive_migrations (version) VALUES ('0039');
