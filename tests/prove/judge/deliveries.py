@@ -111,11 +111,13 @@ def failed_deliveries_follow_the_schedule(facts, verdict):
     names = ("redeliver", "recover", "enable")
     changes_of = group([call for name in names for call in facts.by_name[name] if call.outcome != "refused"],
                        lambda call: call.body["webhook_id"])
-    for (path, event_id), attempts in facts.by_event.items():
+    for (path, _), attempts in facts.by_event.items():
         webhook = facts.webhooks.get(path)
-        if webhook is None or attempts[0].payload().get("event") == "webhook.test":
+        payload = attempts[0].payload()
+        if webhook is None or payload.get("event") == "webhook.test":
             continue
-        expires = facts.envelopes[event_id].expires if event_id in facts.envelopes else NEVER
+        # Retention ends the retries of every event.
+        expires = facts.history.time_of(payload["metadata"]["timestamp"]) + facts.settings.retention
         # Calls that start attempts outside the schedule.
         changes = changes_of[webhook.id]
         for number, attempt in enumerate(attempts[: facts.settings.attempts_max - 1], 1):
