@@ -1,8 +1,5 @@
 //! Tests repeated deliveries: of a single event, and of all deliveries that failed in a period.
 
-use std::thread;
-
-use diesel::RunQueryDsl as _;
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
     ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary, Tx},
@@ -15,7 +12,6 @@ on_both!(
     a_delivery_under_way_is_sent_again_whatever_its_outcome_is,
     a_410_parks_a_delivery_that_was_to_be_sent_again,
     a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease,
-    a_concurrent_success_does_not_end_a_requested_delivery,
     a_failed_delivery_under_way_is_recovered_if_it_fails_again,
     only_a_stored_envelope_of_this_key_is_sent_again,
     deliveries_failed_in_a_period_are_due_again,
@@ -110,25 +106,6 @@ fn a_delivery_is_sent_again_after_the_end_or_the_release_of_its_lease(db: &Fixtu
     assert_eq!(next.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [sent[0].id()]);
     record(db, &next[0], 5700, Outcome::Succeeded);
     assert_eq!(db.count("deliveries"), 0, "the attempt started after both requests");
-}
-
-/// A success deletes the row of the delivery. A request at the same time stores it again.
-fn a_concurrent_success_does_not_end_a_requested_delivery(db: &Fixture) {
-    let to = db.register(&db.activate().id);
-    let sent = db.send(&to, 1);
-    db.claim(&claim_of(4500, 10, LeaseToken(1))).unwrap();
-    let mut success = db.transaction(Durable).unwrap();
-    db.let_stand(&mut success);
-    success
-        .run(|conn| Ok(diesel::delete(crate::schema::deliveries::table).execute(conn)?))
-        .unwrap();
-    thread::scope(|scope| {
-        let request = scope.spawn(|| redeliver(db, &to, &sent[0]));
-        db.await_waiting();
-        Box::new(success).commit().unwrap();
-        assert!(request.join().unwrap());
-    });
-    assert_eq!(due(db, 5000, 2), [(sent[0].id(), 0)]);
 }
 
 fn a_failed_delivery_under_way_is_recovered_if_it_fails_again(db: &Fixture) {
