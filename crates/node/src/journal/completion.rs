@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::{
     file,
-    gap::JournalGap,
     line::Entry,
     record::Journal,
     recovery::{OwnJournal, is_older, unusable},
@@ -67,6 +66,6 @@ pub(crate) fn gap_of(
     let header = own.header(database)?;
     let mark = database.journal_mark(&header.journal).map_err(database_error)?.unwrap_or(0);
     let journal = Journal::new(own.path, header, Arc::clone(clock));
-    let gap = JournalGap::find(&journal, mark).map_err(|fault| unusable(journal.path(), fault))?;
+    let gap = journal.find_gap(mark).map_err(|fault| unusable(journal.path(), fault))?;
     Ok(gap.map(|gap| gap.warning(journal.path())))
 }

@@ -1,9 +1,7 @@
-//! Finds a journal that lacks acts of its database, for example because its disk was replaced. After a restore of the
+//! Describes a journal that lacks acts of its database, for example because its disk was replaced. After a restore of the
 //! database, such a journal would not revoke everything again.
 
 use std::path::Path;
-
-use super::{file::JournalFault, record::Journal};
 
 /// The reason why a journal lacks acts of its database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +13,6 @@ pub(crate) enum JournalGap {
 }
 
 impl JournalGap {
-    /// Compares a journal with `expected`, a mark that the database had some time before. Transactions raise the mark in
-    /// the database first, and append to the file after their commit.
-    pub(super) fn find(journal: &Journal, expected: u64) -> Result<Option<Self>, JournalFault> {
-        let header = journal.reread_header()?;
-        let newest = journal.newest_mark()?;
-        if newest < expected {
-            return Ok(Some(Self::Lost { newest, expected }));
-        }
-        Ok(header.is_partial.then_some(Self::Partial))
-    }
-
     /// Returns the text for operators.
     pub(super) fn warning(self, path: &Path) -> String {
         let path = path.display();

@@ -67,7 +67,7 @@ impl Journal {
 
     /// Reads the header of the file again, because another process may have created a new file. Returns the header of
     /// the file, or of the file that the next act creates.
-    pub(super) fn reread_header(&self) -> Result<Header, JournalFault> {
+    fn reread_header(&self) -> Result<Header, JournalFault> {
         let header = file::header(&self.path)?.unwrap_or_else(|| self.header_of_new_file());
         self.set_name(&header);
         Ok(header)
@@ -81,6 +81,17 @@ impl Journal {
     pub(crate) fn gap(&self) -> Option<String> {
         let gap = *self.gap.lock().unwrap_or_else(PoisonError::into_inner);
         gap.map(|gap| gap.warning(&self.path))
+    }
+
+    /// Compares the file with `expected`, a mark that the database had some time before. Transactions raise the mark in
+    /// the database first, and append to the file after their commit.
+    pub(super) fn find_gap(&self, expected: u64) -> Result<Option<JournalGap>, JournalFault> {
+        let header = self.reread_header()?;
+        let newest = self.newest_mark()?;
+        if newest < expected {
+            return Ok(Some(JournalGap::Lost { newest, expected }));
+        }
+        Ok(header.is_partial.then_some(JournalGap::Partial))
     }
 
     /// Stores what the last comparison with the database has found.

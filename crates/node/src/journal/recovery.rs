@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use super::{
     file::{self, JournalContent},
-    gap::JournalGap,
     line::Header,
     record::Journal,
 };
@@ -66,8 +65,7 @@ pub(super) fn find_gap(
     database: &Database,
     expected: u64,
 ) -> Result<u64, NodeError> {
-    let gap =
-        JournalGap::find(journal, expected).map_err(|fault| unusable(journal.path(), fault))?;
+    let gap = journal.find_gap(expected).map_err(|fault| unusable(journal.path(), fault))?;
     // Acts in memory are not lost. Their write is tried again.
     journal.set_gap(gap.filter(|_| journal.pending() == 0));
     let name = journal.known_name().unwrap_or_default();
