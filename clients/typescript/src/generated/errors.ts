@@ -36,6 +36,11 @@ export class HandleTaken extends ApiError {
   override readonly name: string = "HandleTaken";
 }
 
+/** The head of the request is too large. */
+export class HeadersTooLarge extends ApiError {
+  override readonly name: string = "HeadersTooLarge";
+}
+
 /** The Idempotency-Key was used before. */
 export class IdempotencyKeyReused extends ApiError {
   override readonly name: string = "IdempotencyKeyReused";
@@ -54,6 +59,11 @@ export class InternalError extends ApiError {
 /** A field has an unacceptable value. */
 export class InvalidField extends ApiError {
   override readonly name: string = "InvalidField";
+}
+
+/** The request is not valid HTTP/1.1. */
+export class InvalidHttp extends ApiError {
+  override readonly name: string = "InvalidHttp";
 }
 
 /** The body is not a JSON object. */
@@ -154,10 +164,12 @@ export const BY_CODE: Readonly<Record<string, typeof ApiError>> = {
   ENVELOPE_NOT_FOUND: EnvelopeNotFound,
   GOVERNANCE_BLOCKED: GovernanceBlocked,
   HANDLE_TAKEN: HandleTaken,
+  HEADERS_TOO_LARGE: HeadersTooLarge,
   IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReused,
   INSUFFICIENT_SCOPE: InsufficientScope,
   INTERNAL_ERROR: InternalError,
   INVALID_FIELD: InvalidField,
+  INVALID_HTTP: InvalidHttp,
   INVALID_JSON: InvalidJson,
   KEY_INACTIVE: KeyInactive,
   KEY_NOT_FOUND: KeyNotFound,

@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An unknown account and a wrong secret get the same response. Limited per client address.
+         * @description Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts together, right ones per account. A right secret is accepted however many wrong ones came before.
          */
         post: operations["createSession"];
         delete?: never;
@@ -116,7 +116,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Ends this session, or all sessions of the account, on all nodes at once. Limited per account.
+         * @description Ends this session, or all sessions of the account, on all nodes at once. Not limited.
          */
         post: operations["endSession"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the login secret
-         * @description Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Limited per account.
+         * @description Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Wrong secrets are limited per client address, rotations per account.
          */
         post: operations["rotateLoginSecret"];
         delete?: never;
@@ -156,7 +156,7 @@ export interface paths {
         put?: never;
         /**
          * Recover an account
-         * @description Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with logins.
+         * @description Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks and envelopes stay. Wrong codes are limited per client address, together with wrong login secrets.
          */
         post: operations["recoverAccount"];
         delete?: never;
@@ -176,7 +176,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API token
-         * @description Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited per account.
+         * @description Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited per session and account.
          */
         post: operations["createApiToken"];
         delete?: never;
@@ -196,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * List API tokens
-         * @description Lists the API tokens of the account that have not expired, oldest first. Their secrets are not shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+         * @description Lists the API tokens of the account that have not expired, oldest first. Their secrets are not shown. `last_used_at` is the start of the hour of the last use. Limited per session and account.
          */
         post: operations["listApiTokens"];
         delete?: never;
@@ -216,7 +216,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke an API token
-         * @description Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no login secret, so that a leaked token can be ended quickly. An unknown token and the token of another account get the same response. Limited per account.
+         * @description Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no login secret, so that a leaked token can be ended quickly. An unknown token and the token of another account get the same response. Not limited.
          */
         post: operations["revokeApiToken"];
         delete?: never;
@@ -236,7 +236,7 @@ export interface paths {
         put?: never;
         /**
          * List the activity of the account
-         * @description Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for 90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded. Limited per account.
+         * @description Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for 90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded. Limited per session and account.
          */
         post: operations["listActivity"];
         delete?: never;
@@ -256,7 +256,7 @@ export interface paths {
         put?: never;
         /**
          * Close the account
-         * @description Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody can undo this. Limited per account.
+         * @description Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody can undo this. Wrong secrets are limited per client address.
          */
         post: operations["closeAccount"];
         delete?: never;
@@ -418,7 +418,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook
-         * @description Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
+         * @description Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can change to the new one. At most four replaced secrets sign at a time: the fifth replacement within 24 hours is refused with `QUOTA_EXCEEDED`, and `detail` names the time from which it is possible. An API token needs the scope `webhooks`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1121,6 +1121,8 @@ export interface components {
             status_code: number | null;
             /** @description Class of the failure; `null` without a failure. For a pending delivery, the class of the failure of its last attempt. */
             error: string | null;
+            /** @description The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class says all, and for a pending delivery. */
+            error_detail: string | null;
             /**
              * Format: uint32
              * @description Duration of the attempt in milliseconds; `null` for a pending delivery.
@@ -1304,7 +1306,7 @@ export interface components {
              * @description The error code.
              * @enum {string}
              */
-            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
+            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "HEADERS_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_HTTP" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
             /** @description The reason, and advice for the caller. */
             detail: string;
             /** @description The metrics that miss their threshold. */
@@ -1442,6 +1444,8 @@ export interface components {
             at: components["schemas"]["Timestamp"];
             /** @description What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`. */
             error: string;
+            /** @description The reason of the failure; `null` if its class says all. */
+            error_detail: string | null;
         };
         /** @description A page of the pending deliveries and the attempts of a webhook. */
         ListDeliveries: {
@@ -1639,7 +1643,7 @@ export interface components {
              * @description The error code, for programs. Codes never change.
              * @enum {string}
              */
-            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
+            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "HEADERS_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_HTTP" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
             /** @description The id of the request, as in the header `X-Request-Id`. */
             request_id: string;
             /** @description The field that has the error. Absent if no field has an error. */
@@ -1961,6 +1965,8 @@ export interface components {
             status_code: number | null;
             /** @description Class of the failure; `null` if the test succeeded. */
             error: string | null;
+            /** @description The reason of a failure without a response, for example the error of the TLS library. `null` if the class says all. */
+            error_detail: string | null;
             /**
              * Format: uint32
              * @description Duration of the attempt in milliseconds.
@@ -2321,7 +2327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Activated"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2415,6 +2421,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -2474,7 +2490,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyStanding"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2572,6 +2588,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2637,7 +2663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Resolved"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. `RAW_DID_REJECTED`: A raw DID is not accepted. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. `RAW_DID_REJECTED`: A raw DID is not accepted. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2741,6 +2767,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -2800,7 +2836,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyView"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `RAW_DID_REJECTED`: A raw DID is not accepted. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `RAW_DID_REJECTED`: A raw DID is not accepted. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2898,6 +2934,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2956,7 +3002,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedIn"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3023,6 +3069,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3081,7 +3137,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedOut"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3154,11 +3210,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
-            429: {
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3217,7 +3272,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretsReplaced"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3301,6 +3356,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -3353,7 +3418,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretsReplaced"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3426,6 +3491,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -3478,7 +3553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiTokenCreated"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3572,6 +3647,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -3620,7 +3705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiTokenList"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3704,6 +3789,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -3756,7 +3851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiTokenRevoked"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3839,11 +3934,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
-            429: {
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3902,7 +3996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActivityPage"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3980,6 +4074,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4038,7 +4142,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountClosed"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `MISSING_FIELD`: A required field is missing. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4116,6 +4220,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4187,7 +4301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sent"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. `RAW_DID_REJECTED`: A raw DID is not accepted. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. `RAW_DID_REJECTED`: A raw DID is not accepted. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4303,6 +4417,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -4362,7 +4486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Opened"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4466,6 +4590,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -4525,7 +4659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4629,6 +4763,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -4688,7 +4832,7 @@ export interface operations {
                     "application/json": components["schemas"]["Registered"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4792,6 +4936,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -4851,7 +5005,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4955,6 +5109,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -5014,7 +5178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Deleted"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5112,6 +5276,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5177,7 +5351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Enabled"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5275,6 +5449,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5340,7 +5524,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecretRotated"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5363,7 +5547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5438,6 +5622,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5503,7 +5697,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveriesPage"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5607,6 +5801,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -5666,7 +5870,7 @@ export interface operations {
                     "application/json": components["schemas"]["Redelivered"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5770,6 +5974,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -5829,7 +6043,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recovered"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5927,6 +6141,16 @@ export interface operations {
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5992,7 +6216,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tested"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6096,6 +6320,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -6155,7 +6389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActionResult"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6178,7 +6412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `QUOTA_EXCEEDED`: A cap is reached. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6259,6 +6493,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -6307,11 +6551,31 @@ export interface operations {
                     "application/json": components["schemas"]["Pong"];
                 };
             };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6356,7 +6620,7 @@ export interface operations {
                     "application/json": components["schemas"]["Issued"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6472,6 +6736,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -6531,7 +6805,7 @@ export interface operations {
                     "application/json": components["schemas"]["BadgeVerified"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6635,6 +6909,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -6690,6 +6974,16 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `NOT_FOUND`: No such path. */
             404: {
                 headers: {
@@ -6705,6 +6999,16 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6770,7 +7074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Validated"];
                 };
             };
-            /** @description `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6886,6 +7190,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `INTERNAL_ERROR`: Unexpected server error. */
             500: {
                 headers: {
@@ -6934,11 +7248,31 @@ export interface operations {
                     "application/did+json": components["schemas"]["DidDocument"];
                 };
             };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6972,11 +7306,31 @@ export interface operations {
                     "application/did+json": components["schemas"]["DidDocument"];
                 };
             };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7012,11 +7366,31 @@ export interface operations {
                     };
                 };
             };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
             405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {

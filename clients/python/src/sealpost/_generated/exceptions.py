@@ -46,6 +46,12 @@ class HandleTaken(ApiError):
     CODE = "HANDLE_TAKEN"
 
 
+class HeadersTooLarge(ApiError):
+    """The head of the request is too large."""
+
+    CODE = "HEADERS_TOO_LARGE"
+
+
 class IdempotencyKeyReused(ApiError):
     """The Idempotency-Key was used before."""
 
@@ -68,6 +74,12 @@ class InvalidField(ApiError):
     """A field has an unacceptable value."""
 
     CODE = "INVALID_FIELD"
+
+
+class InvalidHttp(ApiError):
+    """The request is not valid HTTP/1.1."""
+
+    CODE = "INVALID_HTTP"
 
 
 class InvalidJson(ApiError):
@@ -186,10 +198,12 @@ ALL = (
     EnvelopeNotFound,
     GovernanceBlocked,
     HandleTaken,
+    HeadersTooLarge,
     IdempotencyKeyReused,
     InsufficientScope,
     InternalError,
     InvalidField,
+    InvalidHttp,
     InvalidJson,
     KeyInactive,
     KeyNotFound,
@@ -217,10 +231,12 @@ __all__ = [
     "EnvelopeNotFound",
     "GovernanceBlocked",
     "HandleTaken",
+    "HeadersTooLarge",
     "IdempotencyKeyReused",
     "InsufficientScope",
     "InternalError",
     "InvalidField",
+    "InvalidHttp",
     "InvalidJson",
     "KeyInactive",
     "KeyNotFound",

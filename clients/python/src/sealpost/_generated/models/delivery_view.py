@@ -24,6 +24,8 @@ class DeliveryView:
         status_code (int | None): HTTP status of the response; `null` without a response.
         error (None | str): Class of the failure; `null` without a failure. For a pending delivery, the class of the
             failure of its last attempt.
+        error_detail (None | str): The reason of a failed attempt without a response, for example the error of the TLS
+            library. `null` if the class says all, and for a pending delivery.
         duration_ms (int | None): Duration of the attempt in milliseconds; `null` for a pending delivery.
         next_attempt_at (datetime.datetime | None): Time at which the next attempt is due. `null` if no attempt follows,
             while an attempt is running, and while the webhook is disabled.
@@ -36,6 +38,7 @@ class DeliveryView:
     outcome: DeliveryViewOutcome
     status_code: int | None
     error: None | str
+    error_detail: None | str
     duration_ms: int | None
     next_attempt_at: datetime.datetime | None
     response: None | str
@@ -55,6 +58,9 @@ class DeliveryView:
 
         error: None | str
         error = self.error
+
+        error_detail: None | str
+        error_detail = self.error_detail
 
         duration_ms: int | None
         duration_ms = self.duration_ms
@@ -78,6 +84,7 @@ class DeliveryView:
                 "outcome": outcome,
                 "status_code": status_code,
                 "error": error,
+                "error_detail": error_detail,
                 "duration_ms": duration_ms,
                 "next_attempt_at": next_attempt_at,
                 "response": response,
@@ -110,6 +117,13 @@ class DeliveryView:
             return cast(None | str, data)
 
         error = _parse_error(d.pop("error"))
+
+        def _parse_error_detail(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        error_detail = _parse_error_detail(d.pop("error_detail"))
 
         def _parse_duration_ms(data: object) -> int | None:
             if data is None:
@@ -147,6 +161,7 @@ class DeliveryView:
             outcome=outcome,
             status_code=status_code,
             error=error,
+            error_detail=error_detail,
             duration_ms=duration_ms,
             next_attempt_at=next_attempt_at,
             response=response,

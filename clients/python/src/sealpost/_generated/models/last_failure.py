@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -17,10 +17,12 @@ class LastFailure:
     Attributes:
         at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         error (str): What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`.
+        error_detail (None | str): The reason of the failure; `null` if its class says all.
     """
 
     at: datetime.datetime
     error: str
+    error_detail: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -28,12 +30,16 @@ class LastFailure:
 
         error = self.error
 
+        error_detail: None | str
+        error_detail = self.error_detail
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
                 "at": at,
                 "error": error,
+                "error_detail": error_detail,
             }
         )
 
@@ -46,9 +52,17 @@ class LastFailure:
 
         error = d.pop("error")
 
+        def _parse_error_detail(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        error_detail = _parse_error_detail(d.pop("error_detail"))
+
         last_failure = cls(
             at=at,
             error=error,
+            error_detail=error_detail,
         )
 
         last_failure.additional_properties = d

@@ -22,6 +22,8 @@ class Tested:
         outcome (TestedOutcome): Result of the attempt: `succeeded` or `failed`.
         status_code (int | None): HTTP status of the response; `null` without a response.
         error (None | str): Class of the failure; `null` if the test succeeded.
+        error_detail (None | str): The reason of a failure without a response, for example the error of the TLS library.
+            `null` if the class says all.
         duration_ms (int): Duration of the attempt in milliseconds.
         response (None | str): Beginning of the response's body; `null` without a response.
     """
@@ -31,6 +33,7 @@ class Tested:
     outcome: TestedOutcome
     status_code: int | None
     error: None | str
+    error_detail: None | str
     duration_ms: int
     response: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -48,6 +51,9 @@ class Tested:
         error: None | str
         error = self.error
 
+        error_detail: None | str
+        error_detail = self.error_detail
+
         duration_ms = self.duration_ms
 
         response: None | str
@@ -62,6 +68,7 @@ class Tested:
                 "outcome": outcome,
                 "status_code": status_code,
                 "error": error,
+                "error_detail": error_detail,
                 "duration_ms": duration_ms,
                 "response": response,
             }
@@ -92,6 +99,13 @@ class Tested:
 
         error = _parse_error(d.pop("error"))
 
+        def _parse_error_detail(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        error_detail = _parse_error_detail(d.pop("error_detail"))
+
         duration_ms = d.pop("duration_ms")
 
         def _parse_response(data: object) -> None | str:
@@ -107,6 +121,7 @@ class Tested:
             outcome=outcome,
             status_code=status_code,
             error=error,
+            error_detail=error_detail,
             duration_ms=duration_ms,
             response=response,
         )

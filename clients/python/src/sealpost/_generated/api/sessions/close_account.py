@@ -81,6 +81,11 @@ def _parse_response(
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -119,7 +124,7 @@ def sync_detailed(
      Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened
     again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted
     rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody
-    can undo this. Limited per account.
+    can undo this. Wrong secrets are limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -157,7 +162,7 @@ def sync(
      Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened
     again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted
     rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody
-    can undo this. Limited per account.
+    can undo this. Wrong secrets are limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -190,7 +195,7 @@ async def asyncio_detailed(
      Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened
     again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted
     rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody
-    can undo this. Limited per account.
+    can undo this. Wrong secrets are limited per client address.
 
     Args:
         x_request_id (str | Unset):
@@ -226,7 +231,7 @@ async def asyncio(
      Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened
     again. Deletes sessions, webhooks, labels, handles and activity. The response reports the deleted
     rows, and the data that stays with the reasons. Needs the login secret as well as a session. Nobody
-    can undo this. Limited per account.
+    can undo this. Wrong secrets are limited per client address.
 
     Args:
         x_request_id (str | Unset):

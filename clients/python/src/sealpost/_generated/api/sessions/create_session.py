@@ -74,6 +74,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -108,7 +113,9 @@ def sync_detailed(
     """Log in
 
      Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours
-    by default. An unknown account and a wrong secret get the same response. Limited per client address.
+    by default. An unknown account and a wrong secret get the same response. Limited per client address:
+    wrong secrets of all accounts together, right ones per account. A right secret is accepted however
+    many wrong ones came before.
 
     Args:
         x_request_id (str | Unset):
@@ -143,7 +150,9 @@ def sync(
     """Log in
 
      Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours
-    by default. An unknown account and a wrong secret get the same response. Limited per client address.
+    by default. An unknown account and a wrong secret get the same response. Limited per client address:
+    wrong secrets of all accounts together, right ones per account. A right secret is accepted however
+    many wrong ones came before.
 
     Args:
         x_request_id (str | Unset):
@@ -173,7 +182,9 @@ async def asyncio_detailed(
     """Log in
 
      Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours
-    by default. An unknown account and a wrong secret get the same response. Limited per client address.
+    by default. An unknown account and a wrong secret get the same response. Limited per client address:
+    wrong secrets of all accounts together, right ones per account. A right secret is accepted however
+    many wrong ones came before.
 
     Args:
         x_request_id (str | Unset):
@@ -206,7 +217,9 @@ async def asyncio(
     """Log in
 
      Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours
-    by default. An unknown account and a wrong secret get the same response. Limited per client address.
+    by default. An unknown account and a wrong secret get the same response. Limited per client address:
+    wrong secrets of all accounts together, right ones per account. A right secret is accepted however
+    many wrong ones came before.
 
     Args:
         x_request_id (str | Unset):

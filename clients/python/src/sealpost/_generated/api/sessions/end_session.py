@@ -75,10 +75,10 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_415
 
-    if response.status_code == 429:
-        response_429 = Problem.from_dict(response.json())
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
 
-        return response_429
+        return response_431
 
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
@@ -113,7 +113,7 @@ def sync_detailed(
 ) -> Response[LoggedOut | Problem]:
     """Log out
 
-     Ends this session, or all sessions of the account, on all nodes at once. Limited per account.
+     Ends this session, or all sessions of the account, on all nodes at once. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -148,7 +148,7 @@ def sync(
 ) -> LoggedOut | Problem | None:
     """Log out
 
-     Ends this session, or all sessions of the account, on all nodes at once. Limited per account.
+     Ends this session, or all sessions of the account, on all nodes at once. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -178,7 +178,7 @@ async def asyncio_detailed(
 ) -> Response[LoggedOut | Problem]:
     """Log out
 
-     Ends this session, or all sessions of the account, on all nodes at once. Limited per account.
+     Ends this session, or all sessions of the account, on all nodes at once. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -211,7 +211,7 @@ async def asyncio(
 ) -> LoggedOut | Problem | None:
     """Log out
 
-     Ends this session, or all sessions of the account, on all nodes at once. Limited per account.
+     Ends this session, or all sessions of the account, on all nodes at once. Not limited.
 
     Args:
         x_request_id (str | Unset):

@@ -80,6 +80,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -118,7 +123,7 @@ def sync_detailed(
      Lists acts on the account, newest first: logins and failed logins with the client address, changes
     of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for
     90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded.
-    Limited per account.
+    Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -155,7 +160,7 @@ def sync(
      Lists acts on the account, newest first: logins and failed logins with the client address, changes
     of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for
     90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded.
-    Limited per account.
+    Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -187,7 +192,7 @@ async def asyncio_detailed(
      Lists acts on the account, newest first: logins and failed logins with the client address, changes
     of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for
     90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded.
-    Limited per account.
+    Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -222,7 +227,7 @@ async def asyncio(
      Lists acts on the account, newest first: logins and failed logins with the client address, changes
     of secrets, keys and webhooks, and acts of operators. Sends are not included. Entries are kept for
     90 days, and at most 1,000 of each kind. At most ten failed logins within an hour are recorded.
-    Limited per account.
+    Limited per session and account.
 
     Args:
         x_request_id (str | Unset):

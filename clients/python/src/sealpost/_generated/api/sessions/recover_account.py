@@ -76,6 +76,11 @@ def _parse_response(
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -113,8 +118,8 @@ def sync_detailed(
 
      Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
     secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
-    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
-    logins.
+    once on all nodes. API keys, webhooks and envelopes stay. Wrong codes are limited per client
+    address, together with wrong login secrets.
 
     Args:
         x_request_id (str | Unset):
@@ -150,8 +155,8 @@ def sync(
 
      Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
     secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
-    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
-    logins.
+    once on all nodes. API keys, webhooks and envelopes stay. Wrong codes are limited per client
+    address, together with wrong login secrets.
 
     Args:
         x_request_id (str | Unset):
@@ -182,8 +187,8 @@ async def asyncio_detailed(
 
      Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
     secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
-    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
-    logins.
+    once on all nodes. API keys, webhooks and envelopes stay. Wrong codes are limited per client
+    address, together with wrong login secrets.
 
     Args:
         x_request_id (str | Unset):
@@ -217,8 +222,8 @@ async def asyncio(
 
      Replaces a lost or leaked login secret. The recovery code works once: the response has a new login
     secret and a new recovery code, shown only here. All sessions and API tokens of the account end at
-    once on all nodes. API keys, webhooks and envelopes stay. Limited per client address, together with
-    logins.
+    once on all nodes. API keys, webhooks and envelopes stay. Wrong codes are limited per client
+    address, together with wrong login secrets.
 
     Args:
         x_request_id (str | Unset):

@@ -81,6 +81,11 @@ def _parse_response(
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -119,7 +124,8 @@ def sync_detailed(
      Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
     the present login secret, so a stolen session cannot take over the account. The old secret and the
     old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
-    the sessions with `POST /v1/auth/logout`. Limited per account.
+    the sessions with `POST /v1/auth/logout`. Wrong secrets are limited per client address, rotations
+    per account.
 
     Args:
         x_request_id (str | Unset):
@@ -156,7 +162,8 @@ def sync(
      Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
     the present login secret, so a stolen session cannot take over the account. The old secret and the
     old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
-    the sessions with `POST /v1/auth/logout`. Limited per account.
+    the sessions with `POST /v1/auth/logout`. Wrong secrets are limited per client address, rotations
+    per account.
 
     Args:
         x_request_id (str | Unset):
@@ -188,7 +195,8 @@ async def asyncio_detailed(
      Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
     the present login secret, so a stolen session cannot take over the account. The old secret and the
     old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
-    the sessions with `POST /v1/auth/logout`. Limited per account.
+    the sessions with `POST /v1/auth/logout`. Wrong secrets are limited per client address, rotations
+    per account.
 
     Args:
         x_request_id (str | Unset):
@@ -223,7 +231,8 @@ async def asyncio(
      Creates a new login secret and a new recovery code for the account, and shows them only once. Needs
     the present login secret, so a stolen session cannot take over the account. The old secret and the
     old code stop working at once. Sessions and API tokens continue: if the old secret has leaked, end
-    the sessions with `POST /v1/auth/logout`. Limited per account.
+    the sessions with `POST /v1/auth/logout`. Wrong secrets are limited per client address, rotations
+    per account.
 
     Args:
         x_request_id (str | Unset):

@@ -86,6 +86,11 @@ def _parse_response(
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -124,7 +129,7 @@ def sync_detailed(
      Creates a bearer token for one API key, for a program that needs no session, and shows it only once.
     The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot
     create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited
-    per account.
+    per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -161,7 +166,7 @@ def sync(
      Creates a bearer token for one API key, for a program that needs no session, and shows it only once.
     The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot
     create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited
-    per account.
+    per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -193,7 +198,7 @@ async def asyncio_detailed(
      Creates a bearer token for one API key, for a program that needs no session, and shows it only once.
     The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot
     create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited
-    per account.
+    per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -228,7 +233,7 @@ async def asyncio(
      Creates a bearer token for one API key, for a program that needs no session, and shows it only once.
     The token allows only the requests of its scopes. Needs the login secret, so a stolen session cannot
     create tokens. Expires after 90 days by default. At most 50 tokens per account by default. Limited
-    per account.
+    per session and account.
 
     Args:
         x_request_id (str | Unset):

@@ -73,6 +73,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -108,7 +113,7 @@ def sync_detailed(
     """List API tokens
 
      Lists the API tokens of the account that have not expired, oldest first. Their secrets are not
-    shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+    shown. `last_used_at` is the start of the hour of the last use. Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -140,7 +145,7 @@ def sync(
     """List API tokens
 
      Lists the API tokens of the account that have not expired, oldest first. Their secrets are not
-    shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+    shown. `last_used_at` is the start of the hour of the last use. Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -167,7 +172,7 @@ async def asyncio_detailed(
     """List API tokens
 
      Lists the API tokens of the account that have not expired, oldest first. Their secrets are not
-    shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+    shown. `last_used_at` is the start of the hour of the last use. Limited per session and account.
 
     Args:
         x_request_id (str | Unset):
@@ -197,7 +202,7 @@ async def asyncio(
     """List API tokens
 
      Lists the API tokens of the account that have not expired, oldest first. Their secrets are not
-    shown. `last_used_at` is the start of the hour of the last use. Limited per account.
+    shown. `last_used_at` is the start of the hour of the last use. Limited per session and account.
 
     Args:
         x_request_id (str | Unset):

@@ -81,10 +81,10 @@ def _parse_response(
 
         return response_415
 
-    if response.status_code == 429:
-        response_429 = Problem.from_dict(response.json())
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
 
-        return response_429
+        return response_431
 
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
@@ -123,7 +123,7 @@ def sync_detailed(
 
      Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
     login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
-    account get the same response. Limited per account.
+    account get the same response. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -159,7 +159,7 @@ def sync(
 
      Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
     login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
-    account get the same response. Limited per account.
+    account get the same response. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -190,7 +190,7 @@ async def asyncio_detailed(
 
      Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
     login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
-    account get the same response. Limited per account.
+    account get the same response. Not limited.
 
     Args:
         x_request_id (str | Unset):
@@ -224,7 +224,7 @@ async def asyncio(
 
      Revokes an API token on all nodes at once: no later request with the token is admitted. Needs no
     login secret, so that a leaked token can be ended quickly. An unknown token and the token of another
-    account get the same response. Limited per account.
+    account get the same response. Not limited.
 
     Args:
         x_request_id (str | Unset):

@@ -90,6 +90,11 @@ def _parse_response(
 
         return response_429
 
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
     if response.status_code == 500:
         response_500 = Problem.from_dict(response.json())
 
@@ -127,7 +132,9 @@ def sync_detailed(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
+    secrets, so receivers can change to the new one. At most four replaced secrets sign at a time: the
+    fifth replacement within 24 hours is refused with `QUOTA_EXCEEDED`, and `detail` names the time from
+    which it is possible. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -165,7 +172,9 @@ def sync(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
+    secrets, so receivers can change to the new one. At most four replaced secrets sign at a time: the
+    fifth replacement within 24 hours is refused with `QUOTA_EXCEEDED`, and `detail` names the time from
+    which it is possible. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -198,7 +207,9 @@ async def asyncio_detailed(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
+    secrets, so receivers can change to the new one. At most four replaced secrets sign at a time: the
+    fifth replacement within 24 hours is refused with `QUOTA_EXCEEDED`, and `detail` names the time from
+    which it is possible. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -234,7 +245,9 @@ async def asyncio(
     """Replace the secret of a webhook
 
      Creates a new secret and shows it only once. For 24 hours events carry the signatures of both
-    secrets, so receivers can change to the new one. An API token needs the scope `webhooks`.
+    secrets, so receivers can change to the new one. At most four replaced secrets sign at a time: the
+    fifth replacement within 24 hours is refused with `QUOTA_EXCEEDED`, and `detail` names the time from
+    which it is possible. An API token needs the scope `webhooks`.
 
     Args:
         x_did_api_key (str | Unset):
