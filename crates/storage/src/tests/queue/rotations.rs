@@ -227,8 +227,8 @@ fn changes_that_wait_together_share_one_reading(db: &Fixture) {
 /// inform its correspondents.
 fn a_migration_keeps_waiting_deliveries(db: &Fixture) {
     let bob = db.activate().id;
-    revert_to(db, "0018_operator_lists");
     let to = db.register(&bob);
+    revert_to(db, "0018_operator_lists");
     db.send(&to, 2);
     db.migrate().unwrap();
     let alice = subscriber(db);

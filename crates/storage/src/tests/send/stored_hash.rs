@@ -30,8 +30,8 @@ fn each_read_returns_the_hash(db: &Fixture) {
 }
 
 fn a_database_in_use_stores_hashes_until_it_is_finished(db: &Fixture) {
-    revert_to(db, "0035_revocation_journals");
     let to = db.register(&db.activate().id);
+    revert_to(db, "0035_revocation_journals");
     db.migrate().unwrap();
     let before = send(db, &to);
     assert_eq!(db.count("envelopes WHERE hash IS NULL"), 0);

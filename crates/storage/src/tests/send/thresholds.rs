@@ -122,8 +122,8 @@ fn a_rolled_back_threshold_is_not_recorded(db: &Fixture) {
 /// Deliveries that were stored before the migration must still be due after it.
 fn a_migration_keeps_waiting_events(db: &Fixture) {
     let key = db.activate().id;
-    revert_to(db, "0018_operator_lists");
     let to = db.register(&key);
+    revert_to(db, "0018_operator_lists");
     db.send(&to, 2);
     db.migrate().unwrap();
     db.register_for(&key, KINDS);
