@@ -70,7 +70,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
     }
 
     /// Counts one request as `cost` requests, for several keys at once. If this would exceed the limit of any key,
-    /// counts nothing and returns the result of [`Throttle::wait`] as the error.
+    /// counts nothing and returns the time until all of them have room as the error.
     pub fn admit(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
