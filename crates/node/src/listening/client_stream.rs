@@ -1,5 +1,8 @@
-//! Wraps the stream of one client connection. Passes one request at a time to the HTTP library, limits the bytes that were
-//! received and not yet processed, and closes the connection if a newer connection evicts it.
+//! Wraps the stream of one client connection.
+//!
+//! - Passes one request at a time to the HTTP library.
+//! - Limits the received bytes that are not processed yet.
+//! - Closes the connection if a newer connection evicts it.
 //!
 //! Without the limit, the HTTP library would buffer 128 KiB of an unfinished request head, and even more of a body that
 //! the handler has not consumed.

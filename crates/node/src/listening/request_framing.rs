@@ -51,8 +51,8 @@ impl RequestFraming {
         self.is_last
     }
 
-    /// Returns the number of bytes at the start of `bytes` that the HTTP library may get: bytes of this request, whose
-    /// head must be complete.
+    /// Returns the number of bytes at the start of `bytes` that belong to the current request. Only these bytes go to
+    /// the HTTP library. Returns 0 while the head is incomplete.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, Problem> {
         let mut passed = 0;
         if self.is_in_head() {

@@ -53,8 +53,8 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
     ]
 }
 
-/// Returns the task that deletes the rows of deleted webhooks. It has a thread of its own, because undelivered envelopes
-/// wait for a later webhook as soon as their rows are deleted.
+/// Returns the task that deletes the rows of deleted webhooks. The task has its own thread, so that undelivered
+/// envelopes soon wait for a later webhook: they wait only after their rows are deleted.
 pub(super) fn deleted_webhooks() -> HousekeepingTask {
     task("deleted_webhooks", NOT_KEPT, |tx, it, limit| tx.purge_deleted_webhooks(it.now, limit))
 }

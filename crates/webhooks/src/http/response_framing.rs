@@ -1,8 +1,8 @@
 //! Decides what the bytes of a receiver mean: the final response, its end, and whether the connection may be reused.
 //!
 //! Pure: bytes in, bytes out, no I/O. [`ResponseFraming`] removes interim responses (1xx) and rewrites the final
-//! response to a form with exactly one meaning. The HTTP client behind it therefore needs to know few rules: it takes
-//! the first head as the response, and reuses a connection whose response has no length.
+//! response to a form with exactly one meaning. The HTTP client awc takes the first head as the response, and reuses a
+//! connection after a response without a length. Both are correct for the rewritten response.
 
 mod chunked;
 mod fault;
