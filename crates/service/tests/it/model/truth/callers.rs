@@ -229,7 +229,9 @@ impl Truth {
     /// Returns the number of envelopes that wait because the key had no webhook for them. No envelope is transferred to
     /// a new webhook during a test case.
     fn waiting(&self, key: usize) -> usize {
-        self.envelopes.iter().filter(|it| it.recipient == key && it.is_waiting).count()
+        let waits =
+            |at: &usize| self.envelopes[*at].recipient == key && self.envelopes[*at].is_waiting;
+        (0..self.envelopes.len()).filter(waits).filter(|at| self.is_kept(*at)).count()
     }
 }
 
