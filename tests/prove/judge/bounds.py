@@ -16,5 +16,7 @@ STARTED_WITHIN_S = 2.0
 STAMPED_WITHIN_S = 5.0
 # The outcome of an attempt is stored.
 RECORDED_WITHIN_S = 4.0
+# A request takes effect although its caller got no response: it waited in a frozen node, or for the database.
+EXECUTED_WITHIN_S = 10.0
 # A change of a plan holds on every node.
 PLAN_CHANGED_WITHIN_S = 5.5

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from datetime import datetime, timezone
 
-from judge.bounds import PLAN_CHANGED_WITHIN_S
+from judge.bounds import EXECUTED_WITHIN_S, PLAN_CHANGED_WITHIN_S
 from judge.facts import group
 
 # The plan of a new key.
@@ -54,7 +54,7 @@ def usage_equals_the_admitted_requests(facts, verdict):
         for window in WINDOWS:
             current = window_of(facts, call, window)
             if current is None:
-                # The window changed during the request.
+                # The window changed during the call.
                 continue
             sure = [it for it in counted[call.key] if it.ended <= call.began and counts_in(it, window) and
                     window_of(facts, it, window) == current and not facts.is_lost_count(it)]
@@ -130,10 +130,12 @@ def highest(plans, key, window, began, ended):
 
 
 def window_of(facts, call, window):
-    """Returns the UTC window of a request, or `None` if the window changed during the request."""
+    """Returns the UTC window of a request, or `None` if the window may have changed before the service counted it."""
     key = id(call), window
     if key not in facts.windows:
-        moments = (datetime.fromtimestamp(facts.history.wall(at), timezone.utc) for at in (call.began, call.ended))
+        is_answered = call.status is not None and call.status < 500
+        counted = call.ended if is_answered else call.ended + EXECUTED_WITHIN_S
+        moments = (datetime.fromtimestamp(facts.history.wall(at), timezone.utc) for at in (call.began, counted))
         began, ended = (moment.strftime(WINDOWS[window]) for moment in moments)
         facts.windows[key] = began if began == ended else None
     return facts.windows[key]

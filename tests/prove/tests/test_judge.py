@@ -167,6 +167,14 @@ class TestJudge(unittest.TestCase):
         self.it.last.answer["usage"]["day"]["used"] += 2
         self.assert_found("usage")
 
+    def test_usage_may_include_an_abandoned_request_of_the_last_minute(self):
+        last = self.it.last
+        began = last.began - self.it.history.wall(last.began) % 60 - 0.2
+        self.it.history.add(Call("send", began, began + 0.1, key=last.key, account=last.account,
+                                 body={"to": "ak_bob", "message": "sealed-text-0-abandoned"}))
+        last.answer["usage"]["minute"]["used"] += 1
+        self.assertNotIn("usage", self.found())
+
     # Access
 
     def test_revocation_is_late_for_a_key(self):
@@ -247,6 +255,12 @@ class TestJudge(unittest.TestCase):
         lost, delivered = (sent.answer["envelope_id"] for sent in (self.it.lost, self.it.repeated))
         self.it.bounce.body = self.it.bounce.body.replace(lost, delivered)
         self.assertIn("bounces", self.found())
+
+    def test_bounces_may_come_in_the_millisecond_of_the_send(self):
+        created = self.it.lost.answer["metadata"]["timestamp"]
+        payload = self.it.bounce.payload()
+        self.it.bounce.body = self.it.bounce.body.replace(payload["metadata"]["timestamp"], created)
+        self.assertNotIn("bounces", self.found())
 
     def test_bounces_have_a_wrong_reason(self):
         self.it.bounce.body = self.it.bounce.body.replace("exhausted", "expired")
