@@ -103,18 +103,13 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
     envelopes.map(|id| id.as_ref().to_owned()).collect()
 }
 
+/// Reads the deliveries before the outcomes. A success deletes its delivery and records `announced` in one transaction.
+/// If this transaction commits between the two queries, the delivery still counts as pending. In the other order, the
+/// envelope would have neither a delivery nor an outcome, and would wait for another webhook although it was delivered.
 fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
 ) -> Result<Vec<UnopenedEnvelope>, Fault> {
-    let decided = o::table.filter(any_of(o::envelope_id, ids)).select(o::envelope_id);
-    let unopened = e::table
-        .filter(any_of(e::id, ids))
-        .filter(e::opened_at.is_null())
-        .filter(e::id.ne_all(decided))
-        .order(e::id)
-        .select((e::id, e::sender, e::recipient));
-    let unopened = on_backend!(conn, c => unopened.load::<(String, String, String)>(c))?;
     let left =
         d::table.filter(any_of(d::event_id, ids)).select((d::event_id, d::due_at.is_not_null()));
     let mut deliveries = BTreeMap::<String, (bool, bool)>::new();
@@ -123,6 +118,14 @@ fn find_unopened(
         *pending |= is_pending;
         *exhausted |= !is_pending;
     }
+    let decided = o::table.filter(any_of(o::envelope_id, ids)).select(o::envelope_id);
+    let unopened = e::table
+        .filter(any_of(e::id, ids))
+        .filter(e::opened_at.is_null())
+        .filter(e::id.ne_all(decided))
+        .order(e::id)
+        .select((e::id, e::sender, e::recipient));
+    let unopened = on_backend!(conn, c => unopened.load::<(String, String, String)>(c))?;
     let recipients: BTreeSet<_> = unopened.iter().map(|(_, _, recipient)| recipient).collect();
     let revoked = k::table
         .filter(any_of(k::id, recipients))

@@ -13,6 +13,7 @@ use crate::tests::fixture::{
     FAILING_MAX, Fixture, at, claim_of, delivery, envelope, result_of, retried,
 };
 
+mod late_success;
 mod random;
 mod retention_edge;
 
