@@ -2,14 +2,13 @@
 //!
 //! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
 //! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once. An envelope with a successful
-//! delivery never bounces:
-//!
-//! - If other deliveries remain, the transaction that records the success also records the outcome `announced`.
-//! - If no other deliveries remain, no later transaction can end a delivery of the envelope.
+//! delivery never bounces, because the attempt log has the success as long as the envelope is stored. The deletion of a
+//! webhook deletes its attempts, and records the outcome `announced` for their envelopes. If other deliveries remain at a
+//! success, the same outcome is recorded at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use diesel::prelude::*;
+use diesel::{dsl::sql, prelude::*, sql_types::Bool};
 use sealpost_domain::{BounceReason, EnvelopeId, KeyStatus, Timestamp, UnopenedEnvelope};
 
 use crate::{
@@ -20,7 +19,9 @@ use crate::{
     },
     queue::{events, statements, waiting},
     rows::columns,
-    schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
+    schema::{
+        api_keys as k, attempts as a, deliveries as d, envelope_outcomes as o, envelopes as e,
+    },
 };
 
 /// Records the outcome `announced` (delivered to a webhook) for the envelopes among `events`, so that these envelopes
@@ -43,7 +44,8 @@ pub(crate) fn announce(
 /// - An envelope bounces if its recipient is revoked, or if all its other deliveries are exhausted (all attempts
 ///   failed).
 /// - An envelope without any delivery waits for a later webhook of its recipient.
-/// - An envelope with a pending delivery, an opened envelope and an envelope with a recorded outcome stay unchanged.
+/// - An envelope with a pending delivery, an opened envelope, and an envelope that a webhook has received or that has a
+///   recorded outcome stay unchanged.
 ///
 /// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second transaction
 /// therefore sees the changes of the first.
@@ -78,13 +80,18 @@ pub(crate) fn lock(
     Ok(())
 }
 
-/// Records the outcome `bounced` for each envelope without a recorded outcome, and stores an event for its sender.
+/// Records the outcome `bounced` for each envelope without a recorded outcome that no webhook has received, and stores
+/// an event for its sender.
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],
     now: Timestamp,
 ) -> Result<(), Fault> {
-    let ids: BTreeSet<_> = bounced.iter().map(|(envelope, _)| envelope.id.to_string()).collect();
+    let mut ids: BTreeSet<_> =
+        bounced.iter().map(|(envelope, _)| envelope.id.to_string()).collect();
+    for received in received(conn, &ids)? {
+        ids.remove(&received);
+    }
     if ids.is_empty() {
         return Ok(());
     }
@@ -106,6 +113,7 @@ fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<S
 /// Reads the deliveries before the outcomes. A success deletes its delivery and records `announced` in one transaction.
 /// If this transaction commits between the two queries, the delivery still counts as pending. In the other order, the
 /// envelope would have neither a delivery nor an outcome, and would wait for another webhook although it was delivered.
+/// A success that had no other delivery is only in the attempt log.
 fn find_unopened(
     conn: &mut AnyConnection,
     ids: &BTreeSet<String>,
@@ -126,6 +134,7 @@ fn find_unopened(
         .order(e::id)
         .select((e::id, e::sender, e::recipient));
     let unopened = on_backend!(conn, c => unopened.load::<(String, String, String)>(c))?;
+    let received = received(conn, unopened.iter().map(|(id, ..)| id))?;
     let recipients: BTreeSet<_> = unopened.iter().map(|(_, _, recipient)| recipient).collect();
     let revoked = k::table
         .filter(any_of(k::id, recipients))
@@ -144,7 +153,19 @@ fn find_unopened(
             is_exhausted,
         })
     };
-    unopened.iter().map(read).collect()
+    unopened.iter().filter(|(id, ..)| !received.contains(id)).map(read).collect()
+}
+
+/// Returns the envelopes among `ids` of which the attempt log has a success. The outcome is a literal in the SQL text
+/// instead of a parameter, so that both databases use the partial index.
+fn received(
+    conn: &mut AnyConnection,
+    ids: impl IntoIterator<Item = impl Into<String>>,
+) -> Result<HashSet<String>, Fault> {
+    let succeeded =
+        a::table.filter(any_of(a::event_id, ids)).filter(sql::<Bool>("outcome = 'succeeded'"));
+    let events = succeeded.select(a::event_id);
+    Ok(on_backend!(conn, c => events.load::<String>(c))?.into_iter().collect())
 }
 
 pub(crate) const ANNOUNCED: &str = "announced";

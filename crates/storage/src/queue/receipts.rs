@@ -67,7 +67,7 @@ fn find_sent(
 
 /// Returns the end of the first successful attempt of an event. The outcome is a literal in the SQL text instead of a
 /// parameter, so that both databases use the partial index.
-pub(crate) fn first_success(conn: &mut AnyConnection, id: &str) -> Result<Option<i64>, Fault> {
+fn first_success(conn: &mut AnyConnection, id: &str) -> Result<Option<i64>, Fault> {
     let first = sql::<Nullable<BigInt>>(
         "(SELECT min(at) FROM attempts WHERE outcome = 'succeeded' AND envelope_id = ",
     );

@@ -1,7 +1,7 @@
 //! Makes deliveries due again: expedites pending deliveries, redelivers single events, and recovers failed deliveries.
 
 use diesel::{
-    dsl::{Concat, GtEq, case_when, exists, not},
+    dsl::{Concat, GtEq, case_when, not},
     prelude::*,
     sql_types::Integer,
 };
@@ -14,7 +14,7 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::any_of::any_of,
-    queue::{bounces, events, receipts, waiting},
+    queue::{events, waiting},
     rows::columns,
     schema::deliveries as d,
 };
@@ -68,9 +68,7 @@ impl DeliveryRepo for Transaction {
                 let insert = diesel::insert_into(d::table).values(fresh).on_conflict(key);
                 insert.do_update().set(d::webhook_id.eq(&webhook_id)).execute(c)
             })?;
-            let events = [event_id];
-            announce_if_delivered(conn, &events, &webhook_id)?;
-            make_due(conn, &id.webhook_id, &events, now)?;
+            make_due(conn, &id.webhook_id, &[event_id], now)?;
             Ok(true)
         })
     }
@@ -129,26 +127,6 @@ impl DeliveryRepo for Transaction {
             let matched = columns::number(events.len(), "number of deliveries")?;
             Ok(RecoverySummary { matched, recovered, more })
         })
-    }
-}
-
-/// Called for an event that may get a new delivery. If a webhook has already received the event, records the outcome
-/// `announced`, so that a failure of the new delivery cannot bounce the envelope.
-///
-/// Does nothing if the event has deliveries to other webhooks, because then an earlier success is already recorded.
-fn announce_if_delivered(
-    conn: &mut AnyConnection,
-    events: &[String; 1],
-    webhook_id: &str,
-) -> Result<(), Fault> {
-    let [event_id] = events;
-    let others = d::table.filter(d::event_id.eq(event_id)).filter(d::webhook_id.ne(webhook_id));
-    if diesel::select(exists(others)).get_result(conn)? {
-        return Ok(());
-    }
-    match receipts::first_success(conn, event_id)? {
-        Some(at) => bounces::announce(conn, events, Timestamp::from_millis(at)),
-        None => Ok(()),
     }
 }
 

@@ -1,4 +1,6 @@
-//! Tests a success that commits while another transaction decides whether the envelope bounces or waits.
+//! Tests a success that commits while another transaction decides about the same envelope.
+//!
+//! The tests run on PostgreSQL only. On SQLite, which has one writer, two transactions cannot run at the same time.
 
 use std::thread;
 
@@ -6,29 +8,33 @@ use diesel::{connection::SimpleConnection as _, prelude::*};
 
 use super::*;
 use crate::{
-    connection::AnyConnection,
-    queue::bounces as bouncing,
+    connection::{AnyConnection, transaction::Transaction},
+    queue::{bounces as bouncing, outcomes, success_throttle::SuccessThrottle},
     schema::deliveries as d,
     tests::fixture::{eventually, postgres},
 };
 
-/// Runs on PostgreSQL only. On SQLite, which has one writer, the two transactions cannot run at the same time.
-///
+/// Records a success in a transaction that is not committed yet.
+fn succeed(db: &Fixture, held: &LeasedDelivery) -> Transaction {
+    let mut success = db.transaction(Relaxed).unwrap();
+    let results = [result_of(held, 50, Outcome::Succeeded)];
+    let record = |conn: &mut AnyConnection| {
+        outcomes::record(conn, &results, FAILING_MAX, &SuccessThrottle::default())
+    };
+    success.run(record).map(drop).unwrap();
+    success
+}
+
 /// A lock on the table of deliveries stops the decision before it reads this table, until the success has committed.
 #[test]
 fn a_success_that_commits_during_the_decision_leaves_nothing_waiting() {
     let db = &postgres();
     let pair = Pair::new(db, 2);
-    let (sent, _) = pair.send(db);
+    let (sent, held) = pair.send(db);
     let id = [sent.meta.id.to_string()];
-    let delivery = |webhook: &Webhook| d::table.find((id[0].clone(), webhook.id.to_string()));
-    let mut success = db.transaction(Relaxed).unwrap();
-    let record = |conn: &mut AnyConnection| {
-        diesel::delete(delivery(&pair.to[0])).execute(conn)?;
-        bouncing::announce(conn, &id, at(50))
-    };
-    success.run(record).unwrap();
-    diesel::delete(delivery(&pair.to[1])).execute(&mut db.raw()).unwrap();
+    let success = succeed(db, &held[0]);
+    let other = d::table.find((id[0].clone(), pair.to[1].id.to_string()));
+    diesel::delete(other).execute(&mut db.raw()).unwrap();
     thread::scope(|scope| {
         let lock = "BEGIN; LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE; ROLLBACK";
         scope.spawn(|| db.raw().batch_execute(lock).unwrap());
@@ -42,6 +48,29 @@ fn a_success_that_commits_during_the_decision_leaves_nothing_waiting() {
         success.commit().unwrap();
     });
     assert_eq!((db.count("waiting_envelopes"), bounces(db)), (0, Vec::new()));
+}
+
+/// The success sees no other delivery, and the request to redeliver sees no success.
+#[test]
+fn a_success_that_commits_after_a_redelivery_prevents_its_bounce() {
+    let db = &postgres();
+    for is_deleted in [false, true] {
+        let mut pair = Pair::new(db, 1);
+        let (_, held) = pair.send(db);
+        pair.to.push(db.register(&pair.recipient));
+        let success = succeed(db, &held[0]);
+        redeliver(db, held[0].event.id(), pair.to[1].id, &pair.recipient);
+        success.commit().unwrap();
+        if is_deleted {
+            let delete = |tx: &mut dyn sealpost_domain::ports::Tx| {
+                tx.delete_webhook(&pair.recipient, &pair.to[1].id, at(70))
+            };
+            assert!(db.store().write(Durable, delete).unwrap());
+        } else {
+            end(db, &claim(db, 2)[0], EXHAUSTED);
+        }
+        assert_eq!((db.count("waiting_envelopes"), bounces(db)), (0, Vec::new()));
+    }
 }
 
 fn await_waiting(db: &Fixture, transactions: i64) {
