@@ -7,6 +7,7 @@ mod silent_tls;
 mod slow_receivers;
 mod storage;
 mod tokens;
+mod waiting_changes;
 mod webhook_changes;
 
 use std::{num::NonZero, thread};
@@ -58,6 +59,11 @@ pub(crate) const ALL: &[Attack] = &[
         name: "webhook-changes",
         about: "60 connections that register and delete webhooks, about 150 changes a second",
         run: webhook_changes::run,
+    },
+    Attack {
+        name: "waiting-changes",
+        about: "one key that registers and deletes its webhook in a loop, in front of 1,500 waiting envelopes",
+        run: waiting_changes::run,
     },
 ];
 
