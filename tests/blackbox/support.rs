@@ -29,7 +29,7 @@ pub(crate) use client::{
 pub(crate) use database::Database;
 pub(crate) use languages::{
     go, node_folder,
-    oracle::{Verifier, browse, chromium, search_documentation},
+    oracle::{Verifier, browse, chromium, read_did_document, search_documentation},
     pinned, python, root, run_node, rust_example,
 };
 pub(crate) use listener::{Listener, private_file};

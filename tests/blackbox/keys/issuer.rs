@@ -9,9 +9,12 @@ use base64::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Database, Response, SOON, Server, eventually, on_both, run, text};
+use crate::support::{
+    Database, Response, SOON, Server, eventually, on_both, read_did_document, run, text,
+};
 
 on_both!(
+    libraries_of_other_authors_read_every_form_of_the_keys,
     the_document_is_public_short_lived_and_the_same_everywhere,
     servers_started_at_the_same_time_share_one_key,
     a_rotated_key_is_published_on_every_node_before_it_signs,
@@ -31,15 +34,26 @@ fn document(server: &Server) -> Value {
 
 /// Returns the ids of the published issuer keys.
 fn kids(server: &Server) -> Vec<String> {
-    let document = document(server);
+    methods(&document(server), "JsonWebKey")
+        .iter()
+        .map(|method| text(&method["publicKeyJwk"], "kid"))
+        .collect()
+}
+
+/// Returns the keys of a document that have this form. Each form has all keys, in the same order.
+fn methods<'a>(document: &'a Value, form: &str) -> Vec<&'a Value> {
     let methods = document["verificationMethod"].as_array().unwrap();
-    methods.iter().map(|method| text(&method["publicKeyJwk"], "kid")).collect()
+    methods.iter().filter(|method| method["type"] == form).collect()
 }
 
 /// Returns the issuer keys in the text form of Standard Webhooks libraries (`whpk_…`).
 fn webhook_keys(document: &Value) -> Vec<String> {
-    let methods = document["verificationMethod"].as_array().unwrap();
-    methods.iter().map(|method| text(method, "standardWebhooksKey")).collect()
+    let of = |form| -> Vec<_> {
+        let methods = methods(document, form).into_iter();
+        methods.map(|method| text(method, "standardWebhooksKey")).collect()
+    };
+    assert_eq!(of("JsonWebKey"), of("Multikey"));
+    of("JsonWebKey")
 }
 
 /// Converts the JSON Web Key of a verification method to the text form of Standard Webhooks libraries.
@@ -58,16 +72,34 @@ fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Databas
     let document = response.json();
     let did = nodes[0].url.replace("http://127.0.0.1:", "did:web:127.0.0.1%3A");
     let kid = text(&document["verificationMethod"][0]["publicKeyJwk"], "kid");
-    assert_eq!(
-        (&document["id"], &document["assertionMethod"]),
-        (&json!(did), &json!([format!("{did}#{kid}")]))
-    );
+    let multibase = text(&document["verificationMethod"][1], "publicKeyMultibase");
+    let ids = json!([format!("{did}#{kid}"), format!("{did}#{multibase}")]);
+    assert_eq!((&document["id"], &document["assertionMethod"]), (&json!(did), &ids));
     assert_eq!(fetch(&nodes[0], "/did.json").json(), document);
     assert_eq!(webhook_keys(&document), [of_jwk(&document["verificationMethod"][0])]);
     for node in &nodes {
         assert_eq!(kids(node), std::slice::from_ref(&kid));
         node.client().post("/.well-known/did.json").response().refused(405, "METHOD_NOT_ALLOWED");
     }
+}
+
+fn libraries_of_other_authors_read_every_form_of_the_keys(database: &Database) {
+    let server = database.serve();
+    database.operate(&["issuer", "rotate"]);
+    let document = eventually("both keys are published", SOON, || {
+        let document = document(&server);
+        (methods(&document, "JsonWebKey").len() == 2).then_some(document)
+    });
+    let read = read_did_document(&document);
+    let ids = |form| -> Vec<_> {
+        methods(&document, form).iter().map(|method| text(method, "id")).collect()
+    };
+    assert_eq!(read.by_pydid, ids("Multikey"));
+    // JSON-LD has a property of this IRI for each of the four methods, because no context drops a member.
+    let expanded = read.by_jsonld.to_string();
+    assert_eq!(expanded.matches("urn:sealpost:standardWebhooksKey").count(), 4, "{expanded}");
+    assert_eq!(expanded.matches("https://w3id.org/security#publicKeyMultibase").count(), 2);
+    assert_eq!(expanded.matches("https://w3id.org/security#publicKeyJwk").count(), 2);
 }
 
 fn servers_started_at_the_same_time_share_one_key(database: &Database) {

@@ -1,12 +1,16 @@
-// Verifies a credential with jose and the status lists by Digital Bazaar, like a third party that has only the
-// credential. Prints the result as JSON, or fails.
+// Verifies a credential with jose or did-jwt, and its entry of the status list with the library by Digital Bazaar, like
+// a third party that has only the credential. Arguments: the library and the credential. Prints the result as JSON, or
+// fails.
 
 import assert from "node:assert/strict";
 
 import { decodeList } from "@digitalbazaar/vc-bitstring-status-list";
+import { verifyJWT } from "did-jwt";
 import { decodeProtectedHeader, importJWK, jwtVerify } from "jose";
 
-const claims = await verify(process.argv[2]);
+const [library, credential] = process.argv.slice(2);
+const verify = { jose: verifyWithJose, "did-jwt": verifyWithDidJwt }[library];
+const claims = await verify(credential);
 const entry = claims.credentialStatus;
 const list = await verify(await fetchText(entry.statusListCredential));
 const { encodedList } = list.credentialSubject;
@@ -16,11 +20,10 @@ const revoked = bits.getStatus(Number(entry.statusListIndex));
 console.log(JSON.stringify({ claims, revoked }));
 
 // Returns the claims of a token after verification with the issuer's key.
-async function verify(token) {
+async function verifyWithJose(token) {
   const { kid } = decodeProtectedHeader(token);
   const [did] = kid.split("#");
-  const document = JSON.parse(await fetchText(documentUrl(did)));
-  assert.equal(document.id, did);
+  const document = await resolve(did);
   assert.ok(document.assertionMethod.includes(kid));
   const method = document.verificationMethod.find(({ id }) => id === kid);
   const key = await importJWK(method.publicKeyJwk, "EdDSA");
@@ -28,14 +31,31 @@ async function verify(token) {
   return (await jwtVerify(token, key, expected)).payload;
 }
 
+// did-jwt resolves the issuer itself, and tries each key of `assertionMethod` whose form it knows.
+async function verifyWithDidJwt(token) {
+  const resolver = {
+    resolve: async (did) => ({
+      didDocument: await resolve(did),
+      didResolutionMetadata: {},
+      didDocumentMetadata: {},
+    }),
+  };
+  const { payload, verified, signer } = await verifyJWT(token, { resolver, proofPurpose: "assertionMethod" });
+  assert.ok(verified);
+  assert.equal(signer.controller, payload.iss);
+  return payload;
+}
+
 // Resolves did:web. Loopback addresses are loaded without TLS.
-function documentUrl(did) {
+async function resolve(did) {
   const [, method, host, ...path] = did.split(":");
   assert.equal(method, "web");
   const authority = decodeURIComponent(host);
   const scheme = authority.startsWith("127.0.0.1") ? "http" : "https";
   const folder = path.length ? path.join("/") : ".well-known";
-  return `${scheme}://${authority}/${folder}/did.json`;
+  const document = JSON.parse(await fetchText(`${scheme}://${authority}/${folder}/did.json`));
+  assert.equal(document.id, did);
+  return document;
 }
 
 async function fetchText(url) {

@@ -636,7 +636,7 @@ export interface paths {
         };
         /**
          * Get the service's keys
-         * @description The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the document.
+         * @description The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. The document has each key twice, as `JsonWebKey` and as `Multikey`, because some verifiers know only one of the forms. `kid` of a signature is the id of the `JsonWebKey`. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the document.
          */
         get: operations["getDidDocument"];
         put?: never;
@@ -988,6 +988,10 @@ export interface components {
             /** @description The login secret of the account. */
             login_secret: string;
         };
+        /** @description An entry of `@context`, which gives each member of the document its meaning (JSON-LD 1.1, section 3.1). */
+        Context: string | {
+            [key: string]: string;
+        };
         /** @description The new API token. */
         CreateTokenRequest: {
             /** @description The current login secret of the account. */
@@ -1137,7 +1141,7 @@ export interface components {
         Did: string;
         /** @description The DID document of the service, which publishes its public keys. */
         DidDocument: {
-            "@context": string[];
+            "@context": components["schemas"]["Context"][];
             id: components["schemas"]["Did"];
             verificationMethod: components["schemas"]["VerificationMethod"][];
             assertionMethod: string[];
@@ -2026,11 +2030,13 @@ export interface components {
             /** @description All refusals that the same request without `dry_run` could return. */
             refusals?: components["schemas"]["Explanation"][];
         };
+        /** @description A public key, either as a JSON Web Key or as a Multikey (DID Core 1.0, section 5.2.1). */
         VerificationMethod: {
             id: string;
             type: string;
             controller: components["schemas"]["Did"];
-            publicKeyJwk: components["schemas"]["Jwk"];
+            publicKeyJwk?: components["schemas"]["Jwk"] | null;
+            publicKeyMultibase?: string | null;
             /** @description The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore. */
             standardWebhooksKey: string;
         };
@@ -2183,6 +2189,7 @@ export type CheckName = components['schemas']['CheckName'];
 export type CheckReport = components['schemas']['CheckReport'];
 export type CheckStatus = components['schemas']['CheckStatus'];
 export type CloseRequest = components['schemas']['CloseRequest'];
+export type Context = components['schemas']['Context'];
 export type CreateTokenRequest = components['schemas']['CreateTokenRequest'];
 export type DeleteWebhook = components['schemas']['DeleteWebhook'];
 export type DeleteWebhookAction = components['schemas']['DeleteWebhookAction'];

@@ -1,5 +1,8 @@
-//! The DID document of the service (W3C Decentralized Identifiers 1.0). It lists each public key as a JSON Web Key and
-//! in the format of Standard Webhooks.
+//! The DID document of the service (W3C Decentralized Identifiers 1.0). It lists each public key twice, because some
+//! verifiers know only one of the two forms: as a JSON Web Key and as a Multikey (W3C Controlled Identifiers 1.0,
+//! section 2.2).
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use sealpost_domain::Did;
@@ -11,19 +14,32 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct DidDocument {
     #[serde(rename = "@context")]
-    context: [&'static str; 2],
+    context: [Context; 4],
     id: Did,
     verification_method: Vec<VerificationMethod>,
     assertion_method: Vec<String>,
 }
 
+/// An entry of `@context`, which gives each member of the document its meaning (JSON-LD 1.1, section 3.1).
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+#[serde(untagged)]
+enum Context {
+    Url(&'static str),
+    /// Terms of this service.
+    Terms(BTreeMap<&'static str, &'static str>),
+}
+
+/// A public key, either as a JSON Web Key or as a Multikey (DID Core 1.0, section 5.2.1).
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerificationMethod {
     id: String,
     r#type: &'static str,
     controller: Did,
-    public_key_jwk: Jwk,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key_jwk: Option<Jwk>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key_multibase: Option<String>,
     /// The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore.
     standard_webhooks_key: String,
 }
@@ -38,10 +54,18 @@ struct Jwk {
 }
 
 impl DidDocument {
-    pub(super) fn new(did: &Did, keys: impl Iterator<Item = IssuerPublicKey>) -> Self {
-        let methods: Vec<_> = keys.map(|key| VerificationMethod::new(did, key)).collect();
+    pub(super) fn new(did: &Did, keys: &[IssuerPublicKey]) -> Self {
+        let jwks = keys.iter().map(|key| VerificationMethod::jwk(did, *key));
+        let multikeys = keys.iter().map(|key| VerificationMethod::multikey(did, *key));
+        let methods: Vec<_> = jwks.chain(multikeys).collect();
+        let terms = BTreeMap::from([("standardWebhooksKey", "urn:sealpost:standardWebhooksKey")]);
         Self {
-            context: CONTEXT,
+            context: [
+                Context::Url("https://www.w3.org/ns/did/v1"),
+                Context::Url("https://w3id.org/security/jwk/v1"),
+                Context::Url("https://w3id.org/security/multikey/v1"),
+                Context::Terms(terms),
+            ],
             id: did.clone(),
             assertion_method: methods.iter().map(|method| method.id.clone()).collect(),
             verification_method: methods,
@@ -50,12 +74,26 @@ impl DidDocument {
 }
 
 impl VerificationMethod {
-    fn new(did: &Did, key: IssuerPublicKey) -> Self {
+    fn jwk(did: &Did, key: IssuerPublicKey) -> Self {
+        let jwk = Jwk { kty: "OKP", crv: "Ed25519", x: key.x(), kid: key.thumbprint() };
         Self {
             id: key_id(did, key),
             r#type: "JsonWebKey",
             controller: did.clone(),
-            public_key_jwk: Jwk { kty: "OKP", crv: "Ed25519", x: key.x(), kid: key.thumbprint() },
+            public_key_jwk: Some(jwk),
+            public_key_multibase: None,
+            standard_webhooks_key: key.whpk(),
+        }
+    }
+
+    fn multikey(did: &Did, key: IssuerPublicKey) -> Self {
+        let multibase = key.multibase();
+        Self {
+            id: format!("{}#{multibase}", did.as_str()),
+            r#type: "Multikey",
+            controller: did.clone(),
+            public_key_jwk: None,
+            public_key_multibase: Some(multibase),
             standard_webhooks_key: key.whpk(),
         }
     }
@@ -65,5 +103,3 @@ impl VerificationMethod {
 pub(super) fn key_id(did: &Did, key: IssuerPublicKey) -> String {
     format!("{}#{}", did.as_str(), key.thumbprint())
 }
-
-const CONTEXT: [&str; 2] = ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1"];

@@ -71,7 +71,8 @@ impl Issuer {
     /// later.
     pub fn did_document(&self) -> DidDocument {
         let keys = self.keys();
-        DidDocument::new(&self.did, keys.all().map(|key| key.secret.public_key()))
+        let public: Vec<_> = keys.all().map(|key| key.secret.public_key()).collect();
+        DidDocument::new(&self.did, &public)
     }
 
     /// Signs a credential with the current key, and returns a JWT.

@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 use sealpost_service::{Error, Issuer, IssuerKeyStatus as Status};
 use sealpost_storage::Database;
-use sealpost_wallet::Keyring;
+use sealpost_wallet::{Keyring, public_key_of};
 use serde_json::{Value, json};
 
 use crate::support::{TestClock, World};
@@ -25,14 +25,16 @@ fn open(world: &World) -> Result<Issuer, Error> {
     Issuer::open(store, Arc::clone(&world.keyring), clock, did)
 }
 
-/// Returns the public keys in the DID document of the service, and checks the form of the document.
+/// Returns the public keys in the DID document of the service, and checks the form of the document: each key is a JSON Web
+/// Key, and again a Multikey.
 fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
     let document = json!(issuer.did_document());
     assert_eq!(document["id"], "did:web:seal.example.org");
     let methods = document["verificationMethod"].as_array().unwrap();
     let ids: Vec<&Value> = methods.iter().map(|method| &method["id"]).collect();
     assert_eq!(json!(ids), document["assertionMethod"]);
-    let key = |method: &Value| {
+    let (jwks, multikeys) = methods.split_at(methods.len() / 2);
+    let key = |(method, multikey): (&Value, &Value)| {
         let jwk = &method["publicKeyJwk"];
         assert_eq!((&jwk["kty"], &jwk["crv"]), (&json!("OKP"), &json!("Ed25519")));
         let id = format!("did:web:seal.example.org#{}", jwk["kid"].as_str().unwrap());
@@ -44,9 +46,20 @@ fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
         assert_eq!(jwk.as_object().unwrap().len(), 4, "nothing private: {jwk}");
         let x = URL_SAFE_NO_PAD.decode(jwk["x"].as_str().unwrap()).unwrap();
         assert_eq!(method["standardWebhooksKey"], format!("whpk_{}", STANDARD.encode(&x)));
+        let multibase = multikey["publicKeyMultibase"].as_str().unwrap();
+        let did = Did::new(format!("did:key:{multibase}"));
+        assert_eq!(&public_key_of(&did).unwrap()[..], x);
+        let expected = json!({
+            "id": format!("did:web:seal.example.org#{multibase}"),
+            "type": "Multikey",
+            "controller": document["id"],
+            "publicKeyMultibase": multibase,
+            "standardWebhooksKey": method["standardWebhooksKey"],
+        });
+        assert_eq!(*multikey, expected);
         VerifyingKey::from_bytes(&x.try_into().unwrap()).unwrap()
     };
-    methods.iter().map(key).collect()
+    jwks.iter().zip(multikeys).map(key).collect()
 }
 
 /// Returns the index of the published key that signs at present.

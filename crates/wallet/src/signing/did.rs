@@ -13,11 +13,16 @@ pub fn public_key_of(did: &Did) -> Result<[u8; 32], WalletError> {
 }
 
 pub(crate) fn encode(key: &VerifyingKey) -> Did {
+    Did::new(format!("{METHOD}{}", multibase(key.as_bytes())))
+}
+
+/// Returns an Ed25519 key in the form of `publicKeyMultibase` (W3C Controlled Identifiers 1.0, section 2.2.2).
+pub(crate) fn multibase(key: &[u8; 32]) -> String {
     let mut bytes = [0; KEY_END];
     let (codec, raw) = bytes.split_at_mut(MULTICODEC.len());
     codec.copy_from_slice(&MULTICODEC);
-    raw.copy_from_slice(key.as_bytes());
-    Did::new(format!("{PREFIX}{}", bs58::encode(bytes).into_string()))
+    raw.copy_from_slice(key);
+    format!("{BASE58}{}", bs58::encode(bytes).into_string())
 }
 
 pub(crate) fn parse(did: &Did) -> Result<VerifyingKey, WalletError> {
@@ -26,7 +31,8 @@ pub(crate) fn parse(did: &Did) -> Result<VerifyingKey, WalletError> {
 
 fn decode(text: &str) -> Option<VerifyingKey> {
     let mut bytes = [0; KEY_END];
-    let length = bs58::decode(text.strip_prefix(PREFIX)?).onto(&mut bytes).ok()?;
+    let encoded = text.strip_prefix(METHOD)?.strip_prefix(BASE58)?;
+    let length = bs58::decode(encoded).onto(&mut bytes).ok()?;
     let raw = bytes.get(..length)?.strip_prefix(&MULTICODEC)?.try_into().ok()?;
     let key = VerifyingKey::from_bytes(raw).ok()?;
     // Rejects points with a second encoding, and keys of small order: under such a key one
@@ -35,7 +41,9 @@ fn decode(text: &str) -> Option<VerifyingKey> {
     (is_canonical && !key.is_weak()).then_some(key)
 }
 
-const PREFIX: &str = "did:key:z";
+const METHOD: &str = "did:key:";
+/// The multibase prefix of base58btc.
+const BASE58: char = 'z';
 const MULTICODEC: [u8; 2] = [0xed, 0x01];
 const KEY_END: usize = 34;
 
@@ -91,7 +99,7 @@ mod tests {
 
     #[test]
     fn texts_other_than_ed25519_dids_are_rejected() {
-        let of = |bytes: &[u8]| format!("{PREFIX}{}", bs58::encode(bytes).into_string());
+        let of = |bytes: &[u8]| format!("{METHOD}{BASE58}{}", bs58::encode(bytes).into_string());
         let key = SigningKey::from_bytes(&[7; 32]).verifying_key().to_bytes();
         let mut neutral = [0; 32];
         neutral[0] = 1;

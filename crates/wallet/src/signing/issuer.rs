@@ -12,7 +12,7 @@ use sealpost_domain::{IssuerKeyId, Wrapped};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::signature::SigningKey;
+use super::{did, signature::SigningKey};
 use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 
 /// The private key with which the service signs credentials and events.
@@ -77,6 +77,12 @@ impl IssuerPublicKey {
         // Required members in alphabetical order, without white space (RFC 7638, section 3).
         let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
         URL_SAFE_NO_PAD.encode(Sha256::digest(members))
+    }
+
+    /// Returns the public key in the form of `publicKeyMultibase`, `z6Mk…` (W3C Controlled Identifiers 1.0, section
+    /// 2.2.2).
+    pub fn multibase(&self) -> String {
+        did::multibase(&self.0)
     }
 
     /// Returns the public key in the Standard Webhooks form `whpk_…`. Receivers verify events with this form.

@@ -1,7 +1,10 @@
-//! Independent implementations that check results of the service: `PyJWT`, jose, status lists by Digital Bazaar, and a
-//! real browser.
+//! Independent implementations that check results of the service: verifiers of credentials, readers of DID documents, and
+//! a real browser.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    path::PathBuf,
+    process::{Command, Output},
+};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
@@ -11,24 +14,30 @@ use crate::support::{python, root, run_node};
 /// A verifier of credentials from a third party.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Verifier {
-    /// The Node library jose, with status lists by Digital Bazaar.
-    Node,
-    /// The Python library `PyJWT`.
-    Python,
+    /// A Node library, with status lists by Digital Bazaar.
+    Node(&'static str),
+    /// A Python library.
+    Python(&'static str),
 }
 
 impl Verifier {
-    pub(crate) const ALL: [Self; 2] = [Self::Node, Self::Python];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Node("jose"),
+        Self::Node("did-jwt"),
+        Self::Python("pyjwt"),
+        Self::Python("joserfc"),
+        Self::Python("openbadgeslib"),
+    ];
 
     /// Verifies a credential and returns its claims. `None` if the verifier rejects it.
     pub(crate) fn verify(self, credential: &str) -> Option<Value> {
         let output = match self {
-            Self::Node => run_node(&oracle("credential.mjs"), &[credential]),
-            Self::Python => {
-                let mut command = Command::new(python());
-                command.arg(oracle("credential.py")).arg(credential).output().unwrap()
-            }
+            Self::Node(library) => run_node(&oracle("credential.mjs"), &[library, credential]),
+            Self::Python(library) => run_python("credential.py", &[library, credential]),
         };
+        if !output.status.success() {
+            eprintln!("{self:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     }
 
@@ -37,6 +46,27 @@ impl Verifier {
         let payload = credential.split('.').nth(1).unwrap();
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
     }
+}
+
+/// What libraries of other authors read in a DID document.
+pub(crate) struct ReadDocument {
+    /// The ids of the keys whose form pydid knows.
+    pub(crate) by_pydid: Vec<String>,
+    /// The document after a strict expansion by jsonld, which fails for a member without a meaning.
+    pub(crate) by_jsonld: Value,
+}
+
+/// Reads a DID document with libraries of other authors.
+#[track_caller]
+pub(crate) fn read_did_document(document: &Value) -> ReadDocument {
+    let document = document.to_string();
+    let result = |output: Output| -> Value {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let by_pydid = result(run_python("did_document.py", &[&document]));
+    let by_jsonld = result(run_node(&oracle("did_document.mjs"), &[&document]));
+    ReadDocument { by_pydid: serde_json::from_value(by_pydid).unwrap(), by_jsonld }
 }
 
 /// Loads a page in a browser. Returns its visible content in a light, a dark and a narrow window, as the fields
@@ -67,6 +97,10 @@ pub(crate) fn chromium() -> String {
         names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let found = programs.find(|program| program.is_file());
     found.expect("Chromium is missing: install it, or run tests/run").display().to_string()
+}
+
+fn run_python(program: &str, arguments: &[&str]) -> Output {
+    Command::new(python()).arg(oracle(program)).args(arguments).output().unwrap()
 }
 
 fn oracle(name: &str) -> PathBuf {

@@ -32,8 +32,15 @@ pub(in crate::endpoints) fn endpoint_below_path() -> Endpoint {
 
 fn operation(id: &'static str, description: &'static str) -> Operation {
     let key = "did:web:seal.example.org#zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c";
+    let multikey = "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw";
+    let multikey_id = format!("did:web:seal.example.org#{multikey}");
     let document = json!({
-        "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1"],
+        "@context": [
+            "https://www.w3.org/ns/did/v1",
+            "https://w3id.org/security/jwk/v1",
+            "https://w3id.org/security/multikey/v1",
+            {"standardWebhooksKey": "urn:sealpost:standardWebhooksKey"},
+        ],
         "id": "did:web:seal.example.org",
         "verificationMethod": [{
             "id": key,
@@ -46,8 +53,14 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
                 "kid": "zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c",
             },
             "standardWebhooksKey": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        }, {
+            "id": multikey_id,
+            "type": "Multikey",
+            "controller": "did:web:seal.example.org",
+            "publicKeyMultibase": multikey,
+            "standardWebhooksKey": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
         }],
-        "assertionMethod": [key],
+        "assertionMethod": [key, multikey_id],
     });
     Operation::new::<DidDocument>(id, document)
         .describe(Tag::Badges, "Get the service's keys", description)
@@ -56,7 +69,9 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
 
 const DESCRIPTION: &str = "\
 The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. \
-`standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the document.";
+The document has each key twice, as `JsonWebKey` and as `Multikey`, because some verifiers know only one of the forms. \
+`kid` of a signature is the id of the `JsonWebKey`. `standardWebhooksKey` is the key in the form of Standard Webhooks \
+libraries. Former keys stay in the document.";
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 

@@ -19,6 +19,7 @@ from .bounce_reason import BounceReason
 from .check_report import CheckReport
 from .check_status import CheckStatus
 from .close_request import CloseRequest
+from .context_type_1 import ContextType1
 from .create_token_request import CreateTokenRequest
 from .delete_webhook import DeleteWebhook
 from .delete_webhook_action import DeleteWebhookAction
@@ -141,6 +142,7 @@ __all__ = (
     "CheckReport",
     "CheckStatus",
     "CloseRequest",
+    "ContextType1",
     "CreateTokenRequest",
     "Deleted",
     "DeletedRows",

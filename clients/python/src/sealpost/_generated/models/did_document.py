@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
+    from ..models.context_type_1 import ContextType1
     from ..models.verification_method import VerificationMethod
 
 
@@ -18,21 +19,30 @@ class DidDocument:
     """The DID document of the service, which publishes its public keys.
 
     Attributes:
-        context (list[str]):
+        context (list[ContextType1 | str]):
         id (str): A decentralised identifier (DID). The DID of an identity is a `did:key` of its Ed25519 signing key,
             and never changes, not even after revocation. The DID of the service is a `did:web` of its base URL.
         verification_method (list[VerificationMethod]):
         assertion_method (list[str]):
     """
 
-    context: list[str]
+    context: list[ContextType1 | str]
     id: str
     verification_method: list[VerificationMethod]
     assertion_method: list[str]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        context = self.context
+        from ..models.context_type_1 import ContextType1  # noqa: PLC0415
+
+        context = []
+        for context_item_data in self.context:
+            context_item: dict[str, Any] | str
+            if isinstance(context_item_data, ContextType1):
+                context_item = context_item_data.to_dict()
+            else:
+                context_item = context_item_data
+            context.append(context_item)
 
         id = self.id
 
@@ -58,10 +68,28 @@ class DidDocument:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.context_type_1 import ContextType1  # noqa: PLC0415
         from ..models.verification_method import VerificationMethod  # noqa: PLC0415
 
         d = dict(src_dict)
-        context = cast(list[str], d.pop("@context"))
+        context = []
+        _context = d.pop("@context")
+        for context_item_data in _context:
+
+            def _parse_context_item(data: object) -> ContextType1 | str:
+                try:
+                    if not isinstance(data, dict):
+                        raise TypeError()
+                    componentsschemas_context_type_1 = ContextType1.from_dict(data)
+
+                    return componentsschemas_context_type_1
+                except (TypeError, ValueError, AttributeError, KeyError):
+                    pass
+                return cast(ContextType1 | str, data)
+
+            context_item = _parse_context_item(context_item_data)
+
+            context.append(context_item)
 
         id = d.pop("id")
 

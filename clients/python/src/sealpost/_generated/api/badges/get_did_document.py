@@ -73,8 +73,10 @@ def sync_detailed(
     """Get the service's keys
 
      The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a`
-    signatures of events. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries.
-    Former keys stay in the document.
+    signatures of events. The document has each key twice, as `JsonWebKey` and as `Multikey`, because
+    some verifiers know only one of the forms. `kid` of a signature is the id of the `JsonWebKey`.
+    `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the
+    document.
 
     Args:
         x_request_id (str | Unset):
@@ -106,8 +108,10 @@ def sync(
     """Get the service's keys
 
      The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a`
-    signatures of events. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries.
-    Former keys stay in the document.
+    signatures of events. The document has each key twice, as `JsonWebKey` and as `Multikey`, because
+    some verifiers know only one of the forms. `kid` of a signature is the id of the `JsonWebKey`.
+    `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the
+    document.
 
     Args:
         x_request_id (str | Unset):
@@ -134,8 +138,10 @@ async def asyncio_detailed(
     """Get the service's keys
 
      The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a`
-    signatures of events. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries.
-    Former keys stay in the document.
+    signatures of events. The document has each key twice, as `JsonWebKey` and as `Multikey`, because
+    some verifiers know only one of the forms. `kid` of a signature is the id of the `JsonWebKey`.
+    `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the
+    document.
 
     Args:
         x_request_id (str | Unset):
@@ -165,8 +171,10 @@ async def asyncio(
     """Get the service's keys
 
      The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a`
-    signatures of events. `standardWebhooksKey` is the key in the form of Standard Webhooks libraries.
-    Former keys stay in the document.
+    signatures of events. The document has each key twice, as `JsonWebKey` and as `Multikey`, because
+    some verifiers know only one of the forms. `kid` of a signature is the id of the `JsonWebKey`.
+    `standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the
+    document.
 
     Args:
         x_request_id (str | Unset):
