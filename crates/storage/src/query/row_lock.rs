@@ -17,6 +17,8 @@ pub(crate) enum RowLock {
     Alone,
     /// Shared with other `FOR SHARE` locks; excludes every change of the row: `FOR SHARE`.
     Shared,
+    /// Like [`RowLock::Shared`], but leaves out rows that are locked, so that it never waits: `FOR SHARE SKIP LOCKED`.
+    SharedIfFree,
 }
 
 /// Takes an advisory lock (a lock on a number) until the transaction ends. Use it if there may be no row to lock yet,
@@ -50,6 +52,7 @@ impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for Locked<Q> {
         out.push_sql(match self.lock {
             RowLock::Alone => " FOR NO KEY UPDATE",
             RowLock::Shared => " FOR SHARE",
+            RowLock::SharedIfFree => " FOR SHARE SKIP LOCKED",
         });
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! claim depends on its limit, not on the length of the queue.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -13,7 +13,11 @@ use diesel::prelude::*;
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, WebhookStatus, ports::Claim};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+    },
     queue::{
         bounces,
         claim_cursor::ClaimCursor,
@@ -24,7 +28,7 @@ use crate::{
         columns,
         delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
     },
-    schema::deliveries,
+    schema::{deliveries, webhooks as w},
 };
 
 /// Leases due deliveries, up to the limit of the claim.
@@ -57,7 +61,7 @@ fn lease(
     picked: &[DeliveryKey],
     ready: &mut Vec<LeasedDelivery>,
 ) -> Result<(), Fault> {
-    let (mut orphans, mut parked) = (Vec::new(), Vec::new());
+    let (mut orphans, mut disabled, mut parked) = (Vec::new(), Vec::new(), Vec::new());
     let rows = statements::lease(conn, picked, claim)?;
     let stored = events::load(conn, &rows)?;
     for row in rows {
@@ -65,7 +69,8 @@ fn lease(
         match row.read(claim, &stored) {
             Ok(Claimed::Ready(delivery)) => ready.push(delivery),
             Ok(Claimed::Orphan) => orphans.push(key),
-            Ok(Claimed::Disabled | Claimed::Expired) => parked.push(key),
+            Ok(Claimed::Disabled) => disabled.push(key),
+            Ok(Claimed::Expired) => parked.push(key),
             Err(fault) => {
                 // The delivery is parked (gets a later due time), so that the other deliveries are sent. A newer
                 // version of the server may be able to read the delivery.
@@ -82,10 +87,39 @@ fn lease(
         statements::delete(conn, &orphans)?;
         bounces::settle(conn, orphans.iter().map(|key| &key.event_id), claim.now)?;
     }
-    if !parked.is_empty() {
-        statements::park(conn, &parked, claim.now.plus(PARKED_FOR))?;
+    let mut due = Vec::new();
+    if !disabled.is_empty() {
+        let locked = lock_disabled(conn, &disabled)?;
+        let (stays, changes): (Vec<_>, Vec<_>) =
+            disabled.into_iter().partition(|key| locked.contains(&key.webhook_id));
+        parked.extend(stays);
+        due = changes;
+    }
+    for (keys, due_at) in [(due, claim.now), (parked, claim.now.plus(PARKED_FOR))] {
+        if !keys.is_empty() {
+            statements::park(conn, &keys, due_at)?;
+        }
     }
     Ok(())
+}
+
+/// Locks the webhooks of these deliveries that are still disabled, and returns their ids. Leaves out a webhook that
+/// another transaction is changing.
+///
+/// Enabling a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, it could miss a
+/// delivery that this transaction is parking.
+fn lock_disabled(
+    conn: &mut AnyConnection,
+    deliveries: &[DeliveryKey],
+) -> Result<HashSet<String>, Fault> {
+    let ids: BTreeSet<_> = deliveries.iter().map(|key| &key.webhook_id).collect();
+    let disabled = w::table
+        .filter(any_of(w::id, ids))
+        .filter(w::status.eq(WebhookStatus::Disabled.as_str()))
+        .order(w::id)
+        .select(w::id);
+    let locked = Locked::new(disabled, RowLock::SharedIfFree);
+    Ok(on_backend!(conn, c => locked.load::<String>(c))?.into_iter().collect())
 }
 
 /// Selects up to `room` due deliveries and locks their rows. Skips the webhooks in `claim.full`, because the dispatcher

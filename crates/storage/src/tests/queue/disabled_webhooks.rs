@@ -1,12 +1,22 @@
 //! Tests webhooks that are disabled after failures or a response with status 410, and enabled again.
 
+use std::thread;
+
 use sealpost_domain::{
     AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Webhook, WebhookId,
     WebhookStatus,
-    ports::{Durability::Durable, FactsQuery, Outbox, ParkedDelivery, WriteSet},
+    ports::{
+        Durability::{Durable, Relaxed},
+        FactsQuery, Outbox, ParkedDelivery, WebhookRepo as _, WriteSet,
+    },
 };
 
-use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, fresh, result_of};
+use crate::{
+    queue::{claim_cursor::ClaimCursor, claims},
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, envelope, eventually, fresh, postgres, result_of,
+    },
+};
 
 on_both!(
     a_410_disables_and_exhausts_the_delivery,
@@ -146,4 +156,52 @@ fn waking_respects_its_limit(db: &Fixture) {
     };
     assert_eq!([wake(), wake(), wake()], [3, 1, 0], "one is leased");
     assert_eq!(db.count("deliveries WHERE due_at = 9000"), 1);
+}
+
+/// Returns a database with a disabled webhook and a delivery to it that is due at the time 1000 ms.
+fn with_due_delivery(db: &Fixture) -> Webhook {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    db.execute("UPDATE webhooks SET status = 'disabled'").unwrap();
+    to
+}
+
+/// Runs on PostgreSQL only. On SQLite, which has one writer, a claim and the enabling cannot run at the same time.
+#[test]
+fn enabling_during_a_claim_makes_the_parked_delivery_due() {
+    let db = &postgres();
+    let to = with_due_delivery(db);
+    let mut claim = db.transaction(Relaxed).unwrap();
+    let wanted = claim_of(1000, 10, LeaseToken(1));
+    let taken =
+        claim.run(|conn| claims::take_ready(conn, &wanted, &ClaimCursor::default())).unwrap();
+    assert!(taken.is_empty());
+    thread::scope(|scope| {
+        let enabling = scope.spawn(|| {
+            db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+            let expedite = |tx: &mut dyn sealpost_domain::ports::Tx| {
+                tx.expedite_deliveries(&to.id, at(0), at(1000), 10)
+            };
+            db.store().write(Durable, expedite).unwrap();
+        });
+        let waiting =
+            "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        eventually("the webhook is enabled, or that waits for the claim", || {
+            (enabling.is_finished() || db.count(waiting) == 1).then_some(())
+        });
+        claim.commit().unwrap();
+    });
+    assert_eq!(db.count("deliveries WHERE due_at <= 1000 AND lease IS NULL"), 1);
+}
+
+/// Runs on PostgreSQL only, see above.
+#[test]
+fn a_claim_during_the_enabling_leaves_the_delivery_due() {
+    let db = &postgres();
+    let to = with_due_delivery(db);
+    let mut enabling = db.transaction(Durable).unwrap();
+    enabling.enable_webhook(&to.id).unwrap();
+    assert!(db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap().is_empty());
+    enabling.commit().unwrap();
+    assert_eq!(db.claim(&claim_of(1000, 10, LeaseToken(2))).unwrap().len(), 1);
 }
