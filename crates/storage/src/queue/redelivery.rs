@@ -1,12 +1,13 @@
 //! Makes deliveries due again: expedites pending deliveries, redelivers single events, and recovers failed deliveries.
 
 use diesel::{
-    dsl::{Concat, GtEq, case_when, not},
+    declare_sql_function,
+    dsl::{GtEq, case_when, not},
     prelude::*,
-    sql_types::Integer,
+    sql_types::{Integer, Text},
 };
 use sealpost_domain::{
-    ApiKeyId, DeliveryId, Timestamp, WebhookId,
+    ApiKeyId, DeliveryId, EnvelopeId, Timestamp, WebhookId,
     ports::{DeliveryRepo, FailureRange, RecoverySummary, StoreError},
 };
 
@@ -130,10 +131,17 @@ impl DeliveryRepo for Transaction {
     }
 }
 
-/// Returns the condition that a delivery is not of an expired envelope. The ids of other events sort after those of
-/// envelopes. The concatenation keeps databases from reading the primary key instead of the index of the webhook.
-fn is_kept(oldest: Timestamp) -> GtEq<Concat<d::event_id, &'static str>, String> {
-    d::event_id.concat("").ge(first_id(oldest))
+/// Returns the condition that the event of a delivery has not expired. Compares ids without the prefixes `env_` and
+/// `evt_`, because the rest of an id begins with the time.
+fn is_kept(oldest: Timestamp) -> GtEq<substr<d::event_id, i32>, String> {
+    let since = first_id(oldest).split_off(EnvelopeId::PREFIX.len());
+    substr(d::event_id, 5).ge(since)
+}
+
+#[declare_sql_function]
+extern "SQL" {
+    /// Returns the characters from this position on; the first character has the position 1.
+    fn substr(text: Text, from: Integer) -> Text;
 }
 
 /// Makes deliveries due now, and returns their number. A delivery whose last attempt failed starts again with the first

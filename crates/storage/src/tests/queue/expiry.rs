@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    ApiKeyId, AttemptFailure, EnvelopeId, EventKind, IdentityRotation, LeaseToken, LeasedDelivery,
-    Outcome, RotationReason,
+    ApiKeyId, AttemptFailure, BounceReason, EnvelopeBounced, EnvelopeId, EventDetails, EventKind,
+    IdentityRotation, LeaseToken, LeasedDelivery, NewEvent, Outcome, OwnEventId, RotationReason,
     ports::{
         Claim,
         Durability::{Durable, Relaxed},
-        FailureRange, Outbox, Store as _, WaitingEnvelope, WriteSet,
+        FailureRange, Outbox, Store as _, Tx, WaitingEnvelope, WriteSet,
     },
 };
 
@@ -21,6 +21,7 @@ on_both!(
     an_expired_envelope_neither_waits_nor_reaches_a_webhook,
     deliveries_of_an_expired_envelope_are_not_leased,
     deliveries_of_an_expired_envelope_are_neither_listed_nor_made_due,
+    deliveries_of_an_expired_event_are_neither_counted_nor_made_due,
     a_correspondent_by_an_expired_envelope_is_not_informed,
 );
 
@@ -152,6 +153,53 @@ fn deliveries_of_an_expired_envelope_are_neither_listed_nor_made_due(db: &Fixtur
         db.count(&format!("deliveries WHERE due_at = 90000 AND envelope_id = '{}'", sent.expired)),
         1
     );
+}
+
+/// The ids of other events begin with another prefix than those of envelopes.
+fn deliveries_of_an_expired_event_are_neither_counted_nor_made_due(db: &Fixture) {
+    let (key, now) = (db.activate().id, at(OLDEST + 10));
+    let to = db.register_for(&key, &[EventKind::EnvelopeBounced]).id;
+    let events = [OLDEST - 1, OLDEST].map(|millis| bounce_at(millis, &key));
+    db.store().write(Durable, |tx| tx.insert_events(&events)).unwrap();
+    let counted = |oldest| db.owner_lookup().unwrap().count_pending(&key, at(oldest), 9).unwrap();
+    assert_eq!((counted(0), counted(OLDEST)), (2, 1));
+    assert_eq!(ids(&claim(db, OLDEST, 1)), [events[1].id.to_string()]);
+    for state in [
+        "due_at = 90000, failed_at = 4000, lease = NULL",
+        "due_at = NULL, failed_at = 4000, lease = NULL",
+        "due_at = 90000, failed_at = 4000, lease = 7",
+    ] {
+        db.execute(&format!("UPDATE deliveries SET {state}, recover_at = NULL")).unwrap();
+        let is_leased = state.ends_with('7');
+        let (since, until, oldest) = (at(0), at(OLDEST), at(OLDEST));
+        let failed = FailureRange { since, until, oldest, limit: 9, counted_only: false };
+        if is_leased {
+            let leased = |tx: &mut dyn Tx| tx.recover_leased(&to, &failed, now, at(90_000));
+            db.store().write(Durable, leased).unwrap();
+            assert_eq!(db.count("deliveries WHERE recover_at IS NOT NULL"), 1);
+        } else {
+            let recover = |tx: &mut dyn Tx| tx.recover_deliveries(&to, &failed, now);
+            let done = db.store().write(Durable, recover).unwrap();
+            assert_eq!((done.matched, done.recovered), (1, 1));
+            assert_eq!(db.count(&format!("deliveries WHERE due_at = {}", OLDEST + 10)), 1);
+        }
+    }
+    db.execute("UPDATE deliveries SET due_at = 90000, lease = NULL").unwrap();
+    let expedite = db.store().write(Durable, |tx| tx.expedite_deliveries(&to, at(OLDEST), now, 9));
+    assert_eq!(expedite.unwrap(), 1);
+}
+
+fn bounce_at(millis: i64, key: &ApiKeyId) -> NewEvent {
+    NewEvent {
+        id: OwnEventId::new(at(millis), [1; 10]),
+        api_key_id: *key,
+        created_at: at(millis),
+        details: EventDetails::EnvelopeBounced(EnvelopeBounced {
+            envelope_id: EnvelopeId::new(at(1), [1; 10]),
+            recipient: *key,
+            reason: BounceReason::Exhausted,
+        }),
+    }
 }
 
 fn a_correspondent_by_an_expired_envelope_is_not_informed(db: &Fixture) {
