@@ -112,4 +112,7 @@ class Client:
         done = self._exchange(node, f"/dashboard/keys/{identity.key}/revoke", form, {**site, **cookie}, call)
         if not done:
             return None
+        # The end of the session leads to the page for signing in.
+        if done[0] == 303 and done[1].get("location", "").endswith("/dashboard/sign-in"):
+            return 401
         return 200 if done[0] == 303 else done[0]
