@@ -39,6 +39,8 @@ CREATE SEQUENCE attempt_numbers AS BIGINT;
 SELECT setval('attempt_numbers', nextval(pg_get_serial_sequence('attempts', 'number')));
 ALTER TABLE attempts RENAME TO attempts_first;
 ALTER TABLE attempts_first ALTER COLUMN number DROP IDENTITY, DROP CONSTRAINT attempts_pkey;
+-- A publication for all tables refuses to delete rows of a table without a primary key. Reset below.
+ALTER TABLE attempts_first REPLICA IDENTITY FULL;
 ALTER INDEX ix_attempts__webhook_id__outcome__number
     RENAME TO attempts_first_webhook_id_outcome_number_idx;
 ALTER INDEX ix_attempts__envelope_id__succeeded RENAME TO attempts_first_envelope_id_idx;
@@ -84,5 +86,7 @@ BEGIN
         ('attempts_newest', 'attempts', NULL, false);
 END
 $$;
+
+ALTER TABLE attempts_first REPLICA IDENTITY DEFAULT;
 
 DROP FUNCTION envelope_bound(BIGINT);

@@ -20,6 +20,8 @@ struct GateState {
     last_commit: Option<Instant>,
     probe: Option<Instant>,
     last_probe: Option<EndedProbe>,
+    /// Whether the failure of the newest probe write is logged.
+    is_failing: bool,
 }
 
 #[derive(Debug)]
@@ -106,9 +108,18 @@ impl WriteGate {
     }
 
     /// Records the end of a probe write; `failure` is `None` after success. After a success, durable writes are already
-    /// accepted again, because the commit of the probe write was recorded.
+    /// accepted again, because the commit of the probe write was recorded. Logs the first of several failures in a row,
+    /// and the first success after a failure.
     pub(crate) fn end_probe(&self, failure: Option<String>) {
         let mut state = self.state();
+        match &failure {
+            Some(failure) if !state.is_failing => {
+                tracing::error!(error = failure, "a probe write to the database failed");
+            }
+            None if state.is_failing => tracing::info!("a probe write to the database succeeded"),
+            _ => {}
+        }
+        state.is_failing = failure.is_some();
         state.probe = None;
         state.last_probe = Some(EndedProbe { at: Instant::now(), failure });
         drop(state);

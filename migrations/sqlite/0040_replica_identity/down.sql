@@ -1,0 +1,1 @@
+DELETE FROM additive_migrations WHERE version = '0040';
