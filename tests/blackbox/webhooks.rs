@@ -15,4 +15,5 @@ mod secret_rotation;
 mod targets;
 mod test_events;
 mod thresholds;
+mod unrecorded_outcomes;
 mod waiting;

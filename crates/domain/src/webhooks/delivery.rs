@@ -127,3 +127,14 @@ pub struct AttemptResult {
     /// Outcome of the attempt.
     pub outcome: Outcome,
 }
+
+impl AttemptResult {
+    /// Returns the result without text of the receiver and without the reason of the failure.
+    #[must_use]
+    pub fn without_text(&self) -> Self {
+        let response = self.response.as_ref();
+        let response = response
+            .map(|response| ReceiverResponse { status: response.status, excerpt: String::new() });
+        Self { response, error_detail: None, ..self.clone() }
+    }
+}

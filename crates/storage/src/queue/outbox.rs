@@ -15,7 +15,11 @@ use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     database::Database,
     query::any_of::any_of,
-    queue::{claims, outcomes, statements},
+    queue::{
+        claims,
+        outcomes::{self, AttemptRecording},
+        statements,
+    },
     rows::delivery::{DeliveryKey, DeliveryLease, DueTimeChange},
     schema::{deliveries, webhooks},
 };
@@ -37,20 +41,12 @@ impl Outbox for Database {
         results: &[AttemptResult],
         failing_max: Duration,
     ) -> Result<(), StoreError> {
-        if results.is_empty() {
-            return Ok(());
-        }
-        let recorded = self.transact(Durability::Relaxed, |conn| {
-            outcomes::record(conn, results, failing_max, &self.success_throttle)
-        })?;
-        self.success_throttle.committed(recorded.successes);
-        for DeliveryKey { webhook_id, event_id } in recorded.exhausted {
-            tracing::debug!(event.id = event_id, webhook.id = webhook_id, "delivery exhausted");
-        }
-        for (webhook_id, reason) in recorded.disabled {
-            tracing::info!(webhook.id = webhook_id, reason = reason.as_str(), "webhook disabled");
-        }
-        Ok(())
+        let throttle = &self.success_throttle;
+        self.record(results, Some(&AttemptRecording { failing_max, throttle }))
+    }
+
+    fn record_unlogged(&self, results: &[AttemptResult]) -> Result<(), StoreError> {
+        self.record(results, None)
     }
 
     fn release(
@@ -86,6 +82,26 @@ impl Outbox for Database {
 }
 
 impl Database {
+    fn record(
+        &self,
+        results: &[AttemptResult],
+        recording: Option<&AttemptRecording<'_>>,
+    ) -> Result<(), StoreError> {
+        if results.is_empty() {
+            return Ok(());
+        }
+        let recorded =
+            self.transact(Durability::Relaxed, |conn| outcomes::record(conn, results, recording))?;
+        self.success_throttle.committed(recorded.successes);
+        for DeliveryKey { webhook_id, event_id } in recorded.exhausted {
+            tracing::debug!(event.id = event_id, webhook.id = webhook_id, "delivery exhausted");
+        }
+        for (webhook_id, reason) in recorded.disabled {
+            tracing::info!(webhook.id = webhook_id, reason = reason.as_str(), "webhook disabled");
+        }
+        Ok(())
+    }
+
     /// Ends all leases and makes the leased deliveries due. Call only when a node with an SQLite database starts. No
     /// other node uses this database, so all leases are from an earlier run of the node.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {

@@ -39,11 +39,17 @@ pub(crate) struct Recorded {
     pub(crate) exhausted: Vec<DeliveryKey>,
 }
 
+/// The parameters of recording attempts in the log and in the health of webhooks.
+pub(crate) struct AttemptRecording<'a> {
+    pub(crate) failing_max: Duration,
+    pub(crate) throttle: &'a SuccessThrottle,
+}
+
+/// Records outcomes. Without `recording`, changes only the queue.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
-    failing_max: Duration,
-    throttle: &SuccessThrottle,
+    recording: Option<&AttemptRecording<'_>>,
 ) -> Result<Recorded, Fault> {
     let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
     let UpdatedQueue { leased, announced, exhausted } = update_queue(conn, &attempts)?;
@@ -53,9 +59,13 @@ pub(crate) fn record(
         return Ok(Recorded::default());
     }
     attempts.sort_by_key(|attempt| attempt.at);
-    statements::log_attempts(conn, &attempts)?;
-    let (relevant, successes) = throttle.filter(&attempts);
-    let disabled = update_health(conn, &relevant, failing_max)?;
+    let (mut disabled, mut successes) = (Vec::new(), Vec::new());
+    if let Some(AttemptRecording { failing_max, throttle }) = recording {
+        statements::log_attempts(conn, &attempts)?;
+        let (relevant, new_successes) = throttle.filter(&attempts);
+        successes = new_successes;
+        disabled = update_health(conn, &relevant, *failing_max)?;
+    }
     if let Some(last) = attempts.last() {
         let now = Timestamp::from_millis(last.at);
         bounces::announce(conn, &announced, now)?;

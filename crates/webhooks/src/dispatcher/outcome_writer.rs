@@ -2,12 +2,13 @@
 //! transaction.
 
 use std::{
+    error::Error,
     sync::{Arc, mpsc::Receiver},
     time::Duration,
 };
 
 use sealpost_domain::{
-    AttemptResult,
+    AttemptResult, Timestamp,
     ports::{ExpeditedDelivery, Outbox, StoreError},
 };
 
@@ -87,7 +88,7 @@ impl OutcomeWriter {
     }
 
     /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. In this case, the
-    /// deliveries are attempted again when their leases end.
+    /// outcomes are recorded only in the queue, or their deliveries are postponed.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
             match self.outbox.record_outcomes(batch, self.failing_max) {
@@ -98,7 +99,7 @@ impl OutcomeWriter {
                     outage.record_failure(&error);
                     let (first, second) = batch.split_at(batch.len() / 2);
                     if first.is_empty() {
-                        break;
+                        return self.record_refused(batch, outage);
                     }
                     self.record(first, outage);
                     return self.record(second, outage);
@@ -112,12 +113,52 @@ impl OutcomeWriter {
             }
             self.shared.shutdown.sleep(Duration::from_millis(pause_ms));
         }
+        self.record_unlogged(batch);
+    }
+
+    /// Records an outcome that the database refuses, without the texts of the receiver: the database may refuse a text.
+    fn record_refused(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
+        let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
+        match self.outbox.record_outcomes(&bare, self.failing_max) {
+            Ok(()) => outage.record_success(),
+            Err(_) => self.record_unlogged(batch),
+        }
+    }
+
+    /// Records outcomes only in the queue. If this fails too, postpones the deliveries, because a later attempt would
+    /// otherwise follow at the end of each lease.
+    fn record_unlogged(&self, batch: &[AttemptResult]) {
+        let Err(error) = self.outbox.record_unlogged(batch) else {
+            tracing::error!(
+                outcomes = batch.len(),
+                "cannot record outcomes in the log of attempts; they are recorded in the queue"
+            );
+            return;
+        };
+        let held: Vec<_> = batch.iter().map(|result| (result.id, result.lease)).collect();
+        let due_at = batch.iter().map(postponed_to).max();
+        let is_postponed = due_at.is_some_and(|due_at| self.outbox.release(&held, due_at).is_ok());
+        let error: &(dyn Error + 'static) = &error;
         tracing::error!(
+            error,
             outcomes = batch.len(),
-            "cannot record outcomes; their deliveries will be attempted again when their leases end"
+            is_postponed,
+            "cannot record outcomes; their deliveries will be attempted again later, or at the latest when their \
+             leases end"
         );
     }
 }
+
+/// Returns the due time of a delivery whose outcome cannot be recorded. The pause is the age of the event, so that it
+/// doubles with each further attempt, without a count of the attempts.
+fn postponed_to(result: &AttemptResult) -> Timestamp {
+    let age = result.at.since(result.id.event_id.timestamp());
+    result.at.plus(age.clamp(UNRECORDED_PAUSE_MIN, UNRECORDED_PAUSE_MAX))
+}
+
+/// Bounds of the pause before the next attempt of a delivery whose outcome cannot be recorded.
+const UNRECORDED_PAUSE_MIN: Duration = Duration::from_mins(5);
+const UNRECORDED_PAUSE_MAX: Duration = Duration::from_hours(24);
 
 /// Pauses between tries to record a batch of outcomes, in milliseconds. Their sum is about ten seconds.
 const RETRY_PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
@@ -126,7 +167,7 @@ const RETRY_PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
 mod tests {
     use std::sync::mpsc;
 
-    use sealpost_domain::Outcome;
+    use sealpost_domain::{DeliveryId, Outcome, ReceiverResponse};
 
     use super::*;
     use crate::{
@@ -134,9 +175,12 @@ mod tests {
         tests::memory_outbox::{MemoryOutbox, NOW, delivery},
     };
 
-    #[test]
-    fn a_corrupt_outcome_does_not_affect_the_others() {
-        let outbox = Arc::new(MemoryOutbox::default());
+    /// Records the outcomes of five successful deliveries to receivers that respond with a text. `prepare` gets the
+    /// ids of the deliveries. Returns the ids.
+    fn record_five(
+        outbox: &Arc<MemoryOutbox>,
+        prepare: impl FnOnce(&[DeliveryId]),
+    ) -> Vec<DeliveryId> {
         let shared = Arc::new(SharedState::new(&Settings::default(), 0));
         let (messages, inbox) = mpsc::channel();
         let ids: Vec<_> = (0..5)
@@ -144,13 +188,14 @@ mod tests {
                 let held = delivery(1, number);
                 outbox.insert(&held, true);
                 let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
+                let response = ReceiverResponse { status: 200, excerpt: "✓".to_owned() };
                 let result = AttemptResult {
                     id,
                     lease,
                     attempts: 1,
                     at: NOW,
                     duration_ms: 1,
-                    response: None,
+                    response: Some(response),
                     error_detail: None,
                     outcome,
                 };
@@ -159,11 +204,65 @@ mod tests {
             })
             .collect();
         drop(messages);
-        outbox.corrupt(ids[1]);
+        prepare(&ids);
         let settings = Settings::default();
-        let store = Arc::<MemoryOutbox>::clone(&outbox);
+        let store = Arc::<MemoryOutbox>::clone(outbox);
         OutcomeWriter::new(&settings, inbox, store, shared).run();
+        ids
+    }
+
+    #[test]
+    fn a_corrupt_outcome_does_not_affect_the_others_and_postpones_its_delivery() {
+        let outbox = Arc::new(MemoryOutbox::default());
+        let ids = record_five(&outbox, |ids| outbox.corrupt(ids[1]));
         let recorded: Vec<_> = outbox.wait_for_results(4).iter().map(|result| result.id).collect();
         assert_eq!(recorded, [ids[0], ids[2], ids[3], ids[4]]);
+        let postponed = outbox.row(ids[1]);
+        assert_eq!((postponed.held, postponed.is_over), (None, false));
+        assert_eq!(postponed.due_at, NOW.plus(UNRECORDED_PAUSE_MIN));
+    }
+
+    #[test]
+    fn an_outcome_with_a_refused_text_is_recorded_without_the_text() {
+        let outbox = Arc::new(MemoryOutbox::default());
+        record_five(&outbox, |_| outbox.change(|state| state.refuses_text = true).unwrap());
+        for result in outbox.wait_for_results(5) {
+            assert_eq!(
+                result.response,
+                Some(ReceiverResponse { status: 200, excerpt: String::new() })
+            );
+        }
+    }
+
+    #[test]
+    fn an_outcome_that_cannot_be_logged_ends_its_delivery() {
+        let outbox = Arc::new(MemoryOutbox::default());
+        let ids =
+            record_five(&outbox, |_| outbox.change(|state| state.refuses_log = true).unwrap());
+        assert!(ids.iter().all(|id| outbox.row(*id).is_over));
+    }
+
+    #[test]
+    fn the_pause_after_an_unrecorded_outcome_grows_with_the_age_of_the_event() {
+        let held = delivery(1, 0);
+        let after = |age: Duration| {
+            let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
+            let (response, error_detail) = (None, None);
+            let at = NOW.plus(age);
+            let result = AttemptResult {
+                id,
+                lease,
+                attempts: 1,
+                at,
+                duration_ms: 1,
+                response,
+                error_detail,
+                outcome,
+            };
+            postponed_to(&result).since(at)
+        };
+        assert_eq!(after(Duration::ZERO), UNRECORDED_PAUSE_MIN);
+        assert_eq!(after(Duration::from_hours(1)), Duration::from_hours(1));
+        assert_eq!(after(Duration::from_hours(100)), UNRECORDED_PAUSE_MAX);
     }
 }

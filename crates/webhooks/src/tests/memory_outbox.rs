@@ -33,6 +33,10 @@ pub(crate) struct State {
     pub(crate) failures_left: usize,
     /// A delivery with an outcome that cannot be recorded, as if a row in the database were corrupt.
     pub(crate) corrupt: Option<DeliveryId>,
+    /// Whether the log of attempts refuses texts of receivers.
+    pub(crate) refuses_text: bool,
+    /// Whether the log of attempts refuses every attempt.
+    pub(crate) refuses_log: bool,
 }
 
 #[derive(Clone)]
@@ -108,7 +112,7 @@ impl MemoryOutbox {
         self.wait_until(|state| (state.results.len() >= count).then(|| state.results.clone()))
     }
 
-    fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
+    pub(crate) fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
         let mut state = self.state.lock().unwrap();
         if state.failures_left > 0 {
             state.failures_left -= 1;
@@ -147,6 +151,18 @@ impl Outbox for MemoryOutbox {
     }
 
     fn record_outcomes(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
+        let has_text = |result: &AttemptResult| {
+            result.response.as_ref().is_some_and(|response| !response.excerpt.is_empty())
+        };
+        let state = self.state.lock().unwrap();
+        if state.refuses_log || state.refuses_text && results.iter().any(has_text) {
+            return Err(StoreError::Refused("the log refuses the attempt".into()));
+        }
+        drop(state);
+        self.record_unlogged(results)
+    }
+
+    fn record_unlogged(&self, results: &[AttemptResult]) -> Result<(), StoreError> {
         let corrupt = self.state.lock().unwrap().corrupt;
         if results.iter().any(|result| Some(result.id) == corrupt) {
             return Err(StoreError::Corrupt("webhook"));

@@ -157,6 +157,10 @@ impl Outbox for Broken {
         panic!("intended by the test")
     }
 
+    fn record_unlogged(&self, _: &[AttemptResult]) -> Result<(), StoreError> {
+        panic!("intended by the test")
+    }
+
     fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }

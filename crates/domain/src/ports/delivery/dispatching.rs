@@ -35,6 +35,10 @@ pub trait Outbox: Send + Sync {
         failing_max: Duration,
     ) -> Result<(), StoreError>;
 
+    /// Records outcomes that [`record_outcomes`](Self::record_outcomes) cannot record: changes the deliveries, but
+    /// neither the log of attempts nor the health of webhooks.
+    fn record_unlogged(&self, results: &[AttemptResult]) -> Result<(), StoreError>;
+
     /// Releases the leases that this node still holds on the given deliveries, and makes these deliveries due at
     /// `due_at`. The numbers of attempts do not change.
     fn release(

@@ -14,6 +14,7 @@ on_both!(
     a_stale_lease_changes_nothing,
     a_batch_of_mixed_outcomes_is_recorded,
     a_webhook_keeps_the_newest_success_and_failure,
+    unlogged_outcomes_change_only_the_queue,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
@@ -146,4 +147,21 @@ fn a_webhook_keeps_the_newest_success_and_failure(db: &Fixture) {
     let found = find(db, &to);
     assert_eq!(found.last_failure, Some(failed(1300, "dns")));
     assert_eq!(found.last_success_at, Some(at(1400)));
+}
+
+fn unlogged_outcomes_change_only_the_queue(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 3);
+    let held = claim(db, 1000, 1);
+    let retry = Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at: at(6000) };
+    let results = [
+        result_of(&held[0], 1100, Outcome::Succeeded),
+        result_of(&held[1], 1100, retry),
+        AttemptResult { lease: LeaseToken(2), ..result_of(&held[2], 1100, Outcome::Succeeded) },
+    ];
+    db.record_unlogged(&results).unwrap();
+    let retried = (1, Some(6000), None, Some("http_status".to_owned()));
+    assert_eq!(queue(db), [retried, (0, Some(2000), Some(1), None)]);
+    assert_eq!(db.count("attempts"), 0);
+    assert_eq!(find(db, &to).last_success_at, None);
 }
