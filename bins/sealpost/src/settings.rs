@@ -10,6 +10,7 @@ mod http;
 mod numbers;
 mod service;
 mod span;
+mod url_text;
 mod webhooks;
 
 use std::path::{Path, PathBuf};

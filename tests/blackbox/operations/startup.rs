@@ -181,6 +181,25 @@ fn boolean_variables_accept_common_spellings() {
 }
 
 #[test]
+fn an_empty_variable_is_refused_by_its_name() {
+    for variable in
+        ["BASE_URL", "CONSOLE_URL", "DATABASE_URL", "DATA_DIR", "DEV", "KEK_FILE", "RETENTION"]
+    {
+        let variable = format!("SEALPOST_{variable}");
+        let mut command = binary(&["serve"]);
+        command.env(&variable, "");
+        let ended = run(command);
+        assert_eq!(ended.status, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(&format!("the variable {variable} is empty")), "{ended:?}");
+    }
+    let ended = run(binary(&["serve", "--database-url="]));
+    assert!(
+        !ended.stderr.contains("variable") && ended.stderr.contains("--database-url"),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn tls_and_a_tls_proxy_exclude_each_other() {
     let command = |variable: &str| {
         let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=off"]);

@@ -1,9 +1,15 @@
 //! Prints the help that clap returned, or one line for arguments that clap rejects. The line contains a suggestion and
 //! the command whose `--help` explains the arguments.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::{OsStr, OsString},
+    process::ExitCode,
+};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{
+    Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 use super::command;
 use crate::fault::Fault;
@@ -45,6 +51,9 @@ fn command_words(arguments: impl Iterator<Item = OsString>) -> String {
 
 /// Returns the error as one line. Appends the most similar valid name, if clap suggests one.
 fn message(error: &clap::Error) -> String {
+    if let Some(variable) = empty_variable(error) {
+        return format!("the variable {variable} is empty: give a value, or unset the variable");
+    }
     let mut text = error.to_string();
     if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
@@ -60,6 +69,26 @@ fn message(error: &clap::Error) -> String {
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     suggestion(error)
         .map_or_else(|| line.to_owned(), |name| format!("{line} (did you mean '{name}'?)"))
+}
+
+/// Returns the name of the environment variable if an empty variable caused the error. clap names only the flag.
+fn empty_variable(error: &clap::Error) -> Option<String> {
+    let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
+        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+    else {
+        return None;
+    };
+    let flag = argument.split(' ').next()?.strip_prefix("--")?;
+    let name = variable_of(&command(), flag).filter(|_| value.is_empty())?;
+    std::env::var_os(&name).filter(|value| value.is_empty())?;
+    Some(name.to_string_lossy().into_owned())
+}
+
+/// Returns the environment variable of a flag of the command or of one of its subcommands.
+fn variable_of(command: &Command, flag: &str) -> Option<OsString> {
+    let own = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
+    let own = own.and_then(|argument| argument.get_env()).map(OsStr::to_owned);
+    own.or_else(|| command.get_subcommands().find_map(|inner| variable_of(inner, flag)))
 }
 
 fn suggestion(error: &clap::Error) -> Option<&str> {

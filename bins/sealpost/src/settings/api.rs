@@ -6,7 +6,7 @@ use clap::Args;
 use ipnet::IpNet;
 use sealpost_node::settings::{ApiSettings, WebSettings};
 
-use super::span::Span;
+use super::{span::Span, url_text::url_text};
 
 /// A parsed list of networks. The word `none` gives an empty list, which differs from an omitted setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,9 +136,9 @@ pub(super) struct WebArgs {
 
 /// Checks that the contact is an https or mailto URL, and returns the URL.
 fn contact(text: &str) -> Result<String, String> {
-    let is_url = ["https://", "mailto:"].iter().any(|scheme| text.starts_with(scheme));
-    if is_url && !text.contains(char::is_whitespace) {
-        return Ok(text.to_owned());
+    let url = url_text(text)?;
+    if ["https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Ok(url);
     }
     Err("give an https or mailto URL, such as mailto:sales@example.org".to_owned())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sealpost_node::settings::{AccessSettings, AdminSettings, ConsoleSettings};
 
-use super::{numbers::positive, span::Span};
+use super::{numbers::positive, span::Span, url_text::url_text};
 
 /// The settings of the console (web pages for operators) and of the API for operators.
 #[derive(Args, Clone)]
@@ -26,7 +26,8 @@ pub(super) struct ConsoleArgs {
         id = "console-url",
         long = "console-url",
         env = "SEALPOST_CONSOLE_URL",
-        value_name = "URL"
+        value_name = "URL",
+        value_parser = url_text
     )]
     url: Option<String>,
     /// Lifetime of a session in the console

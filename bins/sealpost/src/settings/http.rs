@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{HttpSettings, TlsFiles};
 
-use super::{numbers::positive, span::Span};
+use super::{numbers::positive, span::Span, url_text::url_text};
 
 /// The settings of the HTTP servers.
 #[derive(Args, Clone)]
@@ -23,7 +23,7 @@ pub(super) struct HttpArgs {
     )]
     ops_listen: OpsListen,
     /// URL that callers use; if omitted, the listening address
-    #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL")]
+    #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL", value_parser = url_text)]
     base_url: Option<String>,
     /// PEM file with the server's certificate first, then the intermediate certificates
     #[arg(long, env = "SEALPOST_TLS_CERT", value_name = "FILE", requires = "tls_key")]

@@ -27,8 +27,16 @@ pub enum UrlFault {
          %2F for /, %20 for a space and %25 for %"
     )]
     Garbled,
-    /// The scheme is unknown, or the path of the file is empty.
-    #[error("give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH")]
+    /// The URL has a control character, also percent-encoded. In a name it is a mistake, such as the end of a line.
+    #[error(
+        "the database URL contains a line break or another control character: remove it, or percent-encode it in the \
+         password"
+    )]
+    ControlCharacter,
+    /// The scheme is unknown, the path of the file is empty, or the URL is in quotes.
+    #[error(
+        "give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH, without quotes around it"
+    )]
     Unknown,
 }
 
@@ -92,12 +100,27 @@ impl PostgresUrl {
 impl FromStr for DatabaseUrl {
     type Err = UrlFault;
 
+    /// Parses a URL. Ignores white space and a byte order mark around it, such as the line break at the end of a file.
     fn from_str(text: &str) -> Result<Self, UrlFault> {
+        let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
+        if text.contains(char::is_control) {
+            return Err(UrlFault::ControlCharacter);
+        }
+        if text.ends_with(['"', '\'']) {
+            return Err(UrlFault::Unknown);
+        }
         if let Some(rest) =
             text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
         {
-            let is_encoded = is_percent_encoded(rest) && !rest.contains(' ');
-            let is_readable = is_encoded && Parts::of(rest).are_readable();
+            let is_encoded = is_percent_encoded(rest)
+                && !rest.contains(|char: char| {
+                    char.is_whitespace() || matches!(char, '"' | '\u{feff}')
+                });
+            let parts = Parts::of(rest);
+            if is_encoded && parts.have_encoded_control() {
+                return Err(UrlFault::ControlCharacter);
+            }
+            let is_readable = is_encoded && parts.are_readable();
             let url = is_readable.then(|| PostgresUrl(text.to_owned()));
             return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
         }
@@ -105,6 +128,7 @@ impl FromStr for DatabaseUrl {
         let path = path.strip_prefix("//").unwrap_or(path);
         match path {
             "" => Err(UrlFault::Unknown),
+            _ if path.starts_with(['"', '\'']) => Err(UrlFault::Unknown),
             _ if path.starts_with(":memory:") => Err(UrlFault::InMemory),
             _ => Ok(Self::Sqlite(PathBuf::from(path))),
         }
@@ -147,6 +171,14 @@ impl<'a> Parts<'a> {
             && !self.name.contains('@')
             && self.hosts.split(',').all(|host| host_of(host).is_some())
             && pairs.all(|pair| pair.matches('=').count() == 1)
+    }
+
+    /// Returns true if a part other than the password contains a percent-encoded control character.
+    fn have_encoded_control(&self) -> bool {
+        let user = self.user.split_once(':').map_or(self.user, |(user, _password)| user);
+        let escapes = [user, self.hosts, self.name, self.parameters].into_iter();
+        let mut escapes = escapes.flat_map(|part| part.split('%').skip(1).map(str::as_bytes));
+        escapes.any(|escape| matches!(escape, [b'0' | b'1', ..] | [b'7', b'f' | b'F', ..]))
     }
 
     /// Returns the value of the last URL parameter with this name, percent-encoded.
@@ -235,6 +267,32 @@ mod tests {
     }
 
     #[test]
+    fn white_space_around_a_url_is_ignored() {
+        for around in ["\n", "\r\n", " ", "\t", "\u{feff}", "\u{a0}"] {
+            for text in ["postgres://u:p@h/d", "postgres://h/d?sslmode=require", "sqlite:a b.db"] {
+                let given = format!("{around}{text}{around}").parse::<DatabaseUrl>();
+                assert_eq!(given, text.parse(), "{given:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn control_characters_and_quotes_are_rejected() {
+        for text in ["h/a\nb", "u:p\t@h/d", "h/d%0A", "h%7f/d", "u%09:p@h/d", "h/d?sslmode=a%0d"] {
+            let read = format!("postgres://{text}").parse::<DatabaseUrl>();
+            assert_eq!(read, Err(UrlFault::ControlCharacter), "{text:?}");
+        }
+        assert_eq!("sqlite:a\nb".parse::<DatabaseUrl>(), Err(UrlFault::ControlCharacter));
+        for text in ["postgres://h/d", "sqlite:a.db"] {
+            for text in [format!("\"{text}\""), format!("'{text}'"), format!("{text}'")] {
+                assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlFault::Unknown), "{text}");
+            }
+        }
+        assert_eq!("sqlite:\"a.db".parse::<DatabaseUrl>(), Err(UrlFault::Unknown));
+        postgres("postgres://u:a%0Ab'c@h/d");
+    }
+
+    #[test]
     fn urls_that_libpq_cannot_parse_are_rejected() {
         for text in [
             "",
@@ -268,6 +326,8 @@ mod tests {
             "u:p@[::1]x/d",
             "u:p@h/d?sslmode",
             "u:p@h/d?options=a=b",
+            "h/\"d\"?sslmode=require",
+            "h/a\u{a0}b",
         ] {
             let read = format!("postgres://{text}").parse::<DatabaseUrl>();
             assert_eq!(read, Err(UrlFault::Garbled), "{text}");
