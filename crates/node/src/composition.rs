@@ -13,7 +13,7 @@ use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
 
-use self::database::{check_encryption, migrate_or_reject, open_database};
+use self::database::{check_encryption, migrate_or_reject, open_database, require_sqlite};
 use crate::{
     clock::SystemClock,
     embedded::{data_folder, disk_reserve::DiskReserve},
@@ -48,7 +48,11 @@ impl Components {
     pub(crate) fn start(settings: &Settings, base_url: &BaseUrl) -> Result<Self, NodeError> {
         let url = settings.database.database_url();
         let lock = match &url {
-            DatabaseUrl::Sqlite(file) => Some(data_folder::lock(&settings.database, file)?),
+            DatabaseUrl::Sqlite(file) => {
+                let lock = data_folder::lock(&settings.database, file)?;
+                require_sqlite(file)?;
+                Some(lock)
+            }
             DatabaseUrl::Postgres(_) => None,
         };
         let paths = settings.database.embedded_paths();

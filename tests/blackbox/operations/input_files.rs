@@ -206,3 +206,31 @@ fn a_text_file_in_another_encoding_is_refused_with_the_reason() {
         }
     }
 }
+
+#[test]
+fn a_database_path_that_leads_to_no_database_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "not a database").unwrap();
+    for (path, word, of_commands) in [
+        (folder.path(), "leads to a folder", "no regular file"),
+        (&text, "no SQLite database", "not a database"),
+    ] {
+        let url = format!("sqlite:{}", path.display());
+        let data = folder.path().join("data").display().to_string();
+        let with_url = |command: &[&str]| {
+            let mut command = binary(command);
+            command.args(["--database-url", &url, "--data-dir", &data]);
+            command
+        };
+        refused(with_url(&["serve", "--ops-listen=off", "--listen=127.0.0.1:0"]), path, word);
+        for command in [&["migrate"][..], &["admin", "stats"]] {
+            let ended = run(with_url(command));
+            assert!(ended.stderr.contains(of_commands), "{ended:?}");
+        }
+        let found = run(with_url(&["doctor", "--ops-listen=off", "--listen=127.0.0.1:0"]));
+        assert!(found.stdout.contains(of_commands), "{found:?}");
+        assert!(!found.stdout.contains("key file"), "{found:?}");
+    }
+    assert_eq!(fs::read(&text).unwrap(), b"not a database");
+}

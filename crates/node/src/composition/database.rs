@@ -1,5 +1,7 @@
 //! Opens and migrates the database.
 
+use std::{fs::File, io::Read as _, path::Path};
+
 use sealpost_storage::{Database, DatabaseUrl, Encryption};
 
 use crate::{
@@ -17,6 +19,30 @@ pub fn open_database(
         data_folder::create_parent(file)?;
     }
     Database::open(url, settings.storage).map_err(database_error)
+}
+
+/// Rejects a path that leads to something other than an SQLite database. A missing or empty file is accepted, because a
+/// start creates the database. Call only before this process opens the database: closing the file would release the
+/// locks of SQLite.
+pub(super) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
+    let problem = if file.is_dir() {
+        "a folder: give the path of a file in it, such as sqlite:FOLDER/sealpost.db"
+    } else if file.is_file() && !starts_as_sqlite(file) {
+        "a file that is no SQLite database: give another path, or move the file away"
+    } else {
+        return Ok(());
+    };
+    let text = format!("the path {} of the database leads to {problem}", file.display());
+    Err(NodeError::Database(Failure::new(text)))
+}
+
+/// Whether a file is empty, or begins like an SQLite database. Returns true for an unreadable file, whose error SQLite
+/// reports.
+fn starts_as_sqlite(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let length = u64::try_from(SQLITE_START.len()).unwrap_or(u64::MAX);
+    let read = File::open(file).and_then(|opened| opened.take(length).read_to_end(&mut start));
+    read.is_err() || start.is_empty() || start == SQLITE_START
 }
 
 /// Logs a warning if the connections to the database are encrypted more weakly than by default. Rejects contradictory
@@ -50,3 +76,6 @@ pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Resul
         pending.len()
     ))))
 }
+
+/// First bytes of each SQLite database.
+const SQLITE_START: &[u8] = b"SQLite format 3\0";

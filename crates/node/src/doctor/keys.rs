@@ -14,8 +14,12 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     let Ok(source) = KeySource::of_node(&settings.keys, &paths) else { return Vec::new() };
     if let KeySource::Embedded { file, database } = source
         && !file.exists()
-        && !database.exists()
+        && opened.is_none()
     {
+        // The check of an existing database has failed: the path may lead to something else, which needs no keys.
+        if database.exists() {
+            return Vec::new();
+        }
         let text = format!("the first start creates {}", file.display());
         return vec![Finding::ok("keys", text)];
     }
