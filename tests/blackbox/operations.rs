@@ -9,6 +9,7 @@ mod journal;
 mod logs;
 mod memory;
 mod metrics;
+mod postgres;
 mod restore;
 mod secrets;
 mod startup;

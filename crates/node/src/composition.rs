@@ -111,7 +111,8 @@ impl Components {
             (Some(_), _) | (_, None) => None,
         };
         let gap = self.journal_keeper.as_ref().and_then(|keeper| keeper.journal.gap());
-        Ok(urls.into_iter().chain(gap).collect())
+        let rights = self.database.missing_rights()?.map(|rights| rights.to_string());
+        Ok(urls.into_iter().chain(gap).chain(rights).collect())
     }
 
     /// Returns `false` if a worker thread has panicked. Such a thread is not started again, so the process must be

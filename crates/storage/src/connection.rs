@@ -9,6 +9,7 @@ pub(crate) mod fault;
 pub(crate) mod journaled_acts;
 pub(crate) mod pool;
 pub(crate) mod reader;
+pub(crate) mod schema_checks;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
 pub(crate) mod url;

@@ -25,6 +25,7 @@ use crate::{
         journaled_acts::SharedJournal,
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
         reader::Reader,
+        schema_checks,
         transaction::Transaction,
         url::DatabaseUrl,
     },
@@ -95,6 +96,9 @@ impl Database {
                 // One connection is reserved for the committer (the thread that stores sent envelopes).
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
+                let mut conn = writers.get().map_err(unavailable)?;
+                conn.run(schema_checks::require_usable)?;
+                drop(conn);
                 let readers = writers.clone();
                 let commits = DurableCommits::of(target.clone(), settings);
                 let committer =

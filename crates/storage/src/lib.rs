@@ -82,6 +82,7 @@ mod settings;
 mod tests;
 
 pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
+pub use connection::schema_checks::MissingRights;
 pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};

@@ -1,5 +1,7 @@
-//! Checks the database: reachability, server version, durability settings, connection limit and pending migrations.
+//! Checks the database: reachability, server version, durability settings, connection limit, pending migrations, the
+//! rights of housekeeping and replica identities.
 
+use sealpost_domain::ports::StoreError;
 use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption};
 
 use crate::{
@@ -35,6 +37,12 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
             findings.extend(risks(settings, &about));
             let is_embedded = matches!(url, DatabaseUrl::Sqlite(_));
             let is_current = migrations(&database, is_embedded || settings.migrate, findings);
+            if is_current {
+                let found = schema_faults(&database);
+                findings.extend(found.unwrap_or_else(|error| {
+                    vec![Finding::fail("schema", database_error(error).with_causes())]
+                }));
+            }
             Some(Opened { database, about, is_current })
         }
         Err(error) => {
@@ -87,6 +95,22 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
         risks.push(Finding::warn("database", text));
     }
     risks
+}
+
+/// Checks the rights of housekeeping, and the replica identities of the tables if the database has a publication.
+fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
+    let rights = database.missing_rights()?;
+    let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));
+    let tables = database.unidentified_tables()?;
+    let publication = (!tables.is_empty()).then(|| {
+        let text = format!(
+            "the database has a publication, and these tables have no replica identity, so writes to them fail if they \
+             are published: run ALTER TABLE … REPLICA IDENTITY FULL for {}",
+            tables.join(", ")
+        );
+        Finding::warn("schema", text)
+    });
+    Ok(rights.into_iter().chain(publication).collect())
 }
 
 /// Adds a finding about pending migrations. Returns true if no migration is pending.

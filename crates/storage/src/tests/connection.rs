@@ -6,6 +6,7 @@ mod journaled_acts;
 mod lost_commits;
 mod plans;
 mod postgres_only;
+mod schema_checks;
 mod server_info;
 mod sqlite_only;
 mod transactions;

@@ -63,10 +63,11 @@ fn extend(db: &Fixture, now: Timestamp) -> bool {
     db.store().write(Relaxed, |tx| tx.extend_partitions(now, HOUR)).unwrap()
 }
 
-/// Creates a database, and adds partitions of one hour. Returns the database and the time of its migration, from which
-/// the added partitions begin.
+/// Creates a database with a publication for all tables, and adds partitions of one hour. Returns the database and the
+/// time of its migration, from which the added partitions begin.
 fn extended() -> (Fixture, Timestamp) {
     let db = postgres();
+    db.execute("CREATE PUBLICATION everything FOR ALL TABLES").unwrap();
     let start = start(&db);
     assert!(extend(&db, start));
     (db, start)
@@ -155,6 +156,7 @@ fn an_ended_partition_is_dropped_after_its_bounces_and_bytes() {
     assert_eq!(bounced, ids[2..]);
     assert_eq!(number(&db, "SELECT stored_bytes::TEXT AS line FROM usage"), 100 - 7 * 4);
     assert_eq!(partitions_of(&db, "envelopes"), 2, "one before, one newest");
+    assert_eq!(db.unidentified_tables().unwrap(), Vec::<String>::new());
     assert_eq!(purge(&db, before), 0);
 
     // The clock of a node may be far behind.

@@ -1,0 +1,141 @@
+//! Checks of what the service needs in a PostgreSQL database and cannot provide itself: the encoding, a schema, the
+//! rights of housekeeping, and replica identities. SQLite needs none of these.
+
+use std::fmt;
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_query,
+    sql_types::{Array, Bool, Nullable, Text},
+};
+use sealpost_domain::ports::StoreError;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    database::Database,
+};
+
+/// The reasons why no version of the service can use a database.
+#[derive(Debug, thiserror::Error)]
+enum UnusableDatabase {
+    #[error(
+        "the database has the encoding {0}, which cannot store every text: create a database with ENCODING 'UTF8' \
+         LOCALE 'C' TEMPLATE template0, and restore a dump of this database there"
+    )]
+    Encoding(String),
+    #[error(
+        "the role {role} can use no schema of its search_path {search_path}: run CREATE SCHEMA public AUTHORIZATION \
+         {role}, or GRANT USAGE, CREATE ON SCHEMA … TO {role}, or correct the search_path with ALTER ROLE"
+    )]
+    Schema { role: String, search_path: String },
+}
+
+/// Rights that housekeeping needs to add and drop partitions, and that the role of the connection lacks. `Display`
+/// gives the statements that grant the rights.
+#[derive(Debug, QueryableByName)]
+pub struct MissingRights {
+    #[diesel(sql_type = Text)]
+    role: String,
+    #[diesel(sql_type = Text)]
+    schema: String,
+    #[diesel(sql_type = Bool)]
+    may_create: bool,
+    /// Partitioned tables and partitions of other owners.
+    #[diesel(sql_type = Array<Text>)]
+    foreign_tables: Vec<String>,
+}
+
+/// A table without a replica identity.
+#[derive(QueryableByName)]
+struct UnidentifiedTable {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+impl Database {
+    /// Returns the rights that the role lacks for partitions of a migrated database; `None` if it lacks none.
+    pub fn missing_rights(&self) -> Result<Option<MissingRights>, StoreError> {
+        self.read(|conn| {
+            let AnyConnection::Postgres(pg) = conn else { return Ok(None) };
+            let rights: MissingRights = sql_query(RIGHTS).get_result(pg)?;
+            let is_complete = rights.may_create && rights.foreign_tables.is_empty();
+            Ok((!is_complete).then_some(rights))
+        })
+    }
+
+    /// Returns the tables whose rows a publication would make impossible to update or delete, because they have no
+    /// replica identity. Returns none if no publication of the database publishes updates or deletes.
+    pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|conn| {
+            let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };
+            let tables: Vec<UnidentifiedTable> = sql_query(UNIDENTIFIED).load(pg)?;
+            Ok(tables.into_iter().map(|table| table.name).collect())
+        })
+    }
+}
+
+impl fmt::Display for MissingRights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { role, schema, may_create, foreign_tables } = self;
+        let grant = (!may_create).then(|| format!("GRANT CREATE ON SCHEMA {schema} TO {role}"));
+        let owners =
+            foreign_tables.iter().map(|table| format!("ALTER TABLE {table} OWNER TO {role}"));
+        let statements: Vec<_> = grant.into_iter().chain(owners).collect();
+        write!(
+            f,
+            "housekeeping cannot add and drop partitions, because the role {role} lacks rights: run {}",
+            statements.join("; ")
+        )
+    }
+}
+
+/// Refuses a PostgreSQL database that has another encoding than UTF-8, or no schema for the tables of the service.
+pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
+    let AnyConnection::Postgres(_) = conn else { return Ok(()) };
+    let encoding = sql::<Text>("current_setting('server_encoding')");
+    let schema = sql::<Nullable<Text>>("current_schema()::text");
+    let role = sql::<Text>("quote_ident(current_user)");
+    let search_path = sql::<Text>("current_setting('search_path')");
+    let (encoding, schema, role, search_path): (String, Option<String>, _, _) =
+        diesel::select((encoding, schema, role, search_path)).get_result(conn)?;
+    let fault = if encoding != "UTF8" {
+        UnusableDatabase::Encoding(encoding)
+    } else if schema.is_none() {
+        UnusableDatabase::Schema { role, search_path }
+    } else {
+        return Ok(());
+    };
+    Err(Fault::Refused(fault.into()))
+}
+
+/// The query of [`MissingRights`]. Only the owner of a table can attach and detach its partitions, and drop it.
+const RIGHTS: &str = "
+    WITH parents AS (
+        SELECT to_regclass(name)::oid AS id FROM unnest(ARRAY['attempts', 'envelopes']) AS name
+    )
+    SELECT quote_ident(current_user) AS role, quote_ident(current_schema()) AS schema,
+        has_schema_privilege(current_schema()::text, 'CREATE') AS may_create,
+        ARRAY(
+            SELECT c.oid::regclass::text FROM pg_class AS c
+            WHERE c.oid IN (
+                SELECT id FROM parents
+                UNION SELECT i.inhrelid FROM pg_inherits AS i JOIN parents ON i.inhparent = parents.id
+            ) AND NOT pg_has_role(c.relowner, 'USAGE')
+            ORDER BY c.oid
+        ) AS foreign_tables";
+
+/// The query of [`Database::unidentified_tables`]. Partitions have replica identities of their own.
+const UNIDENTIFIED: &str = "
+    SELECT c.oid::regclass::text AS name FROM pg_class AS c
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
+        AND EXISTS (SELECT FROM pg_publication WHERE pubupdate OR pubdelete)
+        AND NOT CASE c.relreplident
+            WHEN 'f' THEN true
+            WHEN 'd' THEN EXISTS (
+                SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid)
+            WHEN 'i' THEN EXISTS (
+                SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisreplident)
+            ELSE false
+        END
+    ORDER BY 1";

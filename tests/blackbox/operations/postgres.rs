@@ -1,0 +1,169 @@
+//! Tests on PostgreSQL databases with publications, other encodings, other roles and other schemas.
+
+use sealpost_testkit::{FsyncMode, Server as Postgres};
+
+use super::{doctor, finds};
+use crate::support::{
+    Client, CommandResult, Database, Receiver, SOON, Server, binary, eventually, run, text,
+};
+
+#[test]
+fn a_publication_for_all_tables_stops_no_write() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    database.by_hand("CREATE PUBLICATION everything FOR ALL TABLES");
+    // A short retention time makes housekeeping add partitions within seconds.
+    let server = database.serve_with(&["--commit-timeout=500ms", "--retention=2s"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    client.register(&bob, &receiver.url);
+    let envelope = text(&client.send(&alice, &bob.key, "published").ok(), "envelope_id");
+    assert_eq!(receiver.await_requests(1)[0].id(), envelope);
+    assert_eq!(client.open(&bob, &envelope).ok()["message"], "published");
+    eventually("the delivery ends", SOON, || (database.count("deliveries") == 0).then_some(()));
+    eventually("a partition is added", SOON, || {
+        (database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0).then_some(())
+    });
+
+    database.by_hand("ALTER SYSTEM SET synchronous_standby_names = 'gone'");
+    database.by_hand("SELECT pg_reload_conf()");
+    eventually("a commit hangs", SOON, || {
+        (client.activate(&serde_json::json!({"label": "x"})).status != 200).then_some(())
+    });
+    database.by_hand("ALTER SYSTEM SET synchronous_standby_names = ''");
+    database.by_hand("SELECT pg_reload_conf()");
+    // Without a send, only a probe write can end the refusal of writes.
+    eventually("a probe write succeeds", SOON, || (ready(&server).0 == 200).then_some(()));
+    client.send(&alice, &bob.key, "after the outage").ok();
+    server.stop();
+    finds(doctor(&database, &[]), "schema", "ok", "matches this version");
+}
+
+#[test]
+fn a_published_table_without_a_replica_identity_is_found_and_logged_once() {
+    let database = Database::postgres();
+    let server = database.serve();
+    database.by_hand("ALTER TABLE write_probes REPLICA IDENTITY NOTHING");
+    finds(doctor(&database, &[]), "schema", "ok", "matches this version");
+    database.by_hand("CREATE PUBLICATION everything FOR ALL TABLES");
+    finds(doctor(&database, &[]), "schema", "warn", "REPLICA IDENTITY FULL for write_probes");
+    let logged = || server.log().matches("a probe write to the database failed").count();
+    for _ in 0..2 {
+        // Probes begin five seconds after the last commit, and rest for a second.
+        eventually("a probe write fails", SOON, || (ready(&server).0 == 503).then_some(()));
+        assert_eq!(logged(), 1, "{}", server.log());
+    }
+    assert!(ready(&server).1.contains("replica identity"), "{}", ready(&server).1);
+    database.by_hand("DROP PUBLICATION everything");
+    eventually("a probe write succeeds", SOON, || (ready(&server).0 == 200).then_some(()));
+    assert_eq!(server.log().matches("a probe write to the database succeeded").count(), 1);
+    assert_eq!(logged(), 1);
+}
+
+#[test]
+fn a_database_with_another_encoding_is_refused() {
+    let database = Database::postgres();
+    for encoding in ["LATIN1", "SQL_ASCII"] {
+        let name = name_of(&database);
+        let other = format!("{name}_{}", encoding.to_lowercase());
+        database.by_hand(&format!(
+            "CREATE DATABASE {other} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        ));
+        let other = database.moved_to(Some(database.url().replace(&name, &other)));
+        let migrate = || binary(&["migrate", "--database-url", other.url()]);
+        for command in [other.command(&[]), migrate(), other.admin_command(&["stats"])] {
+            let CommandResult { status, stderr, .. } = run(command);
+            assert_eq!(status, Some(1), "{stderr}");
+            assert!(stderr.contains(encoding) && stderr.contains("ENCODING 'UTF8'"), "{stderr}");
+        }
+        finds(doctor(&other, &["--migrate"]), "database", "fail", "ENCODING 'UTF8'");
+        assert_eq!(other.count("pg_class WHERE relname = 'envelopes'"), 0, "nothing was created");
+    }
+}
+
+#[test]
+fn a_role_without_the_rights_of_housekeeping_is_reported_with_the_statements() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    database.serve().stop();
+    database.by_hand(
+        "CREATE ROLE app LOGIN;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO app;
+         GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO app",
+    );
+    let app = database.moved_to(Some(as_role(&database, "app")));
+    finds(doctor(&app, &[]), "schema", "fail", "GRANT CREATE ON SCHEMA public TO app; ALTER TABLE");
+    let server = app.serve();
+    let (status, shown) = ready(&server);
+    assert_eq!(status, 200, "{shown}");
+    let advice = shown.split_once("run ").unwrap().1.trim().to_owned();
+    assert!(shown.contains("\nwarning: housekeeping cannot add"), "{shown}");
+    assert!(advice.contains("ALTER TABLE attempts_newest OWNER TO app"), "{advice}");
+    assert!(server.log().contains("GRANT CREATE ON SCHEMA public TO app"), "{}", server.log());
+    server.client().new_identity();
+
+    database.by_hand(&advice);
+    assert_eq!(ready(&server), (200, "ok\n".to_owned()));
+    server.stop();
+    finds(doctor(&app, &[]), "schema", "ok", "matches this version");
+    let server = app.serve_with(&["--retention=2s"]);
+    eventually("a partition is added", SOON, || {
+        (database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0).then_some(())
+    });
+    assert!(!server.log().contains("permission denied"), "{}", server.log());
+}
+
+#[test]
+fn a_database_without_a_usable_schema_is_refused_with_advice() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    database.by_hand("DROP SCHEMA public; CREATE ROLE \"an app\" LOGIN");
+    let app = database.moved_to(Some(as_role(&database, "an%20app")));
+    let refused = || {
+        let CommandResult { status, stderr, .. } =
+            run(binary(&["migrate", "--database-url", app.url()]));
+        assert_eq!(status, Some(1), "{stderr}");
+        assert!(stderr.contains("CREATE SCHEMA public AUTHORIZATION \"an app\""), "{stderr}");
+        assert!(stderr.contains("search_path"), "{stderr}");
+    };
+    refused();
+    finds(doctor(&app, &["--migrate"]), "database", "fail", "CREATE SCHEMA public");
+    database.by_hand("CREATE SCHEMA public");
+    refused();
+    database.by_hand("DROP SCHEMA public; CREATE SCHEMA public AUTHORIZATION \"an app\"");
+    app.serve().client().new_identity();
+}
+
+#[test]
+fn white_space_around_a_database_url_is_ignored() {
+    let database = Database::postgres();
+    let padded = format!("\u{feff}{}\r\n", database.url());
+    let mut variable = binary(&["migrate"]);
+    variable.env("SEALPOST_DATABASE_URL", &padded);
+    for command in [binary(&["migrate", "--database-url", &padded]), variable] {
+        let CommandResult { status, stderr, .. } = run(command);
+        assert_eq!((status, &*stderr), (Some(0), ""));
+    }
+    for wrong in ["postgres://h/a%0A", "postgres://h/a\nb", "postgres://h/a\tb"] {
+        let CommandResult { status, stderr, .. } =
+            run(binary(&["migrate", "--database-url", wrong]));
+        assert_eq!(status, Some(2), "{stderr}");
+        assert!(stderr.contains("control character"), "{stderr}");
+    }
+}
+
+fn ready(server: &Server) -> (u16, String) {
+    let response = Client::new(&server.ops_url).request("GET", "/readyz").response();
+    (response.status, String::from_utf8(response.body).unwrap())
+}
+
+/// Returns the name of the database in the URL.
+fn name_of(database: &Database) -> String {
+    let place = database.url().split('?').next().unwrap();
+    place.rsplit('/').next().unwrap().to_owned()
+}
+
+/// Returns the URL of the database for another role.
+fn as_role(database: &Database, role: &str) -> String {
+    database.url().replace("user=postgres", &format!("user={role}"))
+}
