@@ -41,6 +41,10 @@ deny:
 longest:
     tests/longest
 
+# Runs tests of the main job on PostgreSQL 14 to 18. Versions can be named: `just postgres-versions 16 17`.
+postgres-versions *ARGS:
+    tests/postgres-versions/run {{ ARGS }}
+
 # Upgrades from the previous release to this tree under load, on a private PostgreSQL. `--debug` builds faster.
 upgrade-test *ARGS:
     tests/upgrade {{ ARGS }}

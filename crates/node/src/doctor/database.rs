@@ -68,7 +68,7 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     let Some(server) = about.server else { return Vec::new() };
     let mut risks = Vec::new();
     if server.version < TESTED_FROM {
-        let text = format!("{} is older than the tested versions (from 15)", about.engine);
+        let text = format!("{} is older than the tested versions (from 14)", about.engine);
         risks.push(Finding::warn("database", text));
     }
     if !server.is_durable {
@@ -142,7 +142,7 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
     pending.is_empty()
 }
 
-const TESTED_FROM: i64 = 150_000;
+const TESTED_FROM: i64 = 140_000;
 
 const UNFINISHED: &str = "the schema matches this version: when all servers run this version, run `sealpost migrate \
     --finish`, so that new envelopes take less space";
