@@ -168,7 +168,8 @@ impl Database {
         progress: &dyn Fn(&str),
     ) -> Result<Vec<String>, StoreError> {
         let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
-        Self::transact_in(begin, |conn| migrations::apply(conn, progress))
+        let applied = Self::transact_in(begin, |conn| migrations::apply(conn, progress));
+        applied.map_err(|error| self.with_missing_rights(error))
     }
 
     /// Makes the changes that servers of the previous version cannot read, after all missing migrations. Call it when

@@ -97,7 +97,7 @@ fn a_role_without_the_rights_of_housekeeping_is_reported_with_the_statements() {
     let (status, shown) = ready(&server);
     assert_eq!(status, 200, "{shown}");
     let advice = shown.split_once("run ").unwrap().1.trim().to_owned();
-    assert!(shown.contains("\nwarning: housekeeping cannot add"), "{shown}");
+    assert!(shown.contains("\nwarning: the role app lacks rights"), "{shown}");
     assert!(advice.contains("ALTER TABLE attempts_newest OWNER TO app"), "{advice}");
     assert!(server.log().contains("GRANT CREATE ON SCHEMA public TO app"), "{}", server.log());
     server.client().new_identity();
@@ -111,6 +111,24 @@ fn a_role_without_the_rights_of_housekeeping_is_reported_with_the_statements() {
         (database.count("partitions WHERE name LIKE 'envelopes_from_%'") > 0).then_some(())
     });
     assert!(!server.log().contains("permission denied"), "{}", server.log());
+}
+
+/// Since PostgreSQL 15, only the owner of a database may create tables in its schema `public`.
+#[test]
+fn a_role_that_may_not_create_tables_cannot_migrate_and_gets_the_statement() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    database.by_hand("REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE ROLE app LOGIN");
+    let app = database.moved_to(Some(as_role(&database, "app")));
+    let advice = "run GRANT CREATE ON SCHEMA public TO app";
+    finds(doctor(&app, &["--migrate"]), "schema", "fail", advice);
+    for command in [binary(&["migrate", "--database-url", app.url()]), app.command(&[])] {
+        let CommandResult { status, stderr, .. } = run(command);
+        assert_eq!(status, Some(1), "{stderr}");
+        assert!(stderr.contains(advice), "{stderr}");
+    }
+    database.by_hand("GRANT CREATE ON SCHEMA public TO app");
+    app.serve().client().new_identity();
 }
 
 #[test]

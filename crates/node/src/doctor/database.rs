@@ -37,12 +37,9 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
             findings.extend(risks(settings, &about));
             let is_embedded = matches!(url, DatabaseUrl::Sqlite(_));
             let is_current = migrations(&database, is_embedded || settings.migrate, findings);
-            if is_current {
-                let found = schema_faults(&database);
-                findings.extend(found.unwrap_or_else(|error| {
-                    vec![Finding::fail("schema", database_error(error).with_causes())]
-                }));
-            }
+            findings.extend(schema_faults(&database).unwrap_or_else(|error| {
+                vec![Finding::fail("schema", database_error(error).with_causes())]
+            }));
             Some(Opened { database, about, is_current })
         }
         Err(error) => {
@@ -97,7 +94,7 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Checks the rights of housekeeping, and the replica identities of the tables if the database has a publication.
+/// Checks the rights for migrations and housekeeping, and the replica identities of the tables if the database has a publication.
 fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     let rights = database.missing_rights()?;
     let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));

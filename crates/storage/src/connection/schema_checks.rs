@@ -1,7 +1,7 @@
 //! Checks of what the service needs in a PostgreSQL database and cannot provide itself: the encoding, a schema, the
 //! rights of housekeeping, and replica identities. SQLite needs none of these.
 
-use std::fmt;
+use std::{error::Error, fmt};
 
 use diesel::{
     dsl::sql,
@@ -12,8 +12,12 @@ use diesel::{
 use sealpost_domain::ports::StoreError;
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{
+        AnyConnection,
+        fault::{Fault, refused},
+    },
     database::Database,
+    migrations::VersionFault,
 };
 
 /// The reasons why no version of the service can use a database.
@@ -31,7 +35,7 @@ enum UnusableDatabase {
     Schema { role: String, search_path: String },
 }
 
-/// Rights that housekeeping needs to add and drop partitions, and that the role of the connection lacks. `Display`
+/// Rights that migrations and the partitions of housekeeping need, and that the role of the connection lacks. `Display`
 /// gives the statements that grant the rights.
 #[derive(Debug, QueryableByName)]
 pub struct MissingRights {
@@ -54,7 +58,8 @@ struct UnidentifiedTable {
 }
 
 impl Database {
-    /// Returns the rights that the role lacks for partitions of a migrated database; `None` if it lacks none.
+    /// Returns the rights that the role lacks for migrations and for the partitions of housekeeping; `None` if it lacks
+    /// none.
     pub fn missing_rights(&self) -> Result<Option<MissingRights>, StoreError> {
         self.read(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(None) };
@@ -62,6 +67,17 @@ impl Database {
             let is_complete = rights.may_create && rights.foreign_tables.is_empty();
             Ok((!is_complete).then_some(rights))
         })
+    }
+
+    /// Replaces the error of a refused migration if the role lacks rights, because the error does not name the fix.
+    pub(crate) fn with_missing_rights(&self, error: StoreError) -> StoreError {
+        match &error {
+            StoreError::Refused(cause) if !cause.is::<VersionFault>() => {
+                let rights = self.missing_rights().ok().flatten();
+                rights.map_or(error, refused)
+            }
+            _ => error,
+        }
     }
 
     /// Returns the tables whose rows a publication would make impossible to update or delete, because they have no
@@ -84,11 +100,13 @@ impl fmt::Display for MissingRights {
         let statements: Vec<_> = grant.into_iter().chain(owners).collect();
         write!(
             f,
-            "housekeeping cannot add and drop partitions, because the role {role} lacks rights: run {}",
+            "the role {role} lacks rights to migrate the database, and to add and drop partitions: run {}",
             statements.join("; ")
         )
     }
 }
+
+impl Error for MissingRights {}
 
 /// Refuses a PostgreSQL database that has another encoding than UTF-8, or no schema for the tables of the service.
 pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {

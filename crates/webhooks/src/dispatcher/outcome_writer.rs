@@ -129,10 +129,8 @@ impl OutcomeWriter {
     /// otherwise follow at the end of each lease.
     fn record_unlogged(&self, batch: &[AttemptResult]) {
         let Err(error) = self.outbox.record_unlogged(batch) else {
-            tracing::error!(
-                outcomes = batch.len(),
-                "cannot record outcomes in the log of attempts; they are recorded in the queue"
-            );
+            // The error is logged already, once for several outcomes in a row.
+            tracing::debug!(outcomes = batch.len(), "outcomes are recorded only in the queue");
             return;
         };
         let held: Vec<_> = batch.iter().map(|result| (result.id, result.lease)).collect();
