@@ -17,7 +17,7 @@ use crate::{
     connection::{
         AnyConnection,
         checkpointer::{Checkpointer, StartFault},
-        connect::{ConnectFault, Target},
+        connect::{self, ConnectFault, Target},
         durable_commits::DurableCommits,
         encryption,
         fair_mutex::FairMutex,
@@ -25,7 +25,6 @@ use crate::{
         journaled_acts::SharedJournal,
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
         reader::Reader,
-        schema_checks,
         transaction::Transaction,
         url::DatabaseUrl,
     },
@@ -97,7 +96,7 @@ impl Database {
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let mut conn = writers.get().map_err(unavailable)?;
-                conn.run(schema_checks::require_usable)?;
+                conn.run(connect::require_usable)?;
                 drop(conn);
                 let readers = writers.clone();
                 let commits = DurableCommits::of(target.clone(), settings);

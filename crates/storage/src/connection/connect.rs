@@ -11,11 +11,13 @@ use std::{
 use diesel::{
     ConnectionError, PgConnection, SqliteConnection,
     connection::{CacheSize, SimpleConnection},
+    dsl::sql,
     prelude::*,
+    sql_types::{Nullable, Text},
 };
 
 use crate::{
-    connection::{AnyConnection, encryption, url::PostgresUrl},
+    connection::{AnyConnection, encryption, fault::Fault, url::PostgresUrl},
     settings::Settings,
 };
 
@@ -42,6 +44,21 @@ pub(crate) enum ConnectFault {
     File(#[from] io::Error),
 }
 
+/// The reasons why no version of the service can use a database.
+#[derive(Debug, thiserror::Error)]
+enum UnusableDatabase {
+    #[error(
+        "the database has the encoding {0}, which cannot store every text: create a database with ENCODING 'UTF8' \
+         LOCALE 'C' TEMPLATE template0, and restore a dump of this database there"
+    )]
+    Encoding(String),
+    #[error(
+        "the role {role} can use no schema of its search_path {search_path}: run CREATE SCHEMA public AUTHORIZATION \
+         {role}, or GRANT USAGE, CREATE ON SCHEMA … TO {role}, or correct the search_path with ALTER ROLE"
+    )]
+    Schema { role: String, search_path: String },
+}
+
 impl From<ConnectionError> for ConnectFault {
     fn from(source: ConnectionError) -> Self {
         match encryption::advice(&source.to_string()) {
@@ -61,6 +78,25 @@ pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnect
             sqlite(path, &WRITER).map(AnyConnection::Sqlite)
         }
     }
+}
+
+/// Refuses a PostgreSQL database that has another encoding than UTF-8, or no schema for the tables of the service.
+pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
+    let AnyConnection::Postgres(_) = conn else { return Ok(()) };
+    let encoding = sql::<Text>("current_setting('server_encoding')");
+    let schema = sql::<Nullable<Text>>("current_schema()::text");
+    let role = sql::<Text>("quote_ident(current_user)");
+    let search_path = sql::<Text>("current_setting('search_path')");
+    let (encoding, schema, role, search_path): (String, Option<String>, _, _) =
+        diesel::select((encoding, schema, role, search_path)).get_result(conn)?;
+    let fault = if encoding != "UTF8" {
+        UnusableDatabase::Encoding(encoding)
+    } else if schema.is_none() {
+        UnusableDatabase::Schema { role, search_path }
+    } else {
+        return Ok(());
+    };
+    Err(Fault::Refused(fault.into()))
 }
 
 fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {

@@ -1,39 +1,20 @@
-//! Checks of what the service needs in a PostgreSQL database and cannot provide itself: the encoding, a schema, the
-//! rights of housekeeping, and replica identities. SQLite needs none of these.
+//! Checks of what the service needs in a PostgreSQL database and cannot provide itself: rights for migrations and
+//! housekeeping, and replica identities. SQLite needs none of these.
 
 use std::{error::Error, fmt};
 
 use diesel::{
-    dsl::sql,
     prelude::*,
     sql_query,
-    sql_types::{Array, Bool, Nullable, Text},
+    sql_types::{Array, Bool, Text},
 };
 use sealpost_domain::ports::StoreError;
 
 use crate::{
-    connection::{
-        AnyConnection,
-        fault::{Fault, refused},
-    },
+    connection::{AnyConnection, fault::refused},
     database::Database,
     migrations::VersionFault,
 };
-
-/// The reasons why no version of the service can use a database.
-#[derive(Debug, thiserror::Error)]
-enum UnusableDatabase {
-    #[error(
-        "the database has the encoding {0}, which cannot store every text: create a database with ENCODING 'UTF8' \
-         LOCALE 'C' TEMPLATE template0, and restore a dump of this database there"
-    )]
-    Encoding(String),
-    #[error(
-        "the role {role} can use no schema of its search_path {search_path}: run CREATE SCHEMA public AUTHORIZATION \
-         {role}, or GRANT USAGE, CREATE ON SCHEMA … TO {role}, or correct the search_path with ALTER ROLE"
-    )]
-    Schema { role: String, search_path: String },
-}
 
 /// Rights that migrations and the partitions of housekeeping need, and that the role of the connection lacks. `Display`
 /// gives the statements that grant the rights.
@@ -107,25 +88,6 @@ impl fmt::Display for MissingRights {
 }
 
 impl Error for MissingRights {}
-
-/// Refuses a PostgreSQL database that has another encoding than UTF-8, or no schema for the tables of the service.
-pub(crate) fn require_usable(conn: &mut AnyConnection) -> Result<(), Fault> {
-    let AnyConnection::Postgres(_) = conn else { return Ok(()) };
-    let encoding = sql::<Text>("current_setting('server_encoding')");
-    let schema = sql::<Nullable<Text>>("current_schema()::text");
-    let role = sql::<Text>("quote_ident(current_user)");
-    let search_path = sql::<Text>("current_setting('search_path')");
-    let (encoding, schema, role, search_path): (String, Option<String>, _, _) =
-        diesel::select((encoding, schema, role, search_path)).get_result(conn)?;
-    let fault = if encoding != "UTF8" {
-        UnusableDatabase::Encoding(encoding)
-    } else if schema.is_none() {
-        UnusableDatabase::Schema { role, search_path }
-    } else {
-        return Ok(());
-    };
-    Err(Fault::Refused(fault.into()))
-}
 
 /// The query of [`MissingRights`]. Only the owner of a table can attach and detach its partitions, and drop it.
 const RIGHTS: &str = "
