@@ -45,14 +45,15 @@ pub(crate) struct AttemptRecording<'a> {
     pub(crate) throttle: &'a SuccessThrottle,
 }
 
-/// Records outcomes. Without `recording`, changes only the queue.
+/// Records outcomes. Without `recording`, changes only the queue, and records each success as the outcome `announced`,
+/// because the attempt log lacks it.
 pub(crate) fn record(
     conn: &mut AnyConnection,
     results: &[AttemptResult],
     recording: Option<&AttemptRecording<'_>>,
 ) -> Result<Recorded, Fault> {
     let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
-    let UpdatedQueue { leased, announced, exhausted } = update_queue(conn, &attempts)?;
+    let UpdatedQueue { leased, mut announced, exhausted } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
         attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
     if attempts.is_empty() {
@@ -65,6 +66,9 @@ pub(crate) fn record(
         let (relevant, new_successes) = throttle.filter(&attempts);
         successes = new_successes;
         disabled = update_health(conn, &relevant, *failing_max)?;
+    } else {
+        let succeeded = attempts.iter().filter(|attempt| attempt.failure.is_none());
+        announced.extend(succeeded.map(|attempt| attempt.lease.key.event_id.clone()));
     }
     if let Some(last) = attempts.last() {
         let now = Timestamp::from_millis(last.at);

@@ -9,7 +9,11 @@ use diesel::{connection::SimpleConnection as _, prelude::*};
 use super::*;
 use crate::{
     connection::{AnyConnection, transaction::Transaction},
-    queue::{bounces as bouncing, outcomes, success_throttle::SuccessThrottle},
+    queue::{
+        bounces as bouncing,
+        outcomes::{self, AttemptRecording},
+        success_throttle::SuccessThrottle,
+    },
     schema::deliveries as d,
     tests::fixture::{eventually, postgres},
 };
@@ -18,9 +22,9 @@ use crate::{
 fn succeed(db: &Fixture, held: &LeasedDelivery) -> Transaction {
     let mut success = db.transaction(Relaxed).unwrap();
     let results = [result_of(held, 50, Outcome::Succeeded)];
-    let record = |conn: &mut AnyConnection| {
-        outcomes::record(conn, &results, FAILING_MAX, &SuccessThrottle::default())
-    };
+    let recording =
+        AttemptRecording { failing_max: FAILING_MAX, throttle: &SuccessThrottle::default() };
+    let record = |conn: &mut AnyConnection| outcomes::record(conn, &results, Some(&recording));
     success.run(record).map(drop).unwrap();
     success
 }
