@@ -6,6 +6,7 @@ mod database_tls;
 mod doctor;
 mod input_files;
 mod journal;
+mod key_file;
 mod logs;
 mod memory;
 mod metrics;

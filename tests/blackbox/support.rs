@@ -12,6 +12,7 @@ mod receiver;
 #[cfg(feature = "postgres-tls")]
 mod relay;
 mod server;
+mod small_disk;
 
 use std::{
     thread,
@@ -42,6 +43,7 @@ pub(crate) use receiver::{
 #[cfg(feature = "postgres-tls")]
 pub(crate) use relay::Relay;
 pub(crate) use server::{Server, lines_of, value_of};
+pub(crate) use small_disk::SmallDisk;
 
 /// Runs each case on the embedded database and on PostgreSQL.
 macro_rules! on_both {

@@ -56,15 +56,17 @@ impl Components {
             DatabaseUrl::Postgres(_) => None,
         };
         let paths = settings.database.embedded_paths();
-        let key_source = KeySource::of_node(&settings.keys, &paths)?;
-        let keyring = Arc::new(key_source.read()?);
+        let key_source = KeySource::of(&settings.keys, &paths)?;
+        // Rejects an invalid key file before the database is created.
+        key_source.read()?;
+        check_encryption(&settings.database, &url)?;
+        let database = open_database(&settings.database, &url)?;
+        let keyring = Arc::new(key_source.read_or_create(&database)?);
         if !keyring.is_memory_locked() {
             tracing::warn!(
                 "key-encryption keys may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
             );
         }
-        check_encryption(&settings.database, &url)?;
-        let database = open_database(&settings.database, &url)?;
         migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);

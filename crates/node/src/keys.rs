@@ -17,7 +17,8 @@ pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
         .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
 }
 
-/// Reads the key-encryption keys for a database. Creates no key file.
+/// Reads the key-encryption keys for a database. Creates the key file if it is missing and no key has been used with the
+/// database.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.
@@ -25,7 +26,7 @@ pub fn open(
     source: &source::KeySource<'_>,
     database: &sealpost_storage::Database,
 ) -> Result<Keyring, NodeError> {
-    let keyring = source.read_existing()?;
+    let keyring = source.read_or_create(database)?;
     unlock(&keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))?;
     Ok(keyring)
 }

@@ -222,6 +222,11 @@ impl Database {
         Reader::new(&self.readers).run(work)
     }
 
+    /// Returns the path of the SQLite file; `None` for PostgreSQL.
+    pub fn file(&self) -> Option<&path::Path> {
+        self.file.as_deref()
+    }
+
     /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the transaction after a
     /// conflict with another transaction.
     pub(crate) fn transact<T>(

@@ -94,17 +94,22 @@ where
 }
 
 fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
-    let exists = match conn {
-        AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
-        AnyConnection::Sqlite(_) => {
-            "EXISTS (SELECT 1 FROM sqlite_master WHERE name = '__diesel_schema_migrations')"
-        }
-    };
-    if !diesel::select(sql::<Bool>(exists)).get_result(conn)? {
+    if !has_table(conn, "__diesel_schema_migrations")? {
         return Ok(Vec::new());
     }
     let versions = applied_migrations::table.select(applied_migrations::version);
     Ok(versions.order(applied_migrations::version).load(conn)?)
+}
+
+/// Returns whether the database has a table of this name.
+pub(crate) fn has_table(conn: &mut AnyConnection, name: &str) -> Result<bool, Fault> {
+    let exists = match conn {
+        AnyConnection::Postgres(_) => format!("to_regclass('{name}') IS NOT NULL"),
+        AnyConnection::Sqlite(_) => {
+            format!("EXISTS (SELECT 1 FROM sqlite_master WHERE name = '{name}')")
+        }
+    };
+    Ok(diesel::select(sql::<Bool>(&exists)).get_result(conn)?)
 }
 
 /// Converts an error of a migration. Returns the driver's error if the migration wraps one.

@@ -1,17 +1,11 @@
 //! Tests of storage limits: the byte quota of an account, and the free disk space of the embedded database.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, SOON, Server, eventually, on_both, text,
+    Client, Database, Identity, Receiver, SOON, Server, SmallDisk, eventually, on_both, text,
 };
 
 on_both!(an_account_stores_sealed_bytes_up_to_its_quota, a_quota_of_zero_is_no_quota,);
@@ -178,42 +172,4 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
         client.send(&alice, &bob.key, &message).ok();
     }
     assert_eq!(server.health("/readyz"), 200);
-}
-
-/// A tmpfs of 48 MiB.
-struct SmallDisk(String);
-
-impl SmallDisk {
-    fn mount(folder: &str) -> Option<Self> {
-        fs::create_dir(folder).unwrap();
-        let options = ["-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", folder];
-        let mounted = Command::new("mount").args(options).output();
-        mounted.is_ok_and(|output| output.status.success()).then(|| Self(folder.to_owned()))
-    }
-
-    fn filler(&self) -> PathBuf {
-        Path::new(&self.0).join("filler")
-    }
-
-    /// Writes until no byte fits.
-    fn fill(&self) {
-        let mut file = File::create(self.filler()).unwrap();
-        let full = loop {
-            if let Err(error) = file.write_all(&[0; 4096]) {
-                break error;
-            }
-        };
-        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
-    }
-
-    fn make_room(&self) {
-        fs::remove_file(self.filler()).unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily, because the server may still run.
-        drop(Command::new("umount").args(["--lazy", &self.0]).status());
-    }
 }

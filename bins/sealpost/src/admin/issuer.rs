@@ -42,7 +42,7 @@ fn list(listed: &Value) -> String {
 fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
     let settings = key_settings(kek_file);
-    let keyring = keys::open(&KeySource::existing(&settings, &paths)?, &desk.database)?;
+    let keyring = keys::open(&KeySource::of(&settings, &paths)?, &desk.database)?;
     Ok(desk.operator.rotate_issuer(&keyring)?)
 }
 

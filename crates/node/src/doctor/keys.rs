@@ -1,30 +1,25 @@
 //! Checks that the key-encryption keys match the database and decrypt a sample of its rows. Unlike a start of the
 //! server, these checks create no key file and write nothing to the database.
 
+use std::path::Path;
+
 use crate::{
     doctor::{database::Opened, finding::Finding},
     error::{Failure, NodeError},
-    keys::{inspection, source::KeySource},
+    keys::{
+        inspection,
+        source::{KeySource, refuse_used},
+    },
     settings::Settings,
 };
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let paths = settings.database.embedded_paths();
     // Skips the check if the key settings are invalid, because the check of the settings reports them.
-    let Ok(source) = KeySource::of_node(&settings.keys, &paths) else { return Vec::new() };
-    if let KeySource::Embedded { file, database } = source
-        && !file.exists()
-        && opened.is_none()
-    {
-        // The check of an existing database has failed: the path may lead to something else, which needs no keys.
-        if database.exists() {
-            return Vec::new();
-        }
-        let text = format!("the first start creates {}", file.display());
-        return vec![Finding::ok("keys", text)];
-    }
-    let keyring = match source.read_existing() {
-        Ok(keyring) => keyring,
+    let Ok(source) = KeySource::of(&settings.keys, &paths) else { return Vec::new() };
+    let keyring = match source.read() {
+        Ok(Some(keyring)) => keyring,
+        Ok(None) => return source.file().map(|file| missing(file, opened)).into_iter().collect(),
         Err(error) => return vec![Finding::fail("keys", error.with_causes())],
     };
     let versions = keyring.versions();
@@ -40,6 +35,12 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
         Finding::ok("keys", format!("versions {versions:?} match the database")),
         Finding::of("rows", report(sample)),
     ]
+}
+
+/// Reports a missing key file.
+fn missing(file: &Path, opened: Option<&Opened>) -> Finding {
+    let refused = opened.map_or(Ok(()), |opened| refuse_used(file, &opened.database));
+    Finding::of("keys", refused.map(|()| format!("the first start creates {}", file.display())))
 }
 
 fn report(sample: Result<inspection::RowSample, NodeError>) -> Result<String, NodeError> {

@@ -18,7 +18,7 @@ pub(super) fn check(settings: &Settings) -> Vec<Finding> {
 fn valid(settings: &Settings) -> Result<String, NodeError> {
     let http = &settings.http;
     checks::check(settings)?;
-    KeySource::of_node(&settings.keys, &settings.database.embedded_paths())?;
+    KeySource::of(&settings.keys, &settings.database.embedded_paths())?;
     if let Some(file) = &settings.webhooks.extra_roots {
         tls::read_certificates(file)?;
     }

@@ -2,7 +2,8 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    io,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -53,6 +54,15 @@ pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
 pub(crate) fn parent(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// If root runs the command, gives the file to the owner of the data folder, so that the server can use it.
+pub(crate) fn give_to_owner_of(folder: &Path, file: &Path) -> io::Result<()> {
+    let owner = fs::metadata(folder)?;
+    if rustix::process::geteuid().is_root() && owner.uid() != 0 {
+        std::os::unix::fs::chown(file, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    Ok(())
 }
 
 /// Appends a suffix to the name of a file.

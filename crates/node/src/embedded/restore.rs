@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io,
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -114,7 +114,7 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) {
 /// Puts the file `ready` in the place of the database. A crash leaves either database complete.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
     let folder = data_folder::parent(database);
-    give_to_owner_of(&folder, ready)?;
+    data_folder::give_to_owner_of(&folder, ready)?;
     let aside = give_second_name(database, now)?;
     if let Some(aside) = &aside {
         move_log(database, aside)?;
@@ -142,15 +142,6 @@ fn move_log(database: &Path, aside: &Path) -> io::Result<()> {
         if log.exists() {
             fs::rename(log, data_folder::with_suffix(aside, suffix))?;
         }
-    }
-    Ok(())
-}
-
-/// If root runs the command, gives the file to the owner of the data folder, so that the server can write to it.
-fn give_to_owner_of(folder: &Path, file: &Path) -> io::Result<()> {
-    let owner = fs::metadata(folder)?;
-    if rustix::process::geteuid().is_root() && owner.uid() != 0 {
-        std::os::unix::fs::chown(file, Some(owner.uid()), Some(owner.gid()))?;
     }
     Ok(())
 }

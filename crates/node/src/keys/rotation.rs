@@ -17,7 +17,10 @@ use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, kek_version};
 
 use self::key_file::KeyFile;
-use super::{source::read_file, watch::WATCH_PERIOD};
+use super::{
+    source::{KeySource, read_file},
+    watch::WATCH_PERIOD,
+};
 use crate::error::{Failure, NodeError, database_error};
 
 /// Adds a new key version to the key file and re-encrypts all rows under the new version. Blocks.
@@ -31,6 +34,8 @@ pub fn rotate(
     operator: &Operator,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Rewrapped, NodeError> {
+    let source = KeySource::File(path);
+    source.read_or_create(database)?;
     let file = KeyFile::lock(path)?;
     let keyring = read_file(path)?;
     check(database, &keyring)?;

@@ -7,7 +7,20 @@ use sealpost_domain::{
     ports::{Durability, KekMarks, StoreError},
 };
 
-use crate::{connection::on_backend, database::Database, rows::columns, schema::kek_marks};
+use crate::{
+    connection::on_backend, database::Database, migrations, rows::columns, schema::kek_marks,
+};
+
+impl Database {
+    /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark,
+    /// which may be retired. A database without the table of marks is new.
+    pub fn has_kek_mark(&self) -> Result<bool, StoreError> {
+        self.read(|conn| {
+            let has_table = migrations::has_table(conn, "kek_marks")?;
+            Ok(has_table && kek_marks::table.count().get_result::<i64>(conn)? > 0)
+        })
+    }
+}
 
 impl KekMarks for Database {
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
