@@ -78,11 +78,11 @@ pub(crate) fn merged_acts(journals: &[JournalContent]) -> Vec<JournaledAct> {
     entries.into_iter().map(|entry| entry.act).collect()
 }
 
-/// Reads a journal file. `None` if the file does not exist or is empty.
+/// Reads a journal file. `None` if the file does not exist or has no complete header.
 pub(crate) fn read(path: &Path) -> Result<Option<JournalContent>, JournalFault> {
     let mut bytes = Vec::new();
     match regular_file::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
-        Ok(0) => Ok(None),
+        Ok(_) if Header::is_unfinished(&bytes) => Ok(None),
         Ok(_) => parse(&bytes).map(Some).ok_or(JournalFault::NoJournal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
@@ -113,14 +113,14 @@ pub(crate) fn search_marks(
     Ok(SearchedMarks { end: end.saturating_add(read), mark: marks.fold(mark, u64::max) })
 }
 
-/// Returns the header of the file. `None` if the file does not exist or is empty.
+/// Returns the header of the file. `None` if the file does not exist or has no complete header.
 pub(crate) fn header(path: &Path) -> Result<Option<Header>, JournalFault> {
     let mut first = Vec::new();
     match regular_file::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?.take(FIRST_LINE_MAX).read_to_end(&mut first)?,
     };
-    if first.is_empty() { Ok(None) } else { parse_header(&first).map(Some) }
+    if Header::is_unfinished(&first) { Ok(None) } else { parse_header(&first).map(Some) }
 }
 
 fn parse_header(first: &[u8]) -> Result<Header, JournalFault> {
@@ -219,7 +219,7 @@ fn parse(bytes: &[u8]) -> Option<JournalContent> {
     Some(JournalContent { header, entries, damaged })
 }
 
-/// Opens and locks the file at `path`, and writes the header into a new file.
+/// Opens and locks the file at `path`, and writes the header into a new file or over an unfinished header.
 fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
     loop {
         let mut file = open_or_create(path)?;
@@ -230,7 +230,8 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
         }
         let mut first = Vec::new();
         (&mut file).take(FIRST_LINE_MAX).read_to_end(&mut first)?;
-        if first.is_empty() {
+        if Header::is_unfinished(&first) {
+            file.set_len(0)?;
             file.write_all(new.to_line().as_bytes())?;
             file.sync_all()?;
             sync_folder(path)?;
@@ -356,6 +357,19 @@ mod tests {
         let other = Header { journal: "0c".to_owned(), ..header() };
         assert_eq!(ensure(&path, &header()).unwrap(), header());
         assert_eq!(ensure(&path, &other).unwrap(), header());
+    }
+
+    #[test]
+    fn an_unfinished_header_is_replaced() {
+        let (_folder, path) = scene();
+        let line = Header { is_partial: true, ..header() }.to_line();
+        for length in 0..line.len() {
+            fs::write(&path, &line[..length]).unwrap();
+            assert_eq!(read(&path).unwrap(), None, "{length} bytes");
+            assert_eq!(super::header(&path).unwrap(), None, "{length} bytes");
+            assert_eq!(ensure(&path, &header()).unwrap(), header(), "{length} bytes");
+            assert_eq!(fs::read_to_string(&path).unwrap(), header().to_line());
+        }
     }
 
     #[test]

@@ -27,6 +27,13 @@ impl Header {
         format!("{}\n", line.trim_end())
     }
 
+    /// Returns true if a file that begins with `first` has no complete header, because its creation was interrupted, for
+    /// example by a full disk. Such a file has no entries.
+    pub(crate) fn is_unfinished(first: &[u8]) -> bool {
+        let magic = MAGIC.as_bytes();
+        !first.contains(&b'\n') && (magic.starts_with(first) || first.starts_with(magic))
+    }
+
     /// Parses the first line of a journal file without its line end. `None` if it is not the header of a journal of
     /// this version.
     pub(crate) fn parse(line: &str) -> Option<Self> {
