@@ -4,6 +4,7 @@ mod backup;
 #[cfg(feature = "postgres-tls")]
 mod database_tls;
 mod doctor;
+mod environment;
 mod input_files;
 mod journal;
 mod key_file;

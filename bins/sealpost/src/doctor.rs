@@ -14,7 +14,7 @@ use crate::{cli::DoctorArgs, fault::Fault, logs};
 
 /// Runs all checks and prints their results. Fails if at least one check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
-    let findings = examine(args);
+    let findings = examine(args)?;
     print(args.json, &findings)?;
     match findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count() {
         0 => Ok(()),
@@ -23,14 +23,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
     }
 }
 
-fn examine(args: &DoctorArgs) -> Vec<Finding> {
-    let settings = Settings::from(&args.serve);
+fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Fault> {
+    let settings = Settings::try_from(&args.serve)?;
     let mut findings = doctor::examine(&settings);
     findings.extend(network::check(&settings.http));
     if let Err(fault) = logs::filter(&args.serve.log) {
         findings.push(Finding::fail("settings", fault.to_string()));
     }
-    findings
+    Ok(findings)
 }
 
 fn print(json: bool, findings: &[Finding]) -> Result<(), Fault> {

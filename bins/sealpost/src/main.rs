@@ -6,6 +6,7 @@ mod console;
 mod database;
 mod demo;
 mod doctor;
+mod environment;
 mod fault;
 mod http;
 mod kek;

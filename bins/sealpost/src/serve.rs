@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
-        let builder = Node::builder().settings(Settings::from(args)).metrics(registry);
+        let builder = Node::builder().settings(Settings::try_from(args)?).metrics(registry);
         let node = start(builder).await?;
         announce(&node)?;
         let is_text = args.log_format() == LogFormat::Text;

@@ -15,7 +15,10 @@ mod webhooks;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum, builder::BoolishValueParser};
+use clap::{
+    Args, ValueEnum,
+    builder::{BoolishValueParser, NonEmptyStringValueParser},
+};
 use sealpost_node::settings::{JournalRetention, KeySettings, Settings};
 
 use self::{
@@ -25,7 +28,7 @@ use self::{
     service::{ChannelArgs, ServiceArgs},
     webhooks::WebhookArgs,
 };
-use crate::kek;
+use crate::{fault::Fault, kek};
 
 pub(crate) use self::{database::DatabaseArgs, span::Span};
 
@@ -72,7 +75,8 @@ pub(crate) struct ServeArgs {
     pub(crate) dev: bool,
     /// Log filter: error, warn, info, debug, trace, or a list such as `info,access=debug`, which adds a line for each
     /// request
-    #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER",
+          value_parser = NonEmptyStringValueParser::new())]
     pub(crate) log: String,
     /// Log format; text with --dev, otherwise json
     #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
@@ -95,8 +99,10 @@ impl ServeArgs {
     }
 }
 
-impl From<&ServeArgs> for Settings {
-    fn from(args: &ServeArgs) -> Self {
+impl TryFrom<&ServeArgs> for Settings {
+    type Error = Fault;
+
+    fn try_from(args: &ServeArgs) -> Result<Self, Fault> {
         let ServeArgs {
             database,
             http,
@@ -115,7 +121,7 @@ impl From<&ServeArgs> for Settings {
             log: _,
             log_format: _,
         } = args;
-        Self {
+        Ok(Self {
             database: database.into(),
             http: http.into(),
             api: api.into(),
@@ -123,18 +129,18 @@ impl From<&ServeArgs> for Settings {
             console: console.into(),
             service: service.settings(channel),
             webhooks: webhooks.into(),
-            keys: key_settings(kek_file.as_deref()),
+            keys: key_settings(kek_file.as_deref())?,
             circuits: circuits.clone(),
             reserved_handles: reserved_handles.clone(),
             journal_retention: JournalRetention(journal_retention.0),
             migrate: *migrate,
             dev: *dev,
-        }
+        })
     }
 }
 
 /// Returns the source of the key-encryption keys: a file, or `SEALPOST_KEK`. Must be called only once, because the
 /// variable can be read only once.
-pub(crate) fn key_settings(file: Option<&Path>) -> KeySettings {
-    KeySettings { file: file.map(Path::to_owned), text: kek::variable::take() }
+pub(crate) fn key_settings(file: Option<&Path>) -> Result<KeySettings, Fault> {
+    Ok(KeySettings { file: file.map(Path::to_owned), text: kek::variable::take()? })
 }

@@ -41,7 +41,7 @@ fn list(listed: &Value) -> String {
 /// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.
 fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
-    let settings = key_settings(kek_file);
+    let settings = key_settings(kek_file)?;
     let keyring = keys::open(&KeySource::of(&settings, &paths)?, &desk.database)?;
     Ok(desk.operator.rotate_issuer(&keyring)?)
 }

@@ -50,7 +50,7 @@ fn rotate(desk: &Desk, given: Option<&Path>) -> Result<Rewrapped, Fault> {
 }
 
 fn refuse_variable() -> Result<(), Fault> {
-    if variable::take().is_none() {
+    if variable::take()?.is_none() {
         return Ok(());
     }
     Err(Fault::new(

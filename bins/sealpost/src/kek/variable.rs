@@ -17,11 +17,14 @@ use std::{
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
+use crate::{environment, fault::Fault};
+
 /// Executes this binary again if `SEALPOST_KEK` is set. Returns only if the variable is not set, or if the execution
 /// fails.
 pub(crate) fn leave_environment() -> io::Result<()> {
-    match variable(KEK) {
+    match environment::bytes(KEK) {
         None => Ok(()),
+        Some(keys) if keys.is_empty() => Ok(()),
         Some(keys) => Err(match execute_again(&keys) {
             Ok(never) => match never {},
             Err(error) => error,
@@ -32,16 +35,20 @@ pub(crate) fn leave_environment() -> io::Result<()> {
 /// Returns the keys that `SEALPOST_KEK` contained at the start of the process. Reads the keys from the file in memory,
 /// and empties the file. If there is no such file, because [`leave_environment`] failed, reads the variable.
 ///
-/// Returns `None` if no keys were given. After the file has been read once, every later call returns `None`.
-pub(crate) fn take() -> Option<Zeroizing<String>> {
-    let passed = variable(PASSED).and_then(|number| read_passed(&number).ok());
-    passed.or_else(|| variable(KEK)).filter(|keys| !keys.is_empty())
+/// Returns `None` if the variable was not set. After the file has been read once, every later call returns `None`.
+/// Rejects a value that is empty or not in UTF-8, because the server would otherwise use other keys.
+pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {
+    match environment::bytes(PASSED).and_then(|number| read_passed(&number).ok()) {
+        Some(keys) if keys.is_empty() => Ok(None),
+        Some(keys) => environment::text(KEK, &keys).map(Some),
+        None => environment::secret(KEK),
+    }
 }
 
-fn execute_again(keys: &str) -> io::Result<Infallible> {
+fn execute_again(keys: &[u8]) -> io::Result<Infallible> {
     // Omits the flag CLOEXEC, so that the file stays open in the executed program.
     let mut file = File::from(memfd_create(FILE, MemfdFlags::empty())?);
-    file.write_all(keys.as_bytes())?;
+    file.write_all(keys)?;
     let mut arguments = env::args_os();
     let mut command = Command::new(env::current_exe()?);
     if let Some(name) = arguments.next() {
@@ -52,7 +59,8 @@ fn execute_again(keys: &str) -> io::Result<Infallible> {
 }
 
 /// Reads and empties the file in memory that [`execute_again`] created. `number` is its file descriptor.
-fn read_passed(number: &str) -> io::Result<Zeroizing<String>> {
+fn read_passed(number: &[u8]) -> io::Result<Zeroizing<Vec<u8>>> {
+    let number = str::from_utf8(number).map_err(io::Error::other)?;
     let path = PathBuf::from(format!(
         "/proc/self/fd/{}",
         number.parse::<u32>().map_err(io::Error::other)?
@@ -64,15 +72,10 @@ fn read_passed(number: &str) -> io::Result<Zeroizing<String>> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
     // Allocates the final size at once, because a growing buffer would leave partial copies of the keys in memory.
-    let mut keys = Zeroizing::new(String::with_capacity(size.saturating_add(1)));
-    file.read_to_string(&mut keys)?;
+    let mut keys = Zeroizing::new(Vec::with_capacity(size.saturating_add(1)));
+    file.read_to_end(&mut keys)?;
     file.set_len(0)?;
     Ok(keys)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
-fn variable(name: &str) -> Option<Zeroizing<String>> {
-    env::var(name).ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
 }
 
 const KEK: &str = "SEALPOST_KEK";

@@ -2,10 +2,9 @@
 
 use sealpost_node::secret_file;
 use sealpost_receiver::{ReceiverError, ReceiverKey, public_keys, secrets};
-use zeroize::Zeroizing;
 
 use super::bounded;
-use crate::{cli::KeyArgs, fault::Fault};
+use crate::{cli::KeyArgs, environment, fault::Fault};
 
 /// Reads all keys. Fails with the exit status of wrong usage if a key is unreadable or invalid, or if no key is given.
 /// A secret file may be empty, because the secret can be added to the file later.
@@ -22,7 +21,7 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
             .map_err(|error| Fault::usage(error.with_causes()))?;
         keys.extend(secrets(&text, &file.display().to_string()).map_err(usage)?);
     }
-    if let Some(text) = from_environment() {
+    if let Some(text) = environment::secret(VARIABLE)? {
         keys.extend(secrets(&text, VARIABLE).map_err(usage)?);
     }
     if keys.is_empty() && args.secret_files.is_empty() {
@@ -31,11 +30,6 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
         )));
     }
     Ok(keys)
-}
-
-#[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
-fn from_environment() -> Option<Zeroizing<String>> {
-    std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
 }
 
 const VARIABLE: &str = "SEALPOST_WEBHOOK_SECRET";

@@ -1,0 +1,80 @@
+//! Tests of invalid variables of the environment: no command runs as if such a variable were missing.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    path::Path,
+    process::Command,
+};
+
+use super::doctor;
+use crate::support::{Database, binary, is_empty, run};
+
+/// Returns the names of the variables that the help of `sealpost serve` shows.
+fn variables() -> Vec<String> {
+    let help = run(binary(&["serve", "--help"])).stdout;
+    let names = help.split("[env: ").skip(1).filter_map(|text| text.split(['=', ']']).next());
+    let mut names: Vec<_> = names.map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    assert!(names.len() > 60, "{names:?}");
+    names
+}
+
+#[track_caller]
+fn refused(mut command: Command, name: &str, value: &[u8]) {
+    command.env(name, OsStr::from_bytes(value));
+    let ended = run(command);
+    assert!(matches!(ended.status, Some(1 | 2)), "{name}: {ended:?}");
+    assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1), "{name}: {ended:?}");
+    let flag = name.trim_start_matches("SEALPOST_").to_lowercase().replace('_', "-");
+    let is_named = ended.stderr.contains(name) || ended.stderr.contains(&format!("--{flag}"));
+    assert!(is_named, "{name}: {ended:?}");
+}
+
+#[test]
+fn an_empty_variable_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in variables() {
+        let mut serve = binary(&["serve"]);
+        serve.current_dir(folder.path());
+        refused(serve, &name, b"");
+    }
+    assert!(is_empty(folder.path()));
+}
+
+#[test]
+fn keys_that_are_empty_or_no_text_are_refused_and_no_key_file_is_created() {
+    let line = run(binary(&["kek", "new"])).stdout;
+    let latin = [line.trim().as_bytes(), b"\n# M\xfcller"].concat();
+    for value in [&b""[..], b"\xff", &latin] {
+        let database = Database::embedded();
+        for command in [database.command(&["--dev"]), doctor(&database, &[])] {
+            refused(command, "SEALPOST_KEK", value);
+        }
+        assert!(!Path::new(&database.data()).exists());
+        database.serve().stop();
+        for command in [["kek", "rotate"], ["issuer", "rotate"]] {
+            refused(database.admin_command(&command), "SEALPOST_KEK", value);
+        }
+        refused(database.command(&["--dev"]), "SEALPOST_KEK", value);
+        assert_eq!(database.count("kek_marks"), 1);
+    }
+}
+
+#[test]
+fn a_webhook_secret_that_is_empty_or_no_text_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    fs::write(&secret, "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    for value in [&b""[..], b"whsec_\xff"] {
+        let mut listen = binary(&["listen", "--secret-file"]);
+        listen.arg(&secret);
+        refused(listen, "SEALPOST_WEBHOOK_SECRET", value);
+        let mut verify = binary(&["verify", "--headers=h", "--body=b", "--secret-file"]);
+        verify.arg(&secret);
+        refused(verify, "SEALPOST_WEBHOOK_SECRET", value);
+    }
+}
