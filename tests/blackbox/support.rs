@@ -34,7 +34,7 @@ pub(crate) use languages::{
     pinned, python, root, run_node, rust_example,
 };
 pub(crate) use listener::{Listener, private_file};
-pub(crate) use process::{CommandResult, Process, binary, is_empty, postgres_tool, run};
+pub(crate) use process::{CommandResult, Process, binary, is_empty, postgres_tool, run, within};
 pub(crate) use receiver::{
     Reaction, Receiver, WebhookRequest,
     signed::{PUBLIC_KEY, Signed},

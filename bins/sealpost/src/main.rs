@@ -26,6 +26,7 @@ use crate::{
     cli::{Command, ConsoleCommand, KekCommand, usage},
     database::{backup, migrate, restore},
     fault::Fault,
+    serve::signals::outlive_file_size_limit,
 };
 
 /// Replaces the system allocator, which is slow if a thread frees many small allocations of other threads.
@@ -35,6 +36,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     warn("SEALPOST_KEK stays in the environment", kek::variable::leave_environment());
     warn("the memory of this process is not protected", protect_process_memory());
+    warn("a file size limit can end this process", outlive_file_size_limit());
     let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),

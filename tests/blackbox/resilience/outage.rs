@@ -17,7 +17,8 @@ use sealpost_wallet::SessionToken;
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Response, SOON, Server, eventually, text,
+    Client, Database, Identity, Receiver, Response, SOON, Server, binary, eventually, run, text,
+    within,
 };
 
 #[test]
@@ -220,7 +221,7 @@ fn requests_on_a_locked_database_end_in_bounded_time() {
 #[test]
 fn a_full_disk_causes_no_false_acknowledgement() {
     let database = Database::embedded();
-    let server = Server::start(within_file_size(&database.command(&["--dev"])));
+    let server = Server::start(within(TWO_MIB, &database.command(&["--dev"])));
     let client = server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity());
     let message = "m".repeat(150_000);
@@ -246,6 +247,32 @@ fn a_full_disk_causes_no_false_acknowledgement() {
     check_all_open(&database.serve(), &bob, &acknowledged, &message);
 }
 
+#[test]
+fn a_file_size_limit_ends_no_command() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    for _ in 0..9 {
+        client.send(&alice, &bob.key, &"m".repeat(200_000)).ok();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (copy, data) = (folder.path().join("copy"), folder.path().join("data"));
+    let mut backup = binary(&["backup", "--data-dir", &database.data()]);
+    backup.arg(&copy);
+    let mut restore = binary(&["restore", "--data-dir"]);
+    restore.arg(&data).arg(&copy);
+    let refused = |command: &Command| {
+        let ended = run(within("ulimit -f 1024", command));
+        assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
+    };
+    refused(&backup);
+    assert!(!copy.exists());
+    assert_eq!(run(backup).status, Some(0));
+    refused(&restore);
+    assert_eq!(run(restore).status, Some(0));
+}
+
 fn check_all_open(server: &Server, identity: &Identity, envelopes: &[String], message: &str) {
     let client: &Client = server.client();
     for envelope in envelopes {
@@ -255,19 +282,8 @@ fn check_all_open(server: &Server, identity: &Identity, envelopes: &[String], me
     client.open(identity, &text(&sent, "envelope_id")).ok();
 }
 
-/// Runs the command in a shell with a file size limit of 2 MiB. A larger write fails as on a full disk.
-fn within_file_size(command: &Command) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\""]);
-    shell.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    shell
-}
+/// A file size limit of 2 MiB. A larger write fails as on a full disk.
+const TWO_MIB: &str = "ulimit -f 4096";
 
 /// A PostgreSQL server that only this test case uses, and can stop and start.
 struct OwnPostgres {

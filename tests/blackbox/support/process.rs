@@ -75,6 +75,20 @@ pub(crate) fn run(mut command: Command) -> CommandResult {
     }
 }
 
+/// Returns a command that runs `command` within a limit, such as `ulimit -f 4096`.
+pub(crate) fn within(limit: &str, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell
+}
+
 impl Process {
     /// Starts the process. The command must already configure standard output.
     pub(crate) fn start(mut command: impl BorrowMut<Command>) -> Self {

@@ -1,6 +1,11 @@
-//! The Unix signals that `serve` and `listen` react to.
+//! The Unix signals that commands react to.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use std::io;
+
+use tokio::{
+    runtime::Builder,
+    signal::unix::{Signal, SignalKind, signal},
+};
 
 use crate::fault::Fault;
 
@@ -39,6 +44,15 @@ impl Hangups {
     pub(super) async fn next(&mut self) -> bool {
         self.0.recv().await.is_some()
     }
+}
+
+/// Makes a write beyond the file size limit of the process (`ulimit -f`) fail with an error. Without a handler, SIGXFSZ
+/// would end the process.
+pub(crate) fn outlive_file_size_limit() -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let _entered = runtime.enter();
+    // The handler of the process stays after the runtime and this value.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
 fn listen_for(kind: SignalKind) -> Result<Signal, Fault> {
