@@ -6,6 +6,7 @@
 
 pub(crate) mod client;
 mod connector;
+pub(crate) mod local_fault;
 mod metrics;
 mod response;
 mod response_framing;

@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use tempfile::TempDir;
 
 use super::{Authority, Client, SOON, process::Process};
@@ -94,6 +95,13 @@ impl Server {
     #[track_caller]
     pub(crate) fn metric(&self, series: &str) -> u64 {
         value_of(&self.metrics(), series)
+    }
+
+    /// Sets the limit of open files. Open files stay open.
+    pub(crate) fn limit_open_files(&self, limit: u64) {
+        let process = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        prlimit(process, Resource::Nofile, Rlimit { current: Some(limit), maximum }).unwrap();
     }
 
     /// Sends SIGKILL.

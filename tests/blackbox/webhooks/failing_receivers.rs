@@ -14,6 +14,7 @@ on_both!(
     a_hanging_receiver_does_not_delay_the_others,
     an_account_with_many_hanging_webhooks_does_not_delay_another,
     a_redirect_is_a_failure_and_is_not_followed,
+    a_server_without_file_descriptors_blames_no_webhook,
     a_webhook_deleted_between_attempts_gets_no_retry,
     no_request_is_sent_after_the_last_retry,
     a_failed_delivery_is_retried_after_a_restart,
@@ -46,6 +47,30 @@ fn a_failed_delivery_is_retried_with_the_same_event(database: &Database) {
     });
     assert!(text(&shown["last_failure"], "at") < text(&shown, "last_success_at"));
     assert!(shown["last_failure"]["error"].is_string());
+}
+
+/// The first retry of a counted attempt would follow after an hour.
+fn a_server_without_file_descriptors_blames_no_webhook(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "1h"]);
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = database.busy_pair(client);
+    client.register(&bob, &receiver.url);
+    // No descriptor below this limit is free. The client uses its open connection.
+    server.limit_open_files(3);
+    client.send(&alice, &bob.key, "x").ok();
+    eventually("the log names the cause", SOON, || {
+        server.log().contains("Too many open files").then_some(())
+    });
+    let shown = only_webhook(client, &bob);
+    assert!(shown["last_failure"].is_null(), "{shown}");
+    server.limit_open_files(1024);
+    receiver.await_requests(1);
+    let attempts = eventually("the attempt is logged", SOON, || {
+        let body = json!({"webhook_id": shown["webhook_id"]});
+        let log = client.act(&bob, "/v1/webhooks/deliveries", &body).ok();
+        log["deliveries"].as_array().filter(|attempts| !attempts.is_empty()).cloned()
+    });
+    assert_eq!((attempts.len(), &attempts[0]["attempt"]), (1, &json!(1)), "{attempts:?}");
 }
 
 fn no_request_is_sent_after_the_last_retry(database: &Database) {

@@ -13,7 +13,11 @@ use std::{
 use actix_rt::{net::TcpStream, time::timeout};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
-use super::{policy::AddressPolicy, resolver::NameResolver};
+use super::{
+    policy::AddressPolicy,
+    resolver::{NameResolver, ResolveFailure},
+};
+use crate::http::local_fault::LocalFault;
 
 /// Connects to allowed addresses only.
 #[derive(Clone)]
@@ -30,6 +34,8 @@ pub(crate) enum ConnectFailure {
     BlockedAddress,
     #[error("the name does not resolve")]
     Dns,
+    #[error(transparent)]
+    Local(#[from] LocalFault),
     #[error("no address accepted a TCP connection")]
     Tcp(#[source] io::Error),
     #[error("the TCP connection timed out")]
@@ -42,8 +48,7 @@ impl GuardedConnector {
         let ips = self.resolve(host).await?;
         let ips = self.policy.dialable(ips).ok_or(ConnectFailure::BlockedAddress)?;
         let dialed = timeout(self.connect_timeout, dial(alternating(ips), port)).await;
-        let stream =
-            dialed.map_err(|_elapsed| ConnectFailure::Timeout)?.map_err(ConnectFailure::Tcp)?;
+        let stream = dialed.map_err(|_elapsed| ConnectFailure::Timeout)??;
         let peer = stream.peer_addr().map_err(ConnectFailure::Tcp)?;
         if self.policy.allows(peer.ip()) { Ok(stream) } else { Err(ConnectFailure::BlockedAddress) }
     }
@@ -55,7 +60,8 @@ impl GuardedConnector {
         }
         match self.resolver.resolve(host).await {
             Ok(ips) if !ips.is_empty() => Ok(ips),
-            Ok(_) | Err(_) => Err(ConnectFailure::Dns),
+            Err(ResolveFailure::Local(fault)) => Err(fault.into()),
+            Ok(_) | Err(ResolveFailure::Unresolved) => Err(ConnectFailure::Dns),
         }
     }
 }
@@ -74,10 +80,10 @@ fn alternating(ips: Vec<IpAddr>) -> impl Iterator<Item = IpAddr> {
 
 /// Connects to the first address that accepts a connection. The attempt at an address begins when the attempt before
 /// has failed, or after [`ATTEMPT_DELAY`] (RFC 8305, section 5). An address that stays silent therefore blocks no other.
-async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> io::Result<TcpStream> {
+async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream, ConnectFailure> {
     let mut ips = ips.peekable();
     let mut attempts = FuturesUnordered::new();
-    let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut failure = None;
     loop {
         attempts.extend(ips.next().map(|ip| TcpStream::connect(SocketAddr::new(ip, port))));
         let finished = match ips.peek() {
@@ -86,12 +92,56 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> io::Result<TcpStr
         };
         match finished {
             Ok(Some(Ok(stream))) => return Ok(stream),
-            Ok(Some(Err(error))) => failure = error,
-            Ok(None) => return Err(failure),
+            Ok(Some(Err(error))) => failure = Some(decisive(failure, error)),
+            Ok(None) => return Err(failure.unwrap_or(ConnectFailure::Dns)),
             Err(_elapsed) => {}
         }
     }
 }
 
+/// Returns the failure that decides, of an earlier address and of the next one. A fault of this node decides over a
+/// failure of the receiver, unless the fault concerns one address only.
+fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {
+    match (earlier, LocalFault::of(&error)) {
+        (Some(ConnectFailure::Local(fault)), _) if !fault.is_of_one_address() => fault.into(),
+        (Some(earlier @ ConnectFailure::Tcp(_)), Some(fault)) if fault.is_of_one_address() => {
+            earlier
+        }
+        (_, Some(fault)) => fault.into(),
+        (_, None) => ConnectFailure::Tcp(error),
+    }
+}
+
 /// Time after which the next address is tried as well.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    /// Returns whether the node is to blame if the addresses of a target fail with these errors, one after the other.
+    fn is_local(codes: &[Errno]) -> bool {
+        let failure = codes.iter().fold(None, |earlier, code| {
+            Some(decisive(earlier, io::Error::from_raw_os_error(code.raw_os_error())))
+        });
+        matches!(failure, Some(ConnectFailure::Local(_)))
+    }
+
+    #[test]
+    fn a_fault_of_the_node_decides_unless_it_concerns_one_address() {
+        for (codes, expected) in [
+            (&[Errno::MFILE][..], true),
+            (&[Errno::MFILE, Errno::CONNREFUSED], true),
+            (&[Errno::CONNREFUSED, Errno::NFILE], true),
+            (&[Errno::ADDRNOTAVAIL, Errno::ADDRNOTAVAIL], true),
+            (&[Errno::MFILE, Errno::ADDRNOTAVAIL, Errno::CONNREFUSED], true),
+            (&[Errno::ADDRNOTAVAIL, Errno::CONNREFUSED], false),
+            (&[Errno::CONNREFUSED, Errno::ADDRNOTAVAIL], false),
+            (&[Errno::CONNREFUSED, Errno::NETUNREACH], false),
+        ] {
+            assert_eq!(is_local(codes), expected, "{codes:?}");
+        }
+    }
+}

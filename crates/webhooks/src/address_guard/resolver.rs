@@ -20,19 +20,26 @@ use hickory_resolver::{
     proto::rr::{Name, RecordType},
 };
 
+use crate::http::local_fault::LocalFault;
+
 /// Resolves host names to IP addresses.
 pub(crate) trait NameResolver {
     /// Returns all IP addresses of a host name, or an error if no response arrives in time.
     fn resolve<'a>(
         &'a self,
         name: &'a str,
-    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>>;
+    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>>;
 }
 
-/// The host name has no address, or no name server responded in time.
+/// The reason for a failed lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name does not resolve")]
-pub(crate) struct UnresolvedName;
+pub(crate) enum ResolveFailure {
+    #[error(transparent)]
+    Local(LocalFault),
+    /// The host name has no address, or no name server responded in time.
+    #[error("the name does not resolve")]
+    Unresolved,
+}
 
 /// Creates a resolver from the hosts file and the name servers of the operating system. Each thread creates its own
 /// resolver, because its sockets belong to the async runtime of that thread.
@@ -56,13 +63,13 @@ impl NameResolver for SystemResolver {
     fn resolve<'a>(
         &'a self,
         name: &'a str,
-    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>> {
+    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
         async move {
-            let Ok(resolver) = &self.0 else { return Err(UnresolvedName) };
+            let Ok(resolver) = &self.0 else { return Err(ResolveFailure::Unresolved) };
             // Takes the labels as they are: the parser of names refuses some of those that occur, such as `a_b`. A name of
             // labels is absolute, so the search domains of this machine do not apply.
             let name = Name::from_labels(name.split('.').map(str::as_bytes));
-            let name = name.map_err(|_too_long| UnresolvedName)?;
+            let name = name.map_err(|_too_long| ResolveFailure::Unresolved)?;
             let addresses = async |family| match resolver.lookup(name.clone(), family).await {
                 Ok(found) => {
                     found.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
@@ -70,7 +77,14 @@ impl NameResolver for SystemResolver {
                 Err(_) => Vec::new(),
             };
             let both = both_families(addresses(RecordType::A), addresses(RecordType::AAAA));
-            timeout(RESOLVE_TIMEOUT, both).await.map_err(|_elapsed| UnresolvedName)
+            let found = timeout(RESOLVE_TIMEOUT, both).await.unwrap_or_default();
+            if found.is_empty() {
+                // The resolver drops the error of a socket that it cannot open.
+                return Err(
+                    LocalFault::probe().map_or(ResolveFailure::Unresolved, ResolveFailure::Local)
+                );
+            }
+            Ok(found)
         }
         .boxed_local()
     }

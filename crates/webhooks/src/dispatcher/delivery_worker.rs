@@ -22,8 +22,8 @@ use super::{
     outcome_message::OutcomeMessage, shared_state::SharedState, worker_inboxes::WorkerMessage,
 };
 use crate::{
-    circuit_breaker::target_health::HealthSign,
-    http::{client::ClientFactory, sender_cache::SenderCache},
+    circuit_breaker::{deferral::Deferral, target_health::HealthSign},
+    http::{client::ClientFactory, local_fault::LocalFault, sender_cache::SenderCache},
     queue::{
         fair_queue::Slot,
         release_batch::HeldDelivery,
@@ -33,8 +33,8 @@ use crate::{
     settings::Settings,
 };
 
-/// The result of an ended attempt, and the duration of the attempt.
-type FinishedAttempt = (AttemptReport, Duration);
+/// The result of an ended attempt, and the duration of the attempt. A fault of this node is no attempt of the delivery.
+type FinishedAttempt = (Result<AttemptReport, LocalFault>, Duration);
 
 pub(super) struct DeliveryWorker {
     context: WorkerContext,
@@ -44,6 +44,8 @@ pub(super) struct DeliveryWorker {
     attempts: JoinSet<FinishedAttempt>,
     /// The running attempts, by the id of the task.
     in_flight: HashMap<Id, RunningAttempt>,
+    /// The time of the newest line in the log about a fault of this node.
+    local_fault_logged_at: Option<Timestamp>,
 }
 
 /// A delivery with a request in flight.
@@ -78,6 +80,7 @@ impl DeliveryWorker {
             clients,
             attempts: JoinSet::new(),
             in_flight: HashMap::new(),
+            local_fault_logged_at: None,
         }
     }
 
@@ -149,7 +152,7 @@ impl DeliveryWorker {
                 let now = self.context.clock.now();
                 self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
                 self.senders.mark_used(target);
-                self.targets.release_at(delivery, due_at);
+                self.targets.release(delivery, Deferral::until(due_at));
             }
         }
     }

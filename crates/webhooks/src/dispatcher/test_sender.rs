@@ -95,7 +95,13 @@ impl TestSender {
         };
         in_flight.spawn_local(async move {
             let start = Instant::now();
-            let report = sender.send(request).await;
+            let report = match sender.send(request).await {
+                Ok(report) => report,
+                Err(fault) => {
+                    tracing::error!(error = %fault, webhook.id = %webhook_id, "cannot send a test event");
+                    return;
+                }
+            };
             let AttemptReport { result, response, error_detail, .. } = report;
             finish(TestResult { result, response, error_detail, duration: start.elapsed() });
         });

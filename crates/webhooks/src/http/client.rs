@@ -19,6 +19,7 @@ use url::Url;
 
 use super::{
     connector::{OpenFailure, TargetConnector, TargetTls},
+    local_fault::LocalFault,
     response::{BodyBounds, printable, read_response},
     response_framing::ResponseFault,
 };
@@ -95,16 +96,16 @@ impl ClientFactory {
 
 impl TargetClient {
     /// Sends one request and reads the response. The timeout covers everything up to the end of the response head.
-    pub(super) async fn post(&self, signed: SignedRequest) -> AttemptReport {
+    pub(super) async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalFault> {
         let mut request = self.client.post(self.uri.clone());
         let headers: &mut HeaderMap = request.headers_mut();
         for (name, value) in signed.headers {
             headers.insert(name, value);
         }
         match timeout(self.timeout, request.send_body(signed.body)).await {
-            Ok(Ok(response)) => read_response(response, self.body_bounds).await,
+            Ok(Ok(response)) => Ok(read_response(response, self.body_bounds).await),
             Ok(Err(error)) => classify(&error),
-            Err(_) => AttemptReport::failed(AttemptFailure::Timeout),
+            Err(_) => Ok(AttemptReport::failed(AttemptFailure::Timeout)),
         }
     }
 }
@@ -117,21 +118,42 @@ fn plain(mut url: Url) -> Option<Url> {
     Some(url)
 }
 
-fn classify(error: &SendRequestError) -> AttemptReport {
-    match error {
+fn classify(error: &SendRequestError) -> Result<AttemptReport, LocalFault> {
+    if let Some(fault) = local_fault(error) {
+        return Err(fault);
+    }
+    Ok(match error {
         SendRequestError::Connect(ConnectError::Resolver(failure)) => {
             match failure.downcast_ref::<OpenFailure>() {
                 Some(OpenFailure::Tls(error)) => failed_with(AttemptFailure::Tls, error),
                 Some(OpenFailure::Connect(failure)) => AttemptReport::failed(match failure {
                     ConnectFailure::BlockedAddress => AttemptFailure::BlockedAddress,
                     ConnectFailure::Dns => AttemptFailure::Dns,
-                    ConnectFailure::Tcp(_) | ConnectFailure::Timeout => AttemptFailure::Connect,
+                    ConnectFailure::Local(_) | ConnectFailure::Tcp(_) | ConnectFailure::Timeout => {
+                        AttemptFailure::Connect
+                    }
                 }),
                 None => AttemptReport::failed(AttemptFailure::Connect),
             }
         }
         SendRequestError::Response(ParseError::Io(error)) => classify_read(error),
         error => failed_with(AttemptFailure::Protocol, error),
+    })
+}
+
+/// Returns the fault of this node that caused a failed request. `None` if the receiver or the network may have caused it.
+fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
+    match error {
+        SendRequestError::Connect(ConnectError::Resolver(failure)) => {
+            match failure.downcast_ref::<OpenFailure>()? {
+                OpenFailure::Connect(ConnectFailure::Local(fault)) => Some(*fault),
+                failure => LocalFault::of(failure),
+            }
+        }
+        SendRequestError::Response(ParseError::Io(error)) | SendRequestError::Send(error) => {
+            LocalFault::of(error)
+        }
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use sealpost_wallet::{Keyring, WalletError};
 
 use super::{
     client::{ClientFactory, TargetClient},
+    local_fault::LocalFault,
     metrics,
 };
 use crate::{
@@ -39,9 +40,10 @@ impl TargetSender {
         Arc::ptr_eq(&self.target, target) || self.target == *target
     }
 
-    pub(crate) async fn send(&self, request: SignedRequest) -> AttemptReport {
+    /// Sends a request. Fails if this node cannot send requests, for a reason that the target does not cause.
+    pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, LocalFault> {
         let Some(client) = &self.client else {
-            return AttemptReport::failed(AttemptFailure::BlockedAddress);
+            return Ok(AttemptReport::failed(AttemptFailure::BlockedAddress));
         };
         let start = Instant::now();
         let report = client.post(request).await;

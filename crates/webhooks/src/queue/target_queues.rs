@@ -118,9 +118,9 @@ impl TargetQueues {
         has_place
     }
 
-    /// Schedules the return of a delivery to the database without an attempt. The delivery is due again at `due_at`.
-    pub(crate) fn release_at(&mut self, delivery: LeasedDelivery, due_at: Timestamp) {
-        self.to_release.push((delivery, Deferral::until(due_at)));
+    /// Schedules the return of a delivery to the database without a counted attempt.
+    pub(crate) fn release(&mut self, delivery: LeasedDelivery, deferral: Deferral) {
+        self.to_release.push((delivery, deferral));
     }
 
     /// Returns all full targets, or `None` if the set of full targets has not changed since the last call. A target is

@@ -2,10 +2,10 @@
 
 use std::{net::TcpListener, rc::Rc, sync::Arc};
 
-use sealpost_domain::{AttemptFailure, Outcome, ports::TargetGuard as _};
+use sealpost_domain::{AttemptFailure, Clock as _, Outcome, ports::TargetGuard as _};
 
 use super::{
-    fake_resolver::{fixed, rebinding},
+    fake_resolver::{EXHAUSTED_LOOKUPS, exhausted, fixed, rebinding},
     fixture::{Fixture, SECRET, settings, target},
     test_receiver::{OK, Receiver, Reply},
 };
@@ -59,6 +59,27 @@ fn a_closed_address_is_blocked_in_every_notation() {
         assert_eq!(failure_at(settings(), url), AttemptFailure::BlockedAddress, "{url}");
     }
     assert_eq!(receiver.connections(), 0);
+}
+
+/// Ten lookups fail, which is more than opens the circuit breaker of a target.
+#[test]
+fn a_fault_of_this_node_counts_no_attempt_and_no_failure_of_the_target() {
+    let receiver = Receiver::start(|_| OK);
+    let fixture = Fixture::start_with(settings(), Arc::default(), exhausted);
+    let url = format!("http://names.test:{}/hook", receiver.addr.port());
+    let id = fixture.submit(&target(1, &url, SECRET), 0);
+    for released in 1..=EXHAUSTED_LOOKUPS {
+        let due_at = fixture.outbox.wait_until(|state| {
+            let row = &state.rows[&id];
+            (row.released == released).then_some(row.due_at)
+        });
+        let pause = due_at.since(fixture.clock.now());
+        assert!((5..=10).contains(&pause.as_secs()), "{pause:?}");
+        assert_eq!(fixture.dispatcher.stats().open_breakers, 0);
+        fixture.clock.advance(pause);
+    }
+    let result = &fixture.outbox.wait_for_results(1)[0];
+    assert_eq!((result.attempts, result.outcome), (1, Outcome::Succeeded));
 }
 
 /// Calls the connector directly, without the earlier check of the URL.

@@ -1,10 +1,14 @@
 //! Resolvers of host names for tests, which use no network.
 
-use std::{cell::Cell, net::IpAddr, rc::Rc};
+use std::{cell::Cell, io, net::IpAddr, rc::Rc};
 
 use futures_util::{FutureExt as _, future::LocalBoxFuture};
+use rustix::io::Errno;
 
-use crate::address_guard::resolver::{NameResolver, UnresolvedName};
+use crate::{
+    address_guard::resolver::{NameResolver, ResolveFailure},
+    http::local_fault::LocalFault,
+};
 
 pub(crate) fn fixed() -> Rc<dyn NameResolver> {
     Rc::new(FixedResolver)
@@ -16,7 +20,7 @@ impl NameResolver for FixedResolver {
     fn resolve<'a>(
         &'a self,
         name: &'a str,
-    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>> {
+    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
         let ips: &[&str] = match name {
             "families.test" => &["127.0.0.3", "::1"],
             "_my_host_.test" | "loopback.test" => &["127.0.0.1"],
@@ -31,7 +35,32 @@ impl NameResolver for FixedResolver {
             _ => &[],
         };
         let found: Vec<IpAddr> = ips.iter().map(|ip| ip.parse().unwrap()).collect();
-        let result = if found.is_empty() { Err(UnresolvedName) } else { Ok(found) };
+        let result = if found.is_empty() { Err(ResolveFailure::Unresolved) } else { Ok(found) };
+        async move { result }.boxed_local()
+    }
+}
+
+/// Fails for lack of file descriptors at the first [`EXHAUSTED_LOOKUPS`] lookups, and then returns a loopback address.
+pub(crate) fn exhausted() -> Rc<dyn NameResolver> {
+    Rc::new(ExhaustedResolver { failures_left: Cell::new(EXHAUSTED_LOOKUPS) })
+}
+
+struct ExhaustedResolver {
+    failures_left: Cell<usize>,
+}
+
+impl NameResolver for ExhaustedResolver {
+    fn resolve<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
+        let left = self.failures_left.get();
+        self.failures_left.set(left.saturating_sub(1));
+        let error = io::Error::from_raw_os_error(Errno::MFILE.raw_os_error());
+        let result = match LocalFault::of(&error) {
+            Some(fault) if left > 0 => Err(ResolveFailure::Local(fault)),
+            _ => Ok(vec!["127.0.0.1".parse().unwrap()]),
+        };
         async move { result }.boxed_local()
     }
 }
@@ -49,8 +78,11 @@ impl NameResolver for RebindingResolver {
     fn resolve<'a>(
         &'a self,
         _: &'a str,
-    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, UnresolvedName>> {
+    ) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, ResolveFailure>> {
         let ip = if self.is_first.replace(false) { "127.0.0.1" } else { "10.0.0.1" };
         async move { Ok(vec![ip.parse().unwrap()]) }.boxed_local()
     }
 }
+
+/// More failures than open the circuit breaker of a target.
+pub(crate) const EXHAUSTED_LOOKUPS: usize = 10;

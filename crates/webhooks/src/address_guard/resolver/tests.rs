@@ -28,7 +28,7 @@ const V4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
 
 /// Resolves a name with a name server that knows every name.
-fn resolve(name: &str, known: Known) -> Result<Vec<IpAddr>, UnresolvedName> {
+fn resolve(name: &str, known: Known) -> Result<Vec<IpAddr>, ResolveFailure> {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = socket.local_addr().unwrap().port();
     thread::spawn(move || respond(&socket, known));

@@ -3,13 +3,14 @@
 
 use std::{error::Error, sync::mpsc, time::Duration};
 
-use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, WebhookId};
+use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, Timestamp, WebhookId};
 use tokio::task::{Id, JoinError};
 
 use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
 use crate::{
-    circuit_breaker::{BreakerTransition, target_health::HealthSign},
+    circuit_breaker::{BreakerTransition, deferral::Deferral, target_health::HealthSign},
     dispatcher::outcome_message::OutcomeMessage,
+    http::local_fault::LocalFault,
     queue::release_batch::batch_releases,
     retry::{self, attempt_report::AttemptReport},
     signing::signed_request::event_id,
@@ -20,10 +21,14 @@ impl DeliveryWorker {
         let (id, (report, duration)) = finished.unwrap_or_else(|join_error| {
             let error: &(dyn Error + 'static) = &join_error;
             tracing::error!(error, "an attempt panicked; counted as a failed attempt");
-            (join_error.id(), (AttemptReport::failed(AttemptFailure::Protocol), Duration::ZERO))
+            (join_error.id(), (Ok(AttemptReport::failed(AttemptFailure::Protocol)), Duration::ZERO))
         });
         let Some(attempt) = self.in_flight.remove(&id) else { return };
         let (now, target) = (self.context.clock.now(), attempt.delivery.target.webhook_id);
+        let report = match report {
+            Ok(report) => report,
+            Err(fault) => return self.postpone(attempt, fault, now),
+        };
         let sign = if report.has_response() {
             HealthSign::Response(duration)
         } else {
@@ -40,6 +45,26 @@ impl DeliveryWorker {
         }
         self.send(OutcomeMessage::Record(result));
         self.expedite();
+    }
+
+    /// Returns a delivery to the database after a fault of this node. Counts no attempt, and leaves the health of the
+    /// target as it is.
+    fn postpone(&mut self, attempt: RunningAttempt, fault: LocalFault, now: Timestamp) {
+        let RunningAttempt { delivery, slot, .. } = attempt;
+        let target = delivery.target.webhook_id;
+        self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
+        self.senders.mark_used(target);
+        let pause = self.context.settings.schedule.scaled(LOCAL_FAULT_PAUSE);
+        self.targets.release(delivery, Deferral { from: now.plus(pause), spread: pause });
+        let logged_at = self.local_fault_logged_at;
+        if logged_at.is_none_or(|logged_at| now.since(logged_at) >= LOCAL_FAULT_LOG_PERIOD) {
+            self.local_fault_logged_at = Some(now);
+            tracing::error!(
+                error = %fault,
+                "webhook requests cannot be sent; their deliveries wait, and no attempt is counted: raise the limit of \
+                 open files, or free memory or ports"
+            );
+        }
     }
 
     /// Decides the outcome of an ended attempt. The recorded end minus the recorded duration is exactly the signed time,
@@ -97,6 +122,12 @@ impl DeliveryWorker {
         }
     }
 }
+
+/// Time until a delivery is due again after a fault of this node. A random part of the same length is added. If the first
+/// pause of the schedule is shorter than the default, this time is shortened in proportion.
+const LOCAL_FAULT_PAUSE: Duration = Duration::from_secs(5);
+/// Minimum time between two lines in the log about faults of this node.
+const LOCAL_FAULT_LOG_PERIOD: Duration = Duration::from_mins(1);
 
 /// Logs the opening and the closing of a circuit breaker. Failed probes are not logged, because an outage may last for
 /// days.
