@@ -20,7 +20,7 @@ mod throttle;
 pub use admin::{AdminSettings, AdminState, admin_openapi, admin_routes};
 pub use connection_record::ConnectionRecord;
 pub use endpoints::openapi;
-pub use middleware::{ConnectionProblems, middleware};
+pub use middleware::{ConnectionProblems, middleware, support_head};
 pub use mount::{no_such_path, refuse_method, routes, routes_without_middleware};
 pub use request::request_source;
 pub use response::{

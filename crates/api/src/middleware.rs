@@ -27,6 +27,7 @@ use access_log::RequestTimer;
 use request_id::{X_REQUEST_ID, valid_or_new};
 
 pub use connection_problems::ConnectionProblems;
+pub use head::support_head;
 
 /// Adds the request id, security headers and `Cache-Control: no-store` to each response. Replaces the body of each
 /// error response by a problem document (RFC 9457), except for HTML pages, which have the content type [`PAGE_TYPE`]. A
@@ -54,7 +55,7 @@ pub async fn middleware(
     let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
     let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);
     let headers = response.headers_mut();
-    head::allow_beside_get(headers, request.path());
+    head::allow_beside_get(headers);
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }

@@ -28,15 +28,9 @@ pub(crate) struct OperationsState {
 /// Registers the routes of the operations address.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/livez").route(web::get().to(livez)).route(web::head().to(livez)))
-        .service(
-            web::resource("/metrics")
-                .route(web::get().to(show_metrics))
-                .route(web::head().to(show_metrics)),
-        )
-        .service(
-            web::resource("/readyz").route(web::get().to(readyz)).route(web::head().to(readyz)),
-        );
+        .service(web::resource("/livez").route(web::get().to(livez)))
+        .service(web::resource("/metrics").route(web::get().to(show_metrics)))
+        .service(web::resource("/readyz").route(web::get().to(readyz)));
 }
 
 /// Reports whether the process works. Responds with status 503 only if a restart of the process is necessary. Threads

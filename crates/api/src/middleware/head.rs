@@ -1,33 +1,41 @@
-//! Support for HEAD on all paths that are not below `/v1/`: routes HEAD as GET, and actix-web omits the body. Paths
-//! below `/v1/` are excluded, because each of them accepts only one method.
+//! Support for HEAD on each path that accepts GET (RFC 9110, section 9.1): routes HEAD as GET, and actix-web omits the
+//! body.
 
 use actix_web::{
-    dev::ServiceRequest,
+    Error,
+    body::MessageBody,
+    dev::{ServiceRequest, ServiceResponse},
     http::{
         Method,
         header::{self, HeaderMap, HeaderValue},
     },
+    middleware::Next,
 };
 
-/// Changes the method of a request from HEAD to GET, unless the path is below `/v1/`.
+/// Supports HEAD in a server that does not use [`middleware`](fn@crate::middleware) for all routes.
+pub async fn support_head(
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    route_as_get(&mut request);
+    let mut response = next.call(request).await?;
+    allow_beside_get(response.headers_mut());
+    Ok(response)
+}
+
+/// Changes the method of a request from HEAD to GET.
 pub(super) fn route_as_get(request: &mut ServiceRequest) {
-    if *request.method() == Method::HEAD && !is_api(request.path()) {
+    if *request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
     }
 }
 
-/// Adds HEAD to the `Allow` header of a page that accepts GET.
-pub(super) fn allow_beside_get(headers: &mut HeaderMap, path: &str) {
+/// Adds HEAD to an `Allow` header with GET.
+pub(super) fn allow_beside_get(headers: &mut HeaderMap) {
     let allowed = match headers.get(header::ALLOW).map(HeaderValue::as_bytes) {
         Some(b"GET") => "GET, HEAD",
         Some(b"GET, POST") => "GET, HEAD, POST",
         _ => return,
     };
-    if !is_api(path) {
-        headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
-    }
-}
-
-fn is_api(path: &str) -> bool {
-    path.starts_with("/v1/")
+    headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
 }

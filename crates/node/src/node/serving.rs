@@ -55,7 +55,10 @@ pub(super) fn serve_operations(
         (admin, pages)
     });
     let make = move || {
-        let app = App::new().app_data(state.clone()).configure(operations::routes);
+        let app = App::new()
+            .wrap(from_fn(sealpost_api::support_head))
+            .app_data(state.clone())
+            .configure(operations::routes);
         match &console {
             None => app,
             Some((admin, pages)) => app
