@@ -1,6 +1,7 @@
-//! Tests of the command line: help, terminals, commands in scripts, commands that call a service, and the demo.
+//! Tests of the command line: help, terminals, output, commands in scripts, commands that call a service, and the demo.
 
 mod demo;
 mod help;
+mod output;
 mod scripts;
 mod service;

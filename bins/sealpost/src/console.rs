@@ -1,11 +1,11 @@
 //! `sealpost console hash`: hashes the password of an operator, and prints the line for the console's password file.
 
-use std::io::{BufRead as _, Read as _, Write as _};
+use std::io::{BufRead as _, Read as _};
 
 use sealpost_service::{LineOrWalletFault, PasswordFile};
 use zeroize::Zeroizing;
 
-use crate::{cli::HashArgs, fault::Fault};
+use crate::{cli::HashArgs, fault::Fault, terminal::print};
 
 /// Reads a password from standard input, and prints the operator's line for the password file.
 pub(crate) fn print_line(args: &HashArgs) -> Result<(), Fault> {
@@ -15,7 +15,7 @@ pub(crate) fn print_line(args: &HashArgs) -> Result<(), Fault> {
         LineOrWalletFault::Line(fault) => Fault::usage(fault),
         LineOrWalletFault::Wallet(fault) => Fault::of(&fault),
     })?;
-    writeln!(std::io::stdout(), "{}", line.as_str()).map_err(Fault::closed_output)
+    print(Zeroizing::new(format!("{}\n", line.as_str())).as_bytes())
 }
 
 /// Reads the first line of standard input without its line end.

@@ -3,14 +3,14 @@
 
 mod network;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use sealpost_node::{
     Settings,
     doctor::{self, Finding, Verdict},
 };
 
-use crate::{cli::DoctorArgs, fault::Fault, logs};
+use crate::{cli::DoctorArgs, fault::Fault, logs, terminal};
 
 /// Runs all checks and prints their results. Fails if at least one check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
@@ -34,15 +34,14 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Fault> {
 }
 
 fn print(json: bool, findings: &[Finding]) -> Result<(), Fault> {
-    let mut out = std::io::stdout();
     let text = if json {
         let is_healthy = findings.iter().all(|finding| finding.verdict != Verdict::Fail);
         format!("{}\n", serde_json::json!({"healthy": is_healthy, "findings": findings}))
     } else {
-        let coloured = out.is_terminal() && crate::terminal::allows_colour();
+        let coloured = io::stdout().is_terminal() && terminal::allows_colour();
         findings.iter().map(|finding| line(finding, coloured)).collect()
     };
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
+    terminal::print(text)
 }
 
 /// Formats a finding as one line. `coloured` adds ANSI colours to the verdict.

@@ -1,6 +1,11 @@
 //! The error type of all commands: one line with advice for standard error, and an exit status.
 
-use std::{error::Error, fmt, io::Write as _, process::ExitCode};
+use std::{
+    error::Error,
+    fmt,
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 use sealpost_node::NodeError;
 use sealpost_receiver::ReceiverError;
@@ -43,8 +48,8 @@ impl Fault {
     }
 
     /// Creates the failure for an error while writing to standard output.
-    pub(crate) fn closed_output(error: std::io::Error) -> Self {
-        Self::caused("standard output is closed", error)
+    pub(crate) fn output(error: io::Error) -> Self {
+        Self::caused("cannot write to standard output", error)
     }
 
     /// Prints the failure on standard error and returns its exit status. Wrong usage also gets a hint to read the help
@@ -57,7 +62,7 @@ impl Fault {
         };
         // A failed write cannot be reported, because standard error is closed. The exit status still reports the
         // failure.
-        drop(std::io::stderr().write_all(format!("sealpost: {self}{hint}\n").as_bytes()));
+        drop(io::stderr().write_all(format!("sealpost: {self}{hint}\n").as_bytes()));
         ExitCode::from(self.status)
     }
 }

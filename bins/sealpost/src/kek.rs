@@ -2,14 +2,13 @@
 
 pub(crate) mod variable;
 
-use std::io::Write as _;
-
 use sealpost_node::keys;
+use zeroize::Zeroizing;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, terminal::print};
 
 /// Generates a key-encryption key and prints it as a line for a key file.
 pub(crate) fn print_new_line(version: u32) -> Result<(), Fault> {
     let line = keys::new_line(version)?;
-    writeln!(std::io::stdout(), "{}", line.as_str()).map_err(Fault::closed_output)
+    print(Zeroizing::new(format!("{}\n", line.as_str())).as_bytes())
 }

@@ -11,6 +11,7 @@ use crate::{
     fault::Fault,
     logs,
     settings::{LogFormat, ServeArgs},
+    terminal::print,
 };
 
 /// Serves until a stop signal arrives or a worker thread panics. Returns an error after a panic, so that a supervisor
@@ -68,8 +69,7 @@ fn announce(node: &Node) -> Result<(), Fault> {
     let ops = node.ops_url().map(|url| format!("sealpost ops on {url}\n"));
     let lines =
         format!("sealpost listening on {}\n{}", node.listening_url(), ops.unwrap_or_default());
-    let mut out = std::io::stdout();
-    out.write_all(lines.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)?;
+    print(lines)?;
     tracing::info!(listening = node.listening_url(), ops = node.ops_url(), "serving");
     Ok(())
 }

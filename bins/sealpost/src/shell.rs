@@ -1,20 +1,17 @@
 //! Shell completion scripts and manual pages, both generated from the clap command.
 
-use std::{
-    io::{self, Write as _},
-    path::Path,
-};
+use std::path::Path;
 
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::{cli, fault::Fault};
+use crate::{cli, fault::Fault, terminal::print};
 
 /// Prints the completion script of a shell (`sealpost completions`).
 pub(crate) fn print_completions(shell: Shell) -> Result<(), Fault> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "sealpost", &mut text);
-    print(&text)
+    print(text)
 }
 
 /// Prints the main manual page, or writes the pages of all commands into a folder (`sealpost man`).
@@ -23,15 +20,10 @@ pub(crate) fn write_man_pages(dir: Option<&Path>) -> Result<(), Fault> {
         let mut text = Vec::new();
         let rendered = Man::new(cli::command()).render(&mut text);
         rendered.map_err(|error| Fault::caused("the manual page cannot be rendered", error))?;
-        return print(&text);
+        return print(text);
     };
     clap_mangen::generate_to(cli::command(), dir).map_err(|error| {
         let message = format!("the manual pages cannot be written into {}", dir.display());
         Fault::caused(message, error)
     })
-}
-
-fn print(text: &[u8]) -> Result<(), Fault> {
-    let mut out = io::stdout();
-    out.write_all(text).and_then(|()| out.flush()).map_err(Fault::closed_output)
 }

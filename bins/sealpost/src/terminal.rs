@@ -1,12 +1,21 @@
-//! Terminal output: permission to use colours, and a progress line.
+//! The output of commands, the permission to use colours, and a progress line.
 
 use std::io::{self, IsTerminal as _, Write as _};
+
+use sealpost_shell::tolerate_closed_pipe;
+
+use crate::fault::Fault;
 
 /// Returns true if the environment allows colours. See <https://no-color.org>.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
 pub(crate) fn allows_colour() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb
+}
+
+/// Prints the output of a command. A closed pipe is no error.
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Fault> {
+    tolerate_closed_pipe(sealpost_shell::print(text)).map_err(Fault::output)
 }
 
 /// A progress line on standard error. Shown only on a terminal, and erased when this value is dropped.

@@ -31,8 +31,8 @@ pub enum ShellError {
     /// The profile does not exist.
     #[error("there is no profile {0}: create it with sealpost login --profile {0}")]
     NoProfile(String),
-    /// Standard output is closed.
-    #[error("standard output is closed")]
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output")]
     Output(#[source] io::Error),
     /// The asynchronous runtime cannot start.
     #[error("the asynchronous runtime cannot start")]

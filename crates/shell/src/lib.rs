@@ -18,4 +18,5 @@ pub use cli::{ProfileArgs, ServiceCommand};
 pub use commands::run;
 pub use error::ShellError;
 pub use examples::EXAMPLES;
+pub use output::{print, tolerate_closed_pipe};
 pub use temporary_webhook::TemporaryWebhook;

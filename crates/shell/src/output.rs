@@ -32,8 +32,21 @@ pub(crate) fn list<T: Serialize>(
 
 /// Prints a line.
 pub(crate) fn line(text: &str) -> Result<(), ShellError> {
+    tolerate_closed_pipe(print(&format!("{text}\n"))).map_err(ShellError::Output)
+}
+
+/// Writes a text to standard output at once.
+pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(ShellError::Output)
+    out.write_all(text.as_ref()).and_then(|()| out.flush())
+}
+
+/// Turns the error of a closed pipe into success: the program that reads the output needs no more of it.
+pub fn tolerate_closed_pipe(printed: io::Result<()>) -> io::Result<()> {
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
 }
 
 /// Prints a message. On a terminal, escapes characters that control the terminal.

@@ -1,14 +1,12 @@
 //! Prints the result of an operator command as text or JSON. As JSON, a page of a list is one object per line, and any
 //! other result is one object.
 
-use std::io::Write as _;
-
 use sealpost_receiver::escape_control;
 use sealpost_service::ListPage;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, terminal::print};
 
 /// Selects text or JSON as the format of the output.
 #[derive(Debug, Clone, Copy)]
@@ -61,11 +59,6 @@ impl Output {
 pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
     let fields = columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default());
     fields.collect::<Vec<_>>().join("  ")
-}
-
-fn print(text: &str) -> Result<(), Fault> {
-    let mut out = std::io::stdout();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
 }
 
 fn unserialisable(error: serde_json::Error) -> Fault {

@@ -3,6 +3,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    io::{self, Write as _},
     process::ExitCode,
 };
 
@@ -10,18 +11,23 @@ use clap::{
     Command,
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use sealpost_shell::tolerate_closed_pipe;
 
 use super::command;
 use crate::fault::Fault;
 
 /// Prints the help or the error that clap returned:
 ///
-/// - Requested help: prints the help, and ends the process with status 0.
+/// - Requested help: prints the help, and returns status 0.
 /// - A missing subcommand: prints the help, and returns status 2.
 /// - Any other error: prints one line, and returns status 2.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        error.exit();
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        return match tolerate_closed_pipe(printed) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => Fault::output(error).report(&invoked_command()),
+        };
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // A failed print cannot be reported, because standard error is closed. The exit status still reports the wrong

@@ -1,13 +1,11 @@
 //! `sealpost backup`: copies the embedded database, whether a server runs or not.
 
-use std::io::Write as _;
-
 use sealpost_node::{
     database_error, open_database,
     settings::{DatabaseSettings, DatabaseUrl},
 };
 
-use crate::{cli::BackupArgs, fault::Fault};
+use crate::{cli::BackupArgs, fault::Fault, terminal::print};
 
 /// Copies the embedded database into a new file, and advises to keep a copy of the key file. Rejects PostgreSQL.
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
@@ -34,5 +32,5 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
          another place\n",
         file.display()
     );
-    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
+    print(report)
 }

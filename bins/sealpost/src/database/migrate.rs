@@ -1,10 +1,12 @@
 //! `sealpost migrate`: applies the migrations that the database still lacks.
 
-use std::io::Write as _;
-
 use sealpost_node::{database_error, open_database, settings::DatabaseSettings};
 
-use crate::{cli::MigrateArgs, fault::Fault, terminal::Progress};
+use crate::{
+    cli::MigrateArgs,
+    fault::Fault,
+    terminal::{Progress, print},
+};
 
 /// Applies all pending migrations and prints their names.
 pub(crate) fn run(args: &MigrateArgs) -> Result<(), Fault> {
@@ -22,5 +24,5 @@ pub(crate) fn run(args: &MigrateArgs) -> Result<(), Fault> {
     if is_changed {
         report += "servers of the previous version cannot read new envelopes from now on\n";
     }
-    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
+    print(report)
 }

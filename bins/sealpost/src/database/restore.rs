@@ -1,11 +1,9 @@
 //! `sealpost restore`: replaces the embedded database by a backup.
 
-use std::io::Write as _;
-
 use sealpost_node::{restore, settings::DatabaseSettings};
 use sealpost_service::{DatabaseRecovered, Operator};
 
-use crate::{admin::actor, cli::RestoreArgs, fault::Fault};
+use crate::{admin::actor, cli::RestoreArgs, fault::Fault, terminal::print};
 
 /// Restores the backup, and prints the changes that the revocation journal caused.
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
@@ -51,5 +49,5 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
         args.file.display(),
         restored.database.display()
     );
-    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
+    print(report)
 }

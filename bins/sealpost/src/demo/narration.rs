@@ -1,8 +1,6 @@
 //! Prints the steps and checks of the demo on standard output.
 
-use std::io::Write as _;
-
-use crate::fault::Fault;
+use crate::{fault::Fault, terminal::print};
 
 /// Checks a result of the demo. If `is_true`, prints `claim` (a sentence about the result) as a passed check. Otherwise
 /// fails with `claim` as the error.
@@ -16,6 +14,5 @@ pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
 
 /// Prints one line at once, without buffering.
 pub(super) fn say(line: &str) -> Result<(), Fault> {
-    let mut out = std::io::stdout();
-    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Fault::closed_output)
+    print(format!("{line}\n"))
 }

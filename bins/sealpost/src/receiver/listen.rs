@@ -1,12 +1,12 @@
 //! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
 //! events.
 
-use std::{env, sync::Arc};
+use std::{env, io, sync::Arc};
 
 use sealpost_node::SystemClock;
 use sealpost_receiver::{KeySource, Listener, ListenerOptions, RequestObserver, secrets};
-use sealpost_shell::TemporaryWebhook;
-use tokio::sync::Notify;
+use sealpost_shell::{TemporaryWebhook, tolerate_closed_pipe};
+use tokio::sync::mpsc;
 
 use super::{
     keys,
@@ -33,18 +33,19 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
         } else {
             None
         };
-        greet(style, &url, shown.as_deref(), register).map_err(Fault::closed_output)?;
-        let closed = Arc::new(Notify::new());
+        let greeted = greet(style, &url, shown.as_deref(), register);
+        tolerate_closed_pipe(greeted).map_err(Fault::output)?;
+        let (failed, mut failure) = mpsc::unbounded_channel();
         // Reads the keys again for each request, so that a secret can be added or rotated while the command runs.
         let secret = webhook.as_ref().map(TemporaryWebhook::secret);
         let keys: KeySource = Arc::new(move || match &secret {
             Some(secret) => Ok(secrets(secret, "the registered webhook")?),
             None => keys::read(&keys).map_err(|fault| fault.to_string().into()),
         });
-        let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &closed))?;
+        let listening = listener.start(keys, Arc::new(SystemClock), printer(style, failed))?;
         let ended = tokio::select! {
             () = signals.next() => Ok(()),
-            () = closed.notified() => Err(Fault::new("standard output is closed")),
+            Some(error) = failure.recv() => tolerate_closed_pipe(Err(error)).map_err(Fault::output),
         };
         if let Some(webhook) = webhook {
             webhook.remove().await?;
@@ -56,12 +57,12 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
     })
 }
 
-/// Returns a callback that prints each request. It notifies `closed` if standard output is closed.
-fn printer(style: Style, closed: &Arc<Notify>) -> RequestObserver {
-    let closed = Arc::clone(closed);
+/// Returns a callback that prints each request, and passes an error of standard output to `failed`.
+fn printer(style: Style, failed: mpsc::UnboundedSender<io::Error>) -> RequestObserver {
     Arc::new(move |handled| {
-        if show(style, handled).is_err() {
-            closed.notify_one();
+        if let Err(error) = show(style, handled) {
+            // The command already ends if the receiver of the channel is closed.
+            drop(failed.send(error));
         }
     })
 }

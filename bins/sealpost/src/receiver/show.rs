@@ -1,8 +1,9 @@
 //! Prints the requests that `sealpost listen` received, as text or as one JSON object per line.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
 use sealpost_receiver::HandledRequest;
+use sealpost_shell::print;
 use serde_json::json;
 
 /// The format in which requests are printed.
@@ -39,28 +40,22 @@ pub(super) fn greet(
     };
     let next = if is_registered { REGISTERED.to_owned() } else { by_hand() };
     if style == Style::Json {
-        return say(&format!(
+        return print(format!(
             "{}\n",
             json!({"listening": url, "forward_to": forward_to, "next": next})
         ));
     }
     let onward = forward_to.map_or_else(String::new, |to| format!(", forwarding to {to}"));
-    say(&format!("sealpost listening on {url}{onward}; {next}\n"))
+    print(format!("sealpost listening on {url}{onward}; {next}\n"))
 }
 
 /// Prints one received request in the style.
 pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
     match style {
-        Style::Coloured => say(&handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
-        Style::Json => say(&handled.json_line()),
-        Style::Plain => say(&handled.text([""; 4])),
+        Style::Coloured => print(&handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+        Style::Json => print(&handled.json_line()),
+        Style::Plain => print(&handled.text([""; 4])),
     }
-}
-
-fn say(text: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }
 
 const REGISTERED: &str = "the webhook is registered until the end of this command";

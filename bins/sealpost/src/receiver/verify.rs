@@ -1,14 +1,12 @@
 //! `sealpost verify`: verifies one event from files. The exit status is 0 if it is valid, 1 if invalid, and 2 if the
 //! check was not possible.
 
-use std::io::Write as _;
-
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
 use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, escape_control, explain};
 
 use super::{bounded, keys};
-use crate::{cli::VerifyArgs, fault::Fault};
+use crate::{cli::VerifyArgs, fault::Fault, terminal};
 
 /// Verifies the event and prints a report. Fails if the event is invalid.
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
@@ -44,8 +42,7 @@ fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
     } else {
         report.text()
     };
-    let mut out = std::io::stdout();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
+    terminal::print(text)
 }
 
 const HEADERS_BYTES_MAX: u64 = 65_536;
