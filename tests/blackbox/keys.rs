@@ -6,3 +6,4 @@ mod kek_rotation;
 mod revocation;
 mod states;
 mod stored_did;
+mod wrapped_secrets;
