@@ -32,7 +32,7 @@ pub(crate) fn list<T: Serialize>(
 
 /// Prints a line.
 pub(crate) fn line(text: &str) -> Result<(), ShellError> {
-    tolerate_closed_pipe(print(&format!("{text}\n"))).map_err(ShellError::Output)
+    tolerate_closed_pipe(print(format!("{text}\n"))).map_err(ShellError::Output)
 }
 
 /// Writes a text to standard output at once.

@@ -6,7 +6,6 @@
 
 pub(crate) mod client;
 mod connector;
-pub(crate) mod local_fault;
 mod metrics;
 mod response;
 mod response_framing;

@@ -31,6 +31,7 @@ mod address_guard;
 mod circuit_breaker;
 mod dispatcher;
 mod http;
+mod local_fault;
 mod queue;
 mod retry;
 mod settings;

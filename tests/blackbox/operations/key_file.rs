@@ -101,10 +101,10 @@ fn an_unfinished_key_file_is_refused_with_advice(database: &Database) {
     let kek = database.kek_file();
     let line = run(binary(&["kek", "new"])).stdout;
     for length in [0, 1, 2, 30, 45] {
-        fs::write(&kek, &line[..length]).unwrap();
+        fs::write(&kek, &line.as_bytes()[..length]).unwrap();
         fs::set_permissions(&kek, fs::Permissions::from_mode(0o600)).unwrap();
         check_refused(database.command(&["--dev"]), &["kek", "restore it", "delete it"]);
-        assert_eq!(fs::read_to_string(&kek).unwrap(), line[..length]);
+        assert_eq!(fs::read(&kek).unwrap(), line.as_bytes()[..length]);
     }
     fs::remove_file(&kek).unwrap();
     check_round_trip(&database.serve());
@@ -115,7 +115,9 @@ fn nodes_that_start_together_share_one_new_key_file(database: &Database) {
     let count = if database.postgres_url().is_some() { 4 } else { 1 };
     thread::scope(|scope| {
         let servers: Vec<_> = (0..count).map(|_| scope.spawn(|| database.serve())).collect();
-        servers.into_iter().for_each(|server| check_round_trip(&server.join().unwrap()));
+        for server in servers {
+            check_round_trip(&server.join().unwrap());
+        }
     });
     let folder = database.kek_file().parent().unwrap().to_owned();
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

@@ -51,7 +51,7 @@ impl Output {
             lines.push(format!("for the next page, add --cursor {cursor}"));
         }
         let end = if lines.is_empty() { "" } else { "\n" };
-        print(&format!("{}{end}", lines.join("\n")))
+        print(format!("{}{end}", lines.join("\n")))
     }
 }
 

@@ -52,9 +52,9 @@ pub(super) fn greet(
 /// Prints one received request in the style.
 pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
     match style {
-        Style::Coloured => print(&handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
-        Style::Json => print(&handled.json_line()),
-        Style::Plain => print(&handled.text([""; 4])),
+        Style::Coloured => print(handled.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+        Style::Json => print(handled.json_line()),
+        Style::Plain => print(handled.text([""; 4])),
     }
 }
 

@@ -364,7 +364,7 @@ mod tests {
         let (_folder, path) = scene();
         let line = Header { is_partial: true, ..header() }.to_line();
         for length in 0..line.len() {
-            fs::write(&path, &line[..length]).unwrap();
+            fs::write(&path, &line.as_bytes()[..length]).unwrap();
             assert_eq!(read(&path).unwrap(), None, "{length} bytes");
             assert_eq!(super::header(&path).unwrap(), None, "{length} bytes");
             assert_eq!(ensure(&path, &header()).unwrap(), header(), "{length} bytes");

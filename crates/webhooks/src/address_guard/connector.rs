@@ -17,7 +17,7 @@ use super::{
     policy::AddressPolicy,
     resolver::{NameResolver, ResolveFailure},
 };
-use crate::http::local_fault::LocalFault;
+use crate::local_fault::LocalFault;
 
 /// Connects to allowed addresses only.
 #[derive(Clone)]

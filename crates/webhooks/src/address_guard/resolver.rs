@@ -20,7 +20,7 @@ use hickory_resolver::{
     proto::rr::{Name, RecordType},
 };
 
-use crate::http::local_fault::LocalFault;
+use crate::local_fault::LocalFault;
 
 /// Resolves host names to IP addresses.
 pub(crate) trait NameResolver {

@@ -23,7 +23,8 @@ use super::{
 };
 use crate::{
     circuit_breaker::{deferral::Deferral, target_health::HealthSign},
-    http::{client::ClientFactory, local_fault::LocalFault, sender_cache::SenderCache},
+    http::{client::ClientFactory, sender_cache::SenderCache},
+    local_fault::LocalFault,
     queue::{
         fair_queue::Slot,
         release_batch::HeldDelivery,

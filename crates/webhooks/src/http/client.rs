@@ -19,7 +19,6 @@ use url::Url;
 
 use super::{
     connector::{OpenFailure, TargetConnector, TargetTls},
-    local_fault::LocalFault,
     response::{BodyBounds, printable, read_response},
     response_framing::ResponseFault,
 };
@@ -29,6 +28,7 @@ use crate::{
         connector::{ConnectFailure, GuardedConnector},
         resolver::NameResolver,
     },
+    local_fault::LocalFault,
     retry::attempt_report::AttemptReport,
     settings::Bounds,
     signing::signed_request::SignedRequest,

@@ -7,10 +7,10 @@ use sealpost_wallet::{Keyring, WalletError};
 
 use super::{
     client::{ClientFactory, TargetClient},
-    local_fault::LocalFault,
     metrics,
 };
 use crate::{
+    local_fault::LocalFault,
     retry::attempt_report::AttemptReport,
     signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
 };

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::{
     address_guard::resolver::{NameResolver, ResolveFailure},
-    http::local_fault::LocalFault,
+    local_fault::LocalFault,
 };
 
 pub(crate) fn fixed() -> Rc<dyn NameResolver> {

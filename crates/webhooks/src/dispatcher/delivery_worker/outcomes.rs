@@ -10,7 +10,7 @@ use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
 use crate::{
     circuit_breaker::{BreakerTransition, deferral::Deferral, target_health::HealthSign},
     dispatcher::outcome_message::OutcomeMessage,
-    http::local_fault::LocalFault,
+    local_fault::LocalFault,
     queue::release_batch::batch_releases,
     retry::{self, attempt_report::AttemptReport},
     signing::signed_request::event_id,
