@@ -43,7 +43,7 @@ impl Database {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).open(file).map_err(refused)?;
-        let target = Target::SqliteReader(source.clone());
+        let target = Target::SqliteReader(source.to_path_buf());
         let done = connect(&target, &self.settings)
             .map_err(refused)
             .and_then(|connection| Ok(copy(connection, file)?))
@@ -55,7 +55,7 @@ impl Database {
     /// process may use the database. Does nothing on PostgreSQL.
     pub fn empty_log(&self) -> Result<(), StoreError> {
         let Some(file) = &self.file else { return Ok(()) };
-        let target = Target::SqliteWriter(file.clone());
+        let target = Target::SqliteWriter(file.to_path_buf());
         match connect(&target, &self.settings).map_err(refused)? {
             AnyConnection::Sqlite(mut connection) => Ok(connection
                 .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")

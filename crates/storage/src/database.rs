@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::{self, PathBuf},
+    path::{self, Path},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -70,7 +70,7 @@ pub struct Database {
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
     /// Path of the SQLite file; `None` for PostgreSQL.
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) file: Option<Arc<Path>>,
 }
 
 /// The separate PostgreSQL connection of the committer (the thread that stores sent envelopes). Opened at first use.
@@ -118,7 +118,7 @@ impl Database {
                 let write_lock = Arc::<FairMutex>::default();
                 let checkpointer = Checkpointer::start(&target, &settings, Arc::clone(&write_lock));
                 Ok(Self {
-                    file: Some(path),
+                    file: Some(path.into()),
                     checkpointer: Some(Arc::new(checkpointer.map_err(|fault| match fault {
                         StartFault::Connect(fault) => unusable(fault),
                         StartFault::Thread(error) => unavailable(error),
@@ -223,7 +223,7 @@ impl Database {
     }
 
     /// Returns the path of the SQLite file; `None` for PostgreSQL.
-    pub fn file(&self) -> Option<&path::Path> {
+    pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
@@ -284,7 +284,7 @@ impl Database {
         let cache = Arc::clone(&self.facts_cache);
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
-        let begun = begun.with_checkpointer(self.checkpointer.as_ref());
+        let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
         Ok(begun.with_stored_hash(&self.stored_hash).with_journal(&self.journal))
     }
 }

@@ -1,8 +1,9 @@
 //! Measures the free space for the SQLite database: on the disk, and in unused pages of the file.
 
-use std::path::Path;
+use std::{fs::metadata, path::Path};
 
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use rustix::process::{Resource, getrlimit};
 
 use crate::connection::{AnyConnection, fault::Fault};
 
@@ -10,6 +11,16 @@ use crate::connection::{AnyConnection, fault::Fault};
 pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
     let disk = rustix::fs::statvfs(file)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Returns whether an SQLite database or its write-ahead log has reached the file size limit of this process (`ulimit
+/// -f`).
+pub(crate) fn has_reached_size_limit(file: &Path) -> bool {
+    let Some(limit) = getrlimit(Resource::Fsize).current else { return false };
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let has_reached = |path: &Path| metadata(path).is_ok_and(|found| found.len() >= limit);
+    has_reached(file) || has_reached(Path::new(&log))
 }
 
 /// Returns the bytes of unused pages inside an SQLite database; 0 for PostgreSQL. SQLite uses these pages before the

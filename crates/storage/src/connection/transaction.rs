@@ -1,6 +1,6 @@
 //! Begins, commits and rolls back transactions. No other module does so.
 
-use std::{collections::HashMap, mem, sync::Arc, time::Instant};
+use std::{collections::HashMap, mem, path::Path, sync::Arc, time::Instant};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use sealpost_domain::{
@@ -20,6 +20,7 @@ use crate::{
         pool::{Connection, Pool, PooledConnection},
         write_probe::{self, CONFIRMED_FROM},
     },
+    disk_space,
     send::{facts_cache::FactsCache, stored_hash::StoredHash},
 };
 
@@ -40,6 +41,8 @@ pub(crate) struct Transaction {
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
+    /// The file of an SQLite database; `None` for PostgreSQL.
+    file: Option<Arc<Path>>,
     /// The thread that runs checkpoints of SQLite. Woken after the commit.
     checkpointer: Option<Arc<Checkpointer>>,
     /// The exclusive right to write on SQLite. Must be the last field, because fields are dropped in order: the
@@ -79,6 +82,7 @@ impl Transaction {
             stored_hash: Arc::default(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
+            file: None,
             checkpointer: None,
             _write_guard: write_guard,
         })
@@ -90,8 +94,13 @@ impl Transaction {
         self
     }
 
-    /// Wakes the thread for checkpoints after the commit.
-    pub(crate) fn with_checkpointer(mut self, checkpointer: Option<&Arc<Checkpointer>>) -> Self {
+    /// Sets the file of an SQLite database, and wakes the thread for its checkpoints after the commit.
+    pub(crate) fn with_file(
+        mut self,
+        file: Option<&Arc<Path>>,
+        checkpointer: Option<&Arc<Checkpointer>>,
+    ) -> Self {
+        self.file = file.cloned();
         self.checkpointer = checkpointer.cloned();
         self
     }
@@ -160,7 +169,9 @@ impl Transaction {
         if let Some(checkpointer) = &self.checkpointer {
             checkpointer.wake();
         }
-        done.map_err(Fault::of_commit)
+        // A write beyond the file size limit has stored nothing, like a write on a full disk.
+        let is_limited = || self.file.as_deref().is_some_and(disk_space::has_reached_size_limit);
+        done.map_err(|fault| if is_limited() { fault.into() } else { fault.of_commit() })
     }
 }
 
