@@ -6,24 +6,15 @@ use zeroize::Zeroizing;
 
 use crate::fault::Fault;
 
-/// Returns the text of a variable with a secret; `None` if the variable is not set. Rejects an empty value and bytes that
-/// are not UTF-8, because the command would otherwise run without the secret.
-pub(crate) fn secret(name: &str) -> Result<Option<Zeroizing<String>>, Fault> {
-    bytes(name).map(|bytes| text(name, &bytes)).transpose()
-}
-
 /// Returns the bytes of a variable; `None` if the variable is not set.
 pub(crate) fn bytes(name: &str) -> Option<Zeroizing<Vec<u8>>> {
     env::var_os(name).map(OsString::into_vec).map(Zeroizing::new)
 }
 
-/// Returns the value of the variable `name` as text. Rejects a value that is empty or not in UTF-8.
+/// Returns the value of the variable `name` as text. Rejects bytes that are not UTF-8, because the command would otherwise
+/// run without the secret.
 pub(crate) fn text(name: &str, value: &[u8]) -> Result<Zeroizing<String>, Fault> {
-    match str::from_utf8(value) {
-        Ok("") => Err(Fault::usage(format!("{name} is empty: give it a value, or unset it"))),
-        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-        Err(_invalid) => {
-            Err(Fault::usage(format!("{name} is not in UTF-8: set it again, or unset it")))
-        }
-    }
+    let text = str::from_utf8(value).map(|text| Zeroizing::new(text.to_owned()));
+    let advice = |_invalid| format!("{name} is not in UTF-8: set it again as text, or unset it");
+    text.map_err(advice).map_err(Fault::usage)
 }

@@ -64,17 +64,14 @@ fn keys_that_are_empty_or_no_text_are_refused_and_no_key_file_is_created() {
 }
 
 #[test]
-fn a_webhook_secret_that_is_empty_or_no_text_is_refused() {
+fn a_webhook_secret_that_is_no_text_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret");
     fs::write(&secret, "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD\n").unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
-    for value in [&b""[..], b"whsec_\xff"] {
-        let mut listen = binary(&["listen", "--secret-file"]);
-        listen.arg(&secret);
-        refused(listen, "SEALPOST_WEBHOOK_SECRET", value);
-        let mut verify = binary(&["verify", "--headers=h", "--body=b", "--secret-file"]);
-        verify.arg(&secret);
-        refused(verify, "SEALPOST_WEBHOOK_SECRET", value);
+    for arguments in [&["listen"][..], &["verify", "--headers=h", "--body=b"]] {
+        let mut command = binary(arguments);
+        command.arg("--secret-file").arg(&secret);
+        refused(command, "SEALPOST_WEBHOOK_SECRET", b"whsec_\xff");
     }
 }

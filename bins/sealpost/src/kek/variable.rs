@@ -38,10 +38,15 @@ pub(crate) fn leave_environment() -> io::Result<()> {
 /// Returns `None` if the variable was not set. After the file has been read once, every later call returns `None`.
 /// Rejects a value that is empty or not in UTF-8, because the server would otherwise use other keys.
 pub(crate) fn take() -> Result<Option<Zeroizing<String>>, Fault> {
-    match environment::bytes(PASSED).and_then(|number| read_passed(&number).ok()) {
-        Some(keys) if keys.is_empty() => Ok(None),
+    let passed = environment::bytes(PASSED).and_then(|number| read_passed(&number).ok());
+    let is_read = passed.as_ref().is_some_and(|keys| keys.is_empty());
+    match passed.or_else(|| environment::bytes(KEK)) {
+        None => Ok(None),
+        Some(_) if is_read => Ok(None),
+        Some(keys) if keys.is_empty() => Err(Fault::usage(
+            "SEALPOST_KEK is empty: give it the lines of the key file, or unset it",
+        )),
         Some(keys) => environment::text(KEK, &keys).map(Some),
-        None => environment::secret(KEK),
     }
 }
 

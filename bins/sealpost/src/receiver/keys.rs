@@ -21,7 +21,8 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
             .map_err(|error| Fault::usage(error.with_causes()))?;
         keys.extend(secrets(&text, &file.display().to_string()).map_err(usage)?);
     }
-    if let Some(text) = environment::secret(VARIABLE)? {
+    if let Some(value) = environment::bytes(VARIABLE).filter(|value| !value.is_empty()) {
+        let text = environment::text(VARIABLE, &value)?;
         keys.extend(secrets(&text, VARIABLE).map_err(usage)?);
     }
     if keys.is_empty() && args.secret_files.is_empty() {
