@@ -63,11 +63,13 @@ fn a_server_without_file_descriptors_blames_no_webhook(database: &Database) {
     });
     let shown = only_webhook(client, &bob);
     assert!(shown["last_failure"].is_null(), "{shown}");
+    let webhook = json!({"webhook_id": shown["webhook_id"]});
+    let tested = client.act(&bob, "/v1/webhooks/test", &webhook).ok();
+    assert!(text(&tested, "error_detail").contains("this node"), "{tested}");
     server.limit_open_files(1024);
     receiver.await_requests(1);
     let attempts = eventually("the attempt is logged", SOON, || {
-        let body = json!({"webhook_id": shown["webhook_id"]});
-        let log = client.act(&bob, "/v1/webhooks/deliveries", &body).ok();
+        let log = client.act(&bob, "/v1/webhooks/deliveries", &webhook).ok();
         log["deliveries"].as_array().filter(|attempts| !attempts.is_empty()).cloned()
     });
     assert_eq!((attempts.len(), &attempts[0]["attempt"]), (1, &json!(1)), "{attempts:?}");

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, TestEvent, TestResult,
+    AttemptFailure, Clock, TestEvent, TestResult,
     ports::{EventSigner, FinishTest},
 };
 use sealpost_wallet::Keyring;
@@ -95,13 +95,12 @@ impl TestSender {
         };
         in_flight.spawn_local(async move {
             let start = Instant::now();
-            let report = match sender.send(request).await {
-                Ok(report) => report,
-                Err(fault) => {
-                    tracing::error!(error = %fault, webhook.id = %webhook_id, "cannot send a test event");
-                    return;
-                }
-            };
+            let report = sender.send(request).await.unwrap_or_else(|fault| {
+                tracing::error!(error = %fault, webhook.id = %webhook_id, "cannot send a test event");
+                // The detail names this node as the cause.
+                let error_detail = Some(fault.to_string());
+                AttemptReport { error_detail, ..AttemptReport::failed(AttemptFailure::Connect) }
+            });
             let AttemptReport { result, response, error_detail, .. } = report;
             finish(TestResult { result, response, error_detail, duration: start.elapsed() });
         });
