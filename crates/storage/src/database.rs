@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::{self, Path},
+    path::Path,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
@@ -30,7 +30,7 @@ use crate::{
     },
     disk_space,
     housekeeping::read_ahead,
-    migrations,
+    migrations, owned_file,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::{facts_cache::FactsCache, stored_hash, stored_hash::StoredHash},
     settings::Settings,
@@ -108,7 +108,7 @@ impl Database {
                 })
             }
             DatabaseUrl::Sqlite(path) => {
-                let path = path::absolute(path).map_err(refused)?;
+                let path = owned_file::resolve_links(path);
                 let target = Target::SqliteWriter(path.clone());
                 let commits = DurableCommits::of(target.clone(), settings);
                 let writers = open("writers", target.clone(), 1).map_err(unusable)?;

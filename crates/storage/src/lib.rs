@@ -70,6 +70,7 @@ mod housekeeping;
 mod journal_marks;
 mod kek_rotation;
 mod migrations;
+pub mod owned_file;
 mod query;
 mod queue;
 mod records;

@@ -2,9 +2,8 @@
 //! file is deleted. The freed space is enough to continue opening envelopes, revoking keys and housekeeping.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File},
     io,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -15,7 +14,10 @@ use std::{
 };
 
 use rustix::fs::{FallocateFlags, fallocate};
-use sealpost_storage::Database;
+use sealpost_storage::{
+    Database,
+    owned_file::{resolve_links, with_suffix},
+};
 
 use crate::files::regular_file;
 
@@ -94,9 +96,7 @@ impl ReserveKeeper {
             }
             self.is_held = false;
         } else if !self.is_held && free >= self.free_to_begin && self.size > 0 {
-            let mut options = OpenOptions::new();
-            options.create(true).truncate(false).write(true).mode(0o600);
-            let file = regular_file::open_with(&mut options, &self.file)?;
+            let file = regular_file::open_or_create(File::options().write(true), &self.file)?;
             fallocate(file, FallocateFlags::empty(), 0, self.size)?;
             self.is_held = true;
         }
@@ -104,11 +104,9 @@ impl ReserveKeeper {
     }
 }
 
-/// Returns the path of the reserve file for a database file: the same path with `.reserve` appended.
+/// Returns the path of the reserve file for a database file: the path without links, with `.reserve` appended.
 fn reserve_file(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".reserve");
-    PathBuf::from(name)
+    with_suffix(&resolve_links(database), ".reserve")
 }
 
 /// Maximum size of the reserve file in bytes. This is more than the write-ahead log and one checkpoint of the database

@@ -2,13 +2,14 @@
 //! reading them could wait forever or never end. A symbolic link to a regular file is accepted.
 
 use std::{
-    fs::{self, File, FileType, OpenOptions},
+    fs::{self, File, FileType, OpenOptions, TryLockError},
     io::{self, Read as _},
     os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _},
     path::Path,
 };
 
 use rustix::fs::OFlags;
+use sealpost_storage::owned_file;
 use zeroize::Zeroizing;
 
 /// Opens a regular file for reading.
@@ -28,6 +29,38 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
         }
     }
     opened
+}
+
+/// Opens a regular file with these options. Creates a missing file with mode 0600, for the owner of its folder.
+pub(crate) fn open_or_create(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match open_with(options, path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match owned_file::create(options, path) {
+                // Another process has created the file first.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    open_with(options, path)
+                }
+                created => created,
+            }
+        }
+        opened => opened,
+    }
+}
+
+/// Opens or creates a lock file, and locks it. Returns `None` if another process holds the lock.
+pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = open_or_create(File::options().write(true), path).map_err(|error| {
+        let message = format!(
+            "the lock file {} cannot be opened ({error}): make the owner of its folder its owner with chown",
+            path.display()
+        );
+        io::Error::new(error.kind(), message)
+    })?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Reads a text in UTF-8 of at most `bytes_max` bytes, without its byte order mark.

@@ -4,16 +4,17 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::MetadataExt as _,
     path::Path,
     thread,
     time::Duration,
 };
 
 use sealpost_domain::{Timestamp, ports::JournaledAct};
+use sealpost_storage::owned_file;
 
 use super::line::{Entry, Header};
-use crate::{embedded::data_folder, files::regular_file};
+use crate::files::regular_file;
 
 /// The readable content of a journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,12 +182,12 @@ fn replace(
     if text.as_bytes() == bytes {
         return Ok(());
     }
-    let new = data_folder::with_suffix(path, ".new");
+    let new = owned_file::with_suffix(path, ".new");
     remove_if_present(&new)?;
-    let mut file = create(&new)?;
+    let mut file = owned_file::create(&options(), &new)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    let old = data_folder::with_suffix(path, ".1");
+    let old = owned_file::with_suffix(path, ".1");
     remove_if_present(&old)?;
     fs::hard_link(path, &old)?;
     fs::rename(&new, path)?;
@@ -222,7 +223,9 @@ fn parse(bytes: &[u8]) -> Option<JournalContent> {
 /// Opens and locks the file at `path`, and writes the header into a new file or over an unfinished header.
 fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
     loop {
-        let mut file = open_or_create(path)?;
+        // An error is ignored here, because the next line fails with the same cause.
+        drop(owned_file::create_folder(&owned_file::folder_of(path)));
+        let mut file = regular_file::open_or_create(&mut options(), path)?;
         lock(&file)?;
         if !is_at(&file, path)? {
             // Another process has replaced the file before the lock.
@@ -239,31 +242,6 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
         }
         return Ok((file, parse_header(&first)?));
     }
-}
-
-fn open_or_create(path: &Path) -> io::Result<File> {
-    match regular_file::open_with(&mut options(), path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match create(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                regular_file::open_with(&mut options(), path)
-            }
-            done => done,
-        },
-        done => done,
-    }
-}
-
-/// Creates a journal file, and its folder if that is missing. If the process runs as root, gives the file to the owner of its folder, so that the server
-/// can write to it.
-fn create(path: &Path) -> io::Result<File> {
-    // An error is ignored here, because the next line fails with the same cause.
-    drop(data_folder::create_parent(path));
-    let file = options().create_new(true).mode(0o600).open(path)?;
-    let folder = fs::metadata(data_folder::parent(path))?;
-    if file.metadata()?.uid() != folder.uid() && rustix::process::geteuid().is_root() {
-        std::os::unix::fs::fchown(&file, Some(folder.uid()), Some(folder.gid()))?;
-    }
-    Ok(file)
 }
 
 fn options() -> OpenOptions {
@@ -307,7 +285,7 @@ fn remove_if_present(path: &Path) -> io::Result<()> {
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(data_folder::parent(path))?.sync_all()
+    File::open(owned_file::folder_of(path))?.sync_all()
 }
 
 const FIRST_LINE_MAX: u64 = 512;
@@ -440,9 +418,9 @@ mod tests {
         assert_eq!((content.last_mark(), content.entries.len()), (9, 2));
         assert_eq!(content.entries[1], entries[2]);
         assert!(matches!(content.entries[0].act, JournaledAct::SessionsEnded));
-        assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
+        assert_eq!(fs::read(owned_file::with_suffix(&path, ".1")).unwrap(), whole);
         compact(&path, Timestamp::from_millis(20)).unwrap();
-        assert_eq!(fs::read(data_folder::with_suffix(&path, ".1")).unwrap(), whole);
+        assert_eq!(fs::read(owned_file::with_suffix(&path, ".1")).unwrap(), whole);
         append(&path, &header(), &entries[..1]).unwrap();
         assert_eq!(read(&path).unwrap().unwrap().entries.len(), 3);
     }

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use sealpost_storage::Database;
+use sealpost_storage::{Database, owned_file};
 use sealpost_wallet::Keyring;
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
@@ -137,11 +137,11 @@ fn create(file: &Path) -> Result<(), NodeError> {
 
 /// Writes a new file with this line. A crash or a full disk leaves either the whole file or none at its path.
 fn write_new(path: &Path, line: &str) -> io::Result<()> {
-    let folder = data_folder::parent(path);
+    let folder = owned_file::folder_of(path);
     let mut file = NamedTempFile::with_prefix_in("kek.", &folder)?;
     file.write_all(line.as_bytes())?;
     file.write_all(b"\n")?;
-    data_folder::give_to_owner_of(&folder, file.path())?;
+    owned_file::give_to_owner_of(&folder, file.as_file())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, OpenOptions, Permissions},
     io,
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,6 +18,7 @@ use diesel::{
 
 use crate::{
     connection::{AnyConnection, encryption, fault::Fault, url::PostgresUrl},
+    owned_file,
     settings::Settings,
 };
 
@@ -153,19 +154,12 @@ fn make_private(path: &Path) -> io::Result<()> {
     let of_path =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     require_regular(path).map_err(of_path)?;
-    match OpenOptions::new().create_new(true).write(true).mode(PRIVATE).open(path) {
+    match owned_file::create(OpenOptions::new().write(true), path) {
         Ok(_file) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(of_path(error)),
     }
-    let found = match fs::metadata(path) {
-        // The path is a symbolic link to a target that does not exist yet.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let created = OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path);
-            return created.map(drop).map_err(of_path);
-        }
-        found => found.map_err(of_path)?,
-    };
+    let found = fs::metadata(path).map_err(of_path)?;
     if found.permissions().mode() & 0o777 != PRIVATE {
         fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(of_path)?;
     }

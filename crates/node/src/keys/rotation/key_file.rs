@@ -1,7 +1,7 @@
 //! Adds a line to a key file. The file is replaced atomically and is on disk before its new version is used.
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError},
+    fs::{self, File, Metadata, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown},
     path::{Path, PathBuf},
@@ -31,16 +31,10 @@ impl KeyFile {
         };
         // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(PRIVATE);
-        let lock = regular_file::open_with(&mut options, &beside(&path, "lock")).map_err(cannot)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::Error(error)) => Err(cannot(error)),
-            Err(TryLockError::WouldBlock) => {
-                Err(failed("another rotation is running: wait until it ends"))
-            }
-        }
+        let lock = regular_file::try_lock(&beside(&path, "lock"))
+            .map_err(|error| NodeError::Keys(Failure::of(error)))?;
+        let busy = || failed("another rotation is running: wait until it ends");
+        Ok(Self { path, _lock: lock.ok_or_else(busy)? })
     }
 
     /// Adds a new random key to the file, with the version number after `newest`.

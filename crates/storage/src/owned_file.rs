@@ -1,0 +1,73 @@
+//! Creates files and folders that belong to the service. If root runs a command in a folder of the service, a new file
+//! gets the owner of the folder. Otherwise the service could not open the file.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
+    path::{self, Path, PathBuf},
+};
+
+/// Creates a file with mode 0600, for the owner of its folder. Fails if the path exists.
+pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.clone().create_new(true).mode(0o600).open(path)?;
+    give_to_owner_of(&folder_of(path), &file)?;
+    Ok(file)
+}
+
+/// Creates a folder with mode 0700, and its missing parents, for the owner of the nearest existing parent.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = folder_of(folder);
+    create_folder(&parent)?;
+    match DirBuilder::new().mode(0o700).create(folder) {
+        // Another process has created the folder first.
+        Err(_) if folder.is_dir() => return Ok(()),
+        created => created?,
+    }
+    give_to_owner_of(&parent, &File::open(folder)?)
+}
+
+/// Returns the folder that contains a file.
+pub fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Appends a suffix to the name of a file.
+pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Returns the absolute path of a file, without symbolic links. The file and its folder may be missing.
+pub fn resolve_links(path: &Path) -> PathBuf {
+    let mut resolved = path::absolute(path).unwrap_or_else(|_error| path.to_owned());
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = fs::read_link(&resolved) else { break };
+        resolved = folder_of(&resolved).join(target);
+    }
+    match (fs::canonicalize(folder_of(&resolved)), resolved.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => resolved,
+    }
+}
+
+/// Gives a new file or folder to the owner of the folder that contains it, if root runs the process.
+pub fn give_to_owner_of(folder: &Path, made: &File) -> io::Result<()> {
+    let folder = fs::metadata(folder)?;
+    if made.metadata()?.uid() == folder.uid() || !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    match std::os::unix::fs::fchown(made, Some(folder.uid()), Some(folder.gid())) {
+        // In some containers and network file systems, root may not change owners. There, root is also the service.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
+}
+
+/// The limit of Linux for symbolic links in one path.
+const LINKS_MAX: u32 = 40;
