@@ -1,15 +1,19 @@
-//! Online backup of the SQLite database: copies the data into a new file while the node continues to run. Also empties the
-//! write-ahead log before a database is replaced.
+//! Online backup of the SQLite database: copies the data into a new file while the node continues to run. Also checks
+//! files that could be backups, and empties the write-ahead log before a database is replaced.
 
-use std::{
-    fs::{self, File, OpenOptions},
-    os::unix::fs::OpenOptionsExt as _,
-    path::Path,
+mod partial_file;
+
+use std::path::Path;
+
+use diesel::{
+    connection::SimpleConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable, Text},
 };
-
-use diesel::{connection::SimpleConnection, prelude::*, sql_query, sql_types::Text};
 use sealpost_domain::ports::StoreError;
 
+use self::partial_file::PartialFile;
 use crate::{
     connection::{
         AnyConnection,
@@ -22,12 +26,16 @@ use crate::{
 /// The reasons why a backup fails or is refused.
 #[derive(Debug, thiserror::Error)]
 enum BackupFault {
-    #[error("the backup failed its integrity check: {0}; check the disk and try again")]
+    #[error("the file is damaged ({0}): check the disk, and use another backup")]
     Damaged(String),
+    #[error("the file is a database of another program: give a database of Sealpost")]
+    Foreign,
     #[error("only an embedded database can be copied: use pg_dump for PostgreSQL")]
     Server,
     #[error("the path of the backup is not UTF-8: choose another path")]
     Path,
+    #[error("the file cannot be read as a database: check the disk, and use another backup")]
+    Unreadable(#[from] diesel::result::Error),
 }
 
 #[derive(QueryableByName)]
@@ -36,19 +44,31 @@ struct Check {
     integrity_check: String,
 }
 
+#[derive(QueryableByName)]
+struct Tables {
+    #[diesel(sql_type = BigInt)]
+    required: i64,
+    #[diesel(sql_type = BigInt)]
+    identity: i64,
+}
+
+#[derive(QueryableByName)]
+struct Identity {
+    #[diesel(sql_type = Nullable<Text>)]
+    id: Option<String>,
+}
+
 impl Database {
-    /// Copies all committed data of an SQLite database into a new file, and checks the integrity of the copy. Other
-    /// transactions do not wait for the backup. Refuses PostgreSQL.
+    /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name when
+    /// it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600).open(file).map_err(refused)?;
+        let partial = PartialFile::create(file).map_err(refused)?;
         let target = Target::SqliteReader(source.to_path_buf());
-        let done = connect(&target, &self.settings)
-            .map_err(refused)
-            .and_then(|connection| Ok(copy(connection, file)?))
-            .and_then(|()| File::open(file).and_then(|copy| copy.sync_all()).map_err(refused));
-        done.inspect_err(|_fault| drop(fs::remove_file(file)))
+        let connection = connect(&target, &self.settings).map_err(refused)?;
+        copy(connection, &partial.path)?;
+        check_backup(&partial.path)?;
+        partial.publish().map_err(refused)
     }
 
     /// Moves the content of an SQLite database's write-ahead log into the database file, and empties the log. No other
@@ -65,6 +85,45 @@ impl Database {
     }
 }
 
+/// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database;
+/// `None` for a version without revocation journals. Applies a log that is beside the file.
+pub fn check_backup(file: &Path) -> Result<Option<String>, StoreError> {
+    let checked = open_copy(file).and_then(|mut conn| {
+        let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;
+        match &found[..] {
+            [Check { integrity_check }] if integrity_check == "ok" => identity(&mut conn),
+            other => {
+                let message = other.first().map(|check| check.integrity_check.clone());
+                Err(BackupFault::Damaged(message.unwrap_or_default()))
+            }
+        }
+    });
+    checked.map_err(refused)
+}
+
+/// Returns the id of the database in an SQLite file; `None` if the file has no id or cannot be read.
+pub fn backup_identity(file: &Path) -> Option<String> {
+    open_copy(file).and_then(|mut conn| identity(&mut conn)).ok().flatten()
+}
+
+fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
+    let path = file.to_str().ok_or(BackupFault::Path)?;
+    SqliteConnection::establish(path).map_err(|error| BackupFault::Damaged(error.to_string()))
+}
+
+fn identity(conn: &mut SqliteConnection) -> Result<Option<String>, BackupFault> {
+    let tables: Tables = sql_query(TABLES).get_result(conn)?;
+    if tables.required < REQUIRED {
+        return Err(BackupFault::Foreign);
+    }
+    if tables.identity == 0 {
+        return Ok(None);
+    }
+    let found: Identity =
+        sql_query("SELECT max(id) AS id FROM database_identity").get_result(conn)?;
+    Ok(found.id)
+}
+
 fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
     let AnyConnection::Sqlite(mut source) = connection else {
         return Err(Fault::Refused(BackupFault::Server.into()));
@@ -74,14 +133,12 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
     // turned off, because `VACUUM INTO` writes only the copy and does not change the source.
     source.batch_execute("PRAGMA query_only = OFF")?;
     sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
-    let mut copied =
-        SqliteConnection::establish(path).map_err(|error| Fault::Refused(error.into()))?;
-    let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut copied)?;
-    match &found[..] {
-        [Check { integrity_check }] if integrity_check == "ok" => Ok(()),
-        other => {
-            let message = other.first().map(|check| check.integrity_check.clone());
-            Err(Fault::Refused(BackupFault::Damaged(message.unwrap_or_default()).into()))
-        }
-    }
+    Ok(())
 }
+
+/// Counts the tables by which a database of Sealpost is recognised, which all versions have, and the table of the id.
+const TABLES: &str = "SELECT
+    coalesce(sum(name IN ('__diesel_schema_migrations', 'accounts', 'api_keys', 'kek_marks')), 0) AS required,
+    coalesce(sum(name = 'database_identity'), 0) AS identity
+    FROM sqlite_master WHERE type = 'table'";
+const REQUIRED: i64 = 4;

@@ -94,3 +94,71 @@ fn a_backup_replaces_no_existing_file() {
     assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
     server.stop();
 }
+
+#[test]
+fn a_killed_backup_leaves_no_file_with_its_name() {
+    let database = Database::embedded();
+    let server = database.serve();
+    // Makes each step of the backup long enough to be seen.
+    database.by_hand(
+        "CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+         SELECT randomblob(10000) AS bytes FROM n",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let back_up = |name: &str| {
+        let mut command = binary(&["backup", "--data-dir", &database.data()]);
+        command.arg(folder.path().join(name)).stdout(std::process::Stdio::null());
+        command
+    };
+    let partial_bytes = || {
+        let partial = folder.path().join("killed.db.sealpost-partial");
+        fs::metadata(partial).map_or(0, |found| found.len())
+    };
+    for bytes in [1, 1_000_000, 30_000_000] {
+        let mut process = crate::support::Process::start(back_up("killed.db"));
+        while partial_bytes() < bytes && process.child().try_wait().unwrap().is_none() {
+            std::hint::spin_loop();
+        }
+        process.kill();
+        assert!(!folder.path().join("killed.db").exists() && partial_bytes() >= bytes);
+    }
+    done(back_up("complete.db"));
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(left, ["complete.db"]);
+    done(back_up("killed.db"));
+    server.stop();
+}
+
+#[test]
+fn a_backup_is_not_written_beside_a_log() {
+    let database = Database::embedded();
+    database.serve().stop();
+    let folder = tempfile::tempdir().unwrap();
+    for suffix in ["-wal", "-journal"] {
+        let log = folder.path().join(format!("copy.db{suffix}"));
+        fs::write(&log, "of another database").unwrap();
+        let mut command = binary(&["backup", "--data-dir", &database.data()]);
+        command.arg(folder.path().join("copy.db"));
+        let ended = run(command);
+        assert_eq!(ended.status, Some(1), "{ended:?}");
+        assert!(
+            ended.stderr.contains(suffix) && ended.stderr.contains("there already"),
+            "{ended:?}"
+        );
+        fs::remove_file(&log).unwrap();
+    }
+}
+
+#[test]
+fn a_backup_of_another_programs_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (foreign, copy) = (folder.path().join("foreign.db"), folder.path().join("copy.db"));
+    fs::write(&foreign, "").unwrap();
+    let url = format!("sqlite:{}", foreign.display());
+    let mut command = binary(&["backup", "--database-url", &url]);
+    command.current_dir(folder.path()).arg(&copy);
+    let ended = run(command);
+    assert_eq!((ended.status, copy.exists()), (Some(1), false), "{ended:?}");
+    assert!(ended.stderr.contains("another program"), "{ended:?}");
+}

@@ -1,0 +1,93 @@
+//! A new file that gets its final name when it is complete. After a crash only a file with another name is left.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+
+use crate::owned_file::{self, with_suffix};
+
+/// A file that is not complete yet. Dropping this value removes the file.
+pub(super) struct PartialFile {
+    /// Path of the file: the final path with [`SUFFIX`].
+    pub(super) path: PathBuf,
+    /// Open file with a lock, which distinguishes the file from a leftover.
+    file: File,
+    target: PathBuf,
+}
+
+impl PartialFile {
+    /// Creates the file in the folder of `target`, its final path. Removes files that interrupted backups have left in
+    /// this folder. Fails if the target exists, or a log that SQLite would apply to the target.
+    pub(super) fn create(target: &Path) -> io::Result<Self> {
+        for suffix in ["", "-journal", "-wal"] {
+            let path = with_suffix(target, suffix);
+            if fs::symlink_metadata(&path).is_ok() {
+                return Err(taken(&path));
+            }
+        }
+        remove_leftovers(&owned_file::folder_of(target));
+        let path = with_suffix(target, SUFFIX);
+        let file = owned_file::create(OpenOptions::new().write(true), &path).map_err(|error| {
+            let message = format!("{} cannot be created: {error}", path.display());
+            io::Error::new(error.kind(), message)
+        })?;
+        // An error is ignored, because some file systems have no locks. On them, no leftover is removed.
+        drop(file.try_lock());
+        Ok(Self { path, file, target: target.to_owned() })
+    }
+
+    /// Gives the file its final name, and waits for the disk. Fails if the final name is taken meanwhile.
+    pub(super) fn publish(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        rename_new(&self.path, &self.target)?;
+        File::open(owned_file::folder_of(&self.target))?.sync_all()
+    }
+}
+
+impl Drop for PartialFile {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Renames a file, unless the new name exists.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems, such as NFS, do not have this flag, but they have hard links.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(from, to),
+        Err(Errno::EXIST) => Err(taken(to)),
+        done => Ok(done?),
+    }
+}
+
+/// Removes the files of backups that no longer run. Errors are ignored, because a leftover does no harm.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_partial = entry.file_name().to_string_lossy().ends_with(SUFFIX);
+        if is_partial
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+        {
+            remove(&entry.path());
+        }
+    }
+}
+
+fn remove(partial: &Path) {
+    drop(fs::remove_file(with_suffix(partial, "-journal")));
+    drop(fs::remove_file(partial));
+}
+
+fn taken(path: &Path) -> io::Error {
+    let message = format!("{} is there already: give a new file", path.display());
+    io::Error::new(io::ErrorKind::AlreadyExists, message)
+}
+
+const SUFFIX: &str = ".sealpost-partial";
