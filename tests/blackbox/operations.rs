@@ -11,6 +11,8 @@ mod key_file;
 mod logs;
 mod memory;
 mod metrics;
+mod names;
+mod ownership;
 mod postgres;
 mod restore;
 mod secrets;

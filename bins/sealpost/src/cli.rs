@@ -129,7 +129,14 @@ pub(crate) struct RestoreArgs {
     /// Further revocation journals to apply, for example of a backup from an earlier version; repeatable
     #[arg(long = "journal", value_name = "FILE")]
     pub(crate) journal: Vec<PathBuf>,
-    /// File from `sealpost backup`
+    /// File of key-encryption keys, which must match the backup; `DATA_DIR/kek` if omitted. `SEALPOST_KEK` can have the
+    /// lines of the file instead, separated by commas
+    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+    pub(crate) kek_file: Option<PathBuf>,
+    /// Do not check the key-encryption keys; the server starts only after the key file of the backup is in place
+    #[arg(long)]
+    pub(crate) without_keys: bool,
+    /// File from `sealpost backup`, or the database file of a stopped server, whose log beside it is applied
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

@@ -6,6 +6,7 @@ mod database;
 mod finding;
 mod folder;
 mod keys;
+mod ownership;
 mod settings;
 mod tls;
 
@@ -18,6 +19,7 @@ pub use finding::{Finding, Verdict};
 pub fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = settings::check(settings);
     findings.extend(folder::check(&settings.database));
+    findings.extend(ownership::check(settings));
     findings.extend(tls::check(&settings.http));
     let opened = database::check(settings, &mut findings);
     findings.push(clock::check(opened.as_ref().and_then(|opened| opened.about.server.as_ref())));

@@ -1,5 +1,7 @@
 //! The embedded database: its folder and lock, the reserve of disk space beside it, and its replacement by a backup.
 
+mod backup_source;
 pub(crate) mod data_folder;
 pub(crate) mod disk_reserve;
+mod replaced;
 pub(crate) mod restore;

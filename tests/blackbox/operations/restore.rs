@@ -1,6 +1,8 @@
 //! Tests of a database that is restored from an old backup. Later revocations, ended sessions and replaced secrets
 //! still apply, because the revocation journal is stored outside the database.
 
+mod inputs;
+
 use std::{fs, path::Path};
 
 use serde_json::json;
@@ -14,6 +16,7 @@ on_both!(
     a_running_node_revokes_again_after_a_loss_of_commits,
     a_journal_that_is_off_is_neither_written_nor_applied,
     an_unusable_journal_is_refused,
+    a_journal_of_another_database_is_named,
 );
 
 fn a_node_revokes_again_before_its_first_request(database: &Database) {
@@ -137,6 +140,30 @@ fn an_unusable_journal_is_refused(database: &Database) {
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
 }
 
+fn a_journal_of_another_database_is_named(database: &Database) {
+    let other = Database::embedded();
+    other.serve().stop();
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    server.stop();
+    let copy = Copy::of(database);
+    database.operate(&["key", "revoke", &alice.key]);
+    let foreign = Path::new(&other.data()).join(&journals(&other)[0]).display().to_string();
+    if let Copy::File(file, _) = &copy {
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.args(["--journal", &foreign]).arg(file);
+        let ended = run(command);
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+        assert!(ended.stdout.contains(&format!("{foreign}, which belongs to another database")));
+        assert_eq!(ended.stdout.matches("another database").count(), 1, "{}", ended.stdout);
+        assert!(ended.stdout.contains("revoked 1 keys"), "{}", ended.stdout);
+    }
+    let restored = copy.restore(database);
+    let done = restored.operate(&["recover", "--journal", &foreign]);
+    assert_eq!(done["foreign_journals"], json!([foreign]));
+    assert_eq!(done["journals"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn the_command_restore_replaces_the_database_and_applies_the_journal() {
     let database = &Database::embedded();
@@ -179,24 +206,6 @@ fn the_command_restore_replaces_the_database_and_applies_the_journal() {
 }
 
 #[test]
-fn a_file_that_is_no_backup_replaces_nothing() {
-    let database = Database::embedded();
-    let server = database.serve();
-    let alice = server.client().new_identity();
-    server.stop();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("letter");
-    fs::write(&file, "not a database, but long enough to be read as one".repeat(100)).unwrap();
-    for backup in [file.clone(), folder.path().join("missing")] {
-        let mut command = binary(&["restore", "--data-dir", &database.data()]);
-        command.arg(backup);
-        let ended = run(command);
-        assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
-    }
-    assert_eq!(database.count(&format!("api_keys WHERE id = '{}'", alice.key)), 1);
-}
-
-#[test]
 fn a_backup_without_an_identity_gets_the_given_journal() {
     let database = &Database::embedded();
     let scene = Scene::after_acts(database);
@@ -215,6 +224,7 @@ fn a_backup_without_an_identity_gets_the_given_journal() {
     let ended = run(command);
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
     assert!(ended.stdout.contains("revoked 2 keys"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("another database"), "{}", ended.stdout);
     let server = database.serve();
     scene.check_revoked(database, server.client());
     server.stop();

@@ -3,12 +3,15 @@
 use sealpost_node::{restore, settings::DatabaseSettings};
 use sealpost_service::{DatabaseRecovered, Operator};
 
-use crate::{admin::actor, cli::RestoreArgs, fault::Fault, terminal::print};
+use crate::{
+    admin::actor, cli::RestoreArgs, fault::Fault, settings::key_settings, terminal::print,
+};
 
 /// Restores the backup, and prints the changes that the revocation journal caused.
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(&args.database);
-    let restored = restore(&settings, &args.file, &args.journal, |store, clock| {
+    let keys = (!args.without_keys).then(|| key_settings(args.kek_file.as_deref()));
+    let restored = restore(&settings, keys.as_ref(), &args.file, &args.journal, |store, clock| {
         Operator::new(store, clock, actor::name())
             .of_process(actor::process())
             .giving_reason("restore of a backup")
@@ -27,7 +30,10 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     let journals = match &restored.recovery.journals[..] {
         [] => "no revocation journal was found: repeat revocations by hand\n".to_owned(),
         files => {
-            let lines = files.iter().map(|file| format!("applied {}\n", file.display()));
+            let lines = files.iter().map(|file| {
+                let is_foreign = restored.recovery.foreign_journals.contains(file);
+                format!("applied {}{}\n", file.display(), if is_foreign { FOREIGN } else { "" })
+            });
             lines.collect::<Vec<_>>().concat()
         }
     };
@@ -51,3 +57,6 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     );
     print(report)
 }
+
+const FOREIGN: &str = ", which belongs to another database: repeat revocations by hand, or restore again with the journal \
+    of this database";

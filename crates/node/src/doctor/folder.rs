@@ -1,23 +1,17 @@
 //! Checks the permissions of the data folder, and the free space of its disk.
 
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use rustix::fs::{Access, access, statvfs};
-use sealpost_storage::DatabaseUrl;
+use sealpost_storage::{DatabaseUrl, owned_file};
 
 use crate::{doctor::finding::Finding, settings::DatabaseSettings};
 
 /// Checks the data folder of an embedded database. Returns no findings for PostgreSQL, which has no data folder.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
+    let file = owned_file::resolve_links(&file);
+    let folder = owned_file::folder_of(&file);
     vec![permissions(&folder, &file), free_space(&folder)]
 }
 

@@ -3,22 +3,27 @@
 use std::{
     fs::{self, File},
     io,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use sealpost_domain::{Clock, Timestamp, ports::Store};
+use sealpost_domain::{
+    Clock, Timestamp,
+    ports::{KekMarks as _, Store, StoreError},
+};
 use sealpost_service::Operator;
-use sealpost_storage::{Database, DatabaseUrl};
+use sealpost_storage::{
+    Database, DatabaseUrl, backup_identity,
+    owned_file::{self, with_suffix},
+};
 
 use crate::{
     clock::SystemClock,
-    embedded::data_folder,
-    error::{Failure, NodeError, database_error},
-    files::regular_file,
+    embedded::{backup_source::BackupSource, data_folder, replaced},
+    error::{Failure, NodeError},
     journal::{JournalRecovery, recover_database},
-    settings::DatabaseSettings,
+    keys::{self, source::KeySource},
+    settings::{DatabaseSettings, KeySettings},
 };
 
 /// The result of restoring a backup.
@@ -32,13 +37,16 @@ pub struct Restored {
     pub replaced: Option<PathBuf>,
 }
 
-/// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, applies
-/// the revocation journals, ends all sessions and API tokens, and checks its integrity. Then the copy replaces the
-/// database. After an error before this last step the database is unchanged.
+/// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, checks the
+/// key-encryption keys as a start of the server does, applies the revocation journals, ends all sessions and API tokens,
+/// and checks its integrity. Then the copy replaces the database. After an error before this last step the database is
+/// unchanged.
 ///
-/// Refuses PostgreSQL, and a database that a server uses.
+/// Refuses PostgreSQL, a database that a server uses, and a file that is not a complete database of Sealpost. With `keys`
+/// of `None` the keys are not checked, and the server cannot start before its key file matches.
 pub fn restore(
     settings: &DatabaseSettings,
+    keys: Option<&KeySettings>,
     backup: &Path,
     journals: &[PathBuf],
     operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
@@ -48,21 +56,24 @@ pub fn restore(
             "this command restores only the embedded database: for PostgreSQL use pg_restore, then `sealpost admin recover`",
         )));
     };
+    let database = owned_file::resolve_links(&database);
     let _lock = data_folder::lock(settings, &database)?;
-    let folder = data_folder::parent(&database);
-    let work = folder.join(WORK_FOLDER);
+    let work = owned_file::folder_of(&database).join(WORK_FOLDER);
+    let source = BackupSource::open(backup, &database, &work)?;
     let cannot = |error: io::Error| {
-        let message =
-            format!("the backup {} cannot be copied to {}", backup.display(), work.display());
+        let message = format!("the work folder {} cannot be created", work.display());
         NodeError::File(Failure::caused(message, error))
     };
     remove_folder(&work).map_err(cannot)?;
-    fs::create_dir(&work).map_err(cannot)?;
-    fs::set_permissions(&work, fs::Permissions::from_mode(0o700)).map_err(cannot)?;
-    let ready = work.join("ready.db");
-    let prepared = copy_to(backup, &work.join("copy.db")).map_err(cannot).and_then(|copy| {
-        let recovery = prepare(settings, &copy, &ready, journals, operator)?;
-        empty_log(settings, &database);
+    owned_file::create_folder(&work).map_err(cannot)?;
+    let (copy, ready) = (work.join("copy.db"), work.join("ready.db"));
+    let prepared = source.copy_to(&copy).and_then(|id| {
+        let mut recovery = prepare(settings, keys, [&copy, &ready], journals, operator)?;
+        if id.is_none() {
+            // The migration has given the database a new id, so that its own journals look foreign.
+            recovery.foreign_journals.clear();
+        }
+        empty_log(settings, &database)?;
         let replaced = replace(&ready, &database, SystemClock.now()).map_err(|error| {
             let message = format!("the database {} cannot be replaced", database.display());
             NodeError::File(Failure::caused(message, error))
@@ -74,76 +85,83 @@ pub fn restore(
     prepared
 }
 
-fn copy_to(backup: &Path, copy: &Path) -> io::Result<PathBuf> {
-    let mut options = File::options();
-    let mut written = options.write(true).create_new(true).mode(0o600).open(copy)?;
-    io::copy(&mut regular_file::open(backup)?, &mut written)?;
-    Ok(copy.to_owned())
-}
-
-/// Migrates the copy of the backup, and applies the journals to it. Writes the result into one complete and checked
-/// file.
+/// Migrates the copy of the backup, checks its keys, and applies the journals to it. Writes the result into the file
+/// `ready`, which is complete and checked.
 fn prepare(
     settings: &DatabaseSettings,
-    copy: &Path,
-    ready: &Path,
+    keys: Option<&KeySettings>,
+    [copy, ready]: [&Path; 2],
     journals: &[PathBuf],
     operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
 ) -> Result<JournalRecovery, NodeError> {
+    let unusable = |error: StoreError| {
+        NodeError::Database(Failure::caused("the copy of the backup cannot be used", error))
+    };
     let url = DatabaseUrl::Sqlite(copy.to_owned());
-    let database = Arc::new(Database::open(&url, settings.storage).map_err(database_error)?);
-    database.migrate().map_err(database_error)?;
+    let database = Arc::new(Database::open(&url, settings.storage).map_err(unusable)?);
+    database.migrate().map_err(unusable)?;
+    if database.kek_marks().map_err(unusable)?.is_empty() {
+        return Err(NodeError::Database(Failure::new(
+            "no server has ever used the database in the backup: give another backup",
+        )));
+    }
+    if let Some(keys) = keys {
+        check_keys(settings, keys, &database)?;
+    }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let operator = operator(Arc::<Database>::clone(&database), clock);
     let recovery = recover_database(settings, &database, &operator, journals)?;
-    database.backup(ready).map_err(database_error)?;
+    database.backup(ready).map_err(unusable)?;
     Ok(recovery)
 }
 
+/// Checks the key-encryption keys as a start of the server does, except that no key file is created.
+fn check_keys(
+    settings: &DatabaseSettings,
+    keys: &KeySettings,
+    database: &Database,
+) -> Result<(), NodeError> {
+    let paths = settings.embedded_paths();
+    let source = KeySource::existing(keys, &paths)?;
+    keys::open(&source, database).map(drop).map_err(|error| {
+        let message = "the backup does not match the key-encryption keys: put the key file of the backup in place, give \
+                       it with --kek-file, or restore with --without-keys and put the key file in place before the start";
+        NodeError::Keys(Failure::caused(message, error))
+    })
+}
+
 /// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement leaves
-/// either database complete.
-fn empty_log(settings: &DatabaseSettings, database: &Path) {
+/// either database complete. Refuses to continue if a readable database keeps content in its log.
+fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
-        return;
+        return Ok(());
     }
     let url = DatabaseUrl::Sqlite(database.to_owned());
-    // Ignores an error, because a damaged database must be replaceable too. Its log is then moved.
-    drop(Database::open(&url, settings.storage).map(|old| old.empty_log()));
+    let emptied = Database::open(&url, settings.storage).and_then(|old| old.empty_log());
+    let log = with_suffix(database, "-wal");
+    // A damaged database must be replaceable too. Its log is then moved.
+    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) && backup_identity(database).is_some() {
+        let message = format!(
+            "the log {} cannot be emptied: end other processes that use the database, and free some disk space",
+            log.display()
+        );
+        return Err(NodeError::Database(match emptied {
+            Ok(()) => Failure::new(message),
+            Err(error) => Failure::caused(message, error),
+        }));
+    }
+    Ok(())
 }
 
 /// Puts the file `ready` in the place of the database. A crash leaves either database complete.
 fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
-    let folder = data_folder::parent(database);
-    data_folder::give_to_owner_of(&folder, ready)?;
-    let aside = give_second_name(database, now)?;
+    let aside = replaced::give_second_name(database, now)?;
     if let Some(aside) = &aside {
-        move_log(database, aside)?;
+        replaced::move_log(database, aside)?;
     }
     fs::rename(ready, database)?;
-    File::open(folder)?.sync_all()?;
+    File::open(owned_file::folder_of(database))?.sync_all()?;
     Ok(aside)
-}
-
-/// Gives the old database a second name, under which it stays. Returns `None` if no old database exists.
-fn give_second_name(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
-    if !database.exists() {
-        return Ok(None);
-    }
-    let aside = data_folder::with_suffix(database, &format!(".replaced-{}", now.as_seconds()));
-    fs::hard_link(database, &aside)?;
-    Ok(Some(aside))
-}
-
-/// Moves the write-ahead log of the old database away, because SQLite would apply it to the new file. The log has content
-/// only if the database is damaged.
-fn move_log(database: &Path, aside: &Path) -> io::Result<()> {
-    for suffix in ["-wal", "-shm"] {
-        let log = data_folder::with_suffix(database, suffix);
-        if log.exists() {
-            fs::rename(log, data_folder::with_suffix(aside, suffix))?;
-        }
-    }
-    Ok(())
 }
 
 fn remove_folder(folder: &Path) -> io::Result<()> {
@@ -170,15 +188,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (account(1), account(2));
         let database = crashed_database(&folder.path().join("old"), &old);
-        assert!(fs::metadata(data_folder::with_suffix(&database, "-wal")).unwrap().len() > 0);
+        assert!(fs::metadata(with_suffix(&database, "-wal")).unwrap().len() > 0);
         let ready = crashed_database(&folder.path().join("new"), &new);
-        empty_log(&DatabaseSettings::default(), &ready);
+        empty_log(&DatabaseSettings::default(), &ready).unwrap();
 
-        empty_log(&DatabaseSettings::default(), &database);
+        empty_log(&DatabaseSettings::default(), &database).unwrap();
         assert_eq!(found(&database, [&old, &new]), [true, false]);
-        let aside = give_second_name(&database, Timestamp::from_millis(5000)).unwrap().unwrap();
+        let aside =
+            replaced::give_second_name(&database, Timestamp::from_millis(5000)).unwrap().unwrap();
         assert_eq!(found(&database, [&old, &new]), [true, false]);
-        move_log(&database, &aside).unwrap();
+        replaced::move_log(&database, &aside).unwrap();
         assert_eq!(found(&database, [&old, &new]), [true, false]);
         fs::rename(&ready, &database).unwrap();
         assert_eq!(found(&database, [&old, &new]), [false, true]);
@@ -215,9 +234,9 @@ mod tests {
 
     fn copy_with_log(from: &Path, to: &Path) -> PathBuf {
         fs::copy(from, to).unwrap();
-        let log = data_folder::with_suffix(from, "-wal");
+        let log = with_suffix(from, "-wal");
         if log.exists() {
-            fs::copy(log, data_folder::with_suffix(to, "-wal")).unwrap();
+            fs::copy(log, with_suffix(to, "-wal")).unwrap();
         }
         to.to_owned()
     }

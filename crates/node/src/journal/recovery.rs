@@ -30,6 +30,8 @@ pub struct JournalRecovery {
     pub database: DatabaseRecovered,
     /// The paths of the journals that were applied.
     pub journals: Vec<PathBuf>,
+    /// The paths of those journals that were written for another database. Usually nothing in them applies.
+    pub foreign_journals: Vec<PathBuf>,
     /// Number of lines in these journals that were skipped, because they are damaged.
     pub damaged_lines: usize,
 }
@@ -157,11 +159,14 @@ pub fn recover_database(
     {
         found.push((path, content));
     }
+    let id = database.identity().map_err(database_error)?;
+    let foreign = found.iter().filter(|(_, content)| content.header.database != id);
+    let foreign_journals = foreign.map(|(path, _)| path.clone()).collect();
     let (journals, contents): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let ended = EndedCredentials::SessionsAndApiTokens;
     let done = apply(operator, database, &contents, ended)?;
     let damaged_lines = contents.iter().map(|content| content.damaged).sum();
-    Ok(JournalRecovery { database: done, journals, damaged_lines })
+    Ok(JournalRecovery { database: done, journals, foreign_journals, damaged_lines })
 }
 
 /// The revocation journal of a database. `content` is `None` if the file does not exist or is empty.

@@ -1,0 +1,152 @@
+//! The file that a restore reads: a backup, or the database file of a stopped server with the log beside it. The file is
+//! never changed.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    os::unix::fs::{FileExt as _, MetadataExt as _},
+    path::{Path, PathBuf},
+};
+
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+use sealpost_storage::{
+    backup_identity, check_backup,
+    owned_file::{self, with_suffix},
+};
+
+use crate::{
+    error::{Failure, NodeError},
+    files::regular_file,
+};
+
+/// A file from which a database can be restored.
+pub(super) struct BackupSource {
+    /// The path without symbolic links. SQLite's logs are beside it.
+    path: PathBuf,
+    file: File,
+}
+
+impl BackupSource {
+    /// Opens the file. Refuses the database that is to be replaced, a file of `work`, which is the folder for the
+    /// copy, and a file without its log.
+    pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
+        let opened = fs::canonicalize(backup)
+            .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path }));
+        let source = opened.map_err(|error| {
+            let message = format!("the backup {} cannot be read", backup.display());
+            NodeError::File(Failure::caused(message, error))
+        })?;
+        let found = source.file.metadata().map_err(|error| source.cannot("be read", error))?;
+        let is_same = |own: fs::Metadata| (own.dev(), own.ino()) == (found.dev(), found.ino());
+        if fs::metadata(database).is_ok_and(is_same) {
+            return Err(source.refused("is the database itself: give another file"));
+        }
+        if fs::canonicalize(work).is_ok_and(|work| source.path.starts_with(work)) {
+            return Err(source.refused(
+                "is in the work folder, which the restore deletes: move the file to another folder",
+            ));
+        }
+        let mut head = [0; HEAD];
+        if source.file.read_exact_at(&mut head, 0).is_err() || !head.starts_with(MAGIC) {
+            return Err(source.refused(&format!(
+                "has {} bytes and is not a database: give a file from `sealpost backup`",
+                found.len()
+            )));
+        }
+        let has_log = source.log_bytes("-wal") > 0;
+        match head.get(LOG_MODE) {
+            Some(&WITH_LOG) if !has_log && found.nlink() > 1 => Err(source.refused(
+                "has another hard link, and its write-ahead log can be beside the other name: give the other name, \
+                 or a copy without hard links",
+            )),
+            Some(&WITHOUT_LOG) if has_log => Err(source.refused(
+                "has no write-ahead log, so the file beside it with the suffix -wal belongs to another database: \
+                 move the log to another folder",
+            )),
+            _ => Ok(source),
+        }
+    }
+
+    /// Copies the file and its logs, and checks the copy. Returns the id of the database; `None` if the version of the
+    /// backup has no ids.
+    pub(super) fn copy_to(&self, copy: &Path) -> Result<Option<String>, NodeError> {
+        let cannot = |error| self.cannot(&format!("be copied to {}", copy.display()), error);
+        self.refuse_if_used()?;
+        let before = self.state();
+        write_copy(&self.file, copy).map_err(cannot)?;
+        let mut id_without_log = None;
+        for suffix in LOGS {
+            if self.log_bytes(suffix) == 0 {
+                continue;
+            }
+            // Read before the first log is beside the copy.
+            id_without_log = id_without_log.or_else(|| backup_identity(copy));
+            let log = regular_file::open(&with_suffix(&self.path, suffix)).map_err(cannot)?;
+            write_copy(&log, &with_suffix(copy, suffix)).map_err(cannot)?;
+        }
+        self.refuse_if_used()?;
+        if self.state() != before {
+            return Err(self.refused("has changed during the copy: stop its server first"));
+        }
+        let unusable =
+            |error| NodeError::File(Failure::caused(self.text("cannot be restored"), error));
+        let id = check_backup(copy).map_err(unusable)?;
+        if id_without_log.is_some() && id_without_log != id {
+            return Err(self.refused(
+                "and the log beside it belong to different databases: give a file with its own log, or without a log",
+            ));
+        }
+        Ok(id)
+    }
+
+    /// Refuses the file while a process has it open as a database, under any name. SQLite holds a lock on the file for as
+    /// long as a connection with a write-ahead log is open.
+    fn refuse_if_used(&self) -> Result<(), NodeError> {
+        let any = Flock::from(FlockType::WriteLock);
+        match fcntl_getlk(&self.file, &any) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(self.refused(
+                "is a database in use: stop its server, or copy it with `sealpost backup` and restore the copy",
+            )),
+            Err(error) => Err(self.cannot("be checked for locks", error.into())),
+        }
+    }
+
+    /// Returns the sizes and times of the file and its logs. They change if a process writes meanwhile.
+    fn state(&self) -> [Option<(u64, i64, i64)>; 3] {
+        ["", LOGS[0], LOGS[1]].map(|suffix| {
+            let found = fs::metadata(with_suffix(&self.path, suffix)).ok()?;
+            Some((found.len(), found.mtime(), found.mtime_nsec()))
+        })
+    }
+
+    fn log_bytes(&self, suffix: &str) -> u64 {
+        fs::metadata(with_suffix(&self.path, suffix)).map_or(0, |log| log.len())
+    }
+
+    fn refused(&self, problem: &str) -> NodeError {
+        NodeError::File(Failure::new(self.text(problem)))
+    }
+
+    fn cannot(&self, what: &str, error: io::Error) -> NodeError {
+        NodeError::File(Failure::caused(self.text(&format!("cannot {what}")), error))
+    }
+
+    fn text(&self, problem: &str) -> String {
+        format!("the backup {} {problem}", self.path.display())
+    }
+}
+
+fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {
+    let mut written = owned_file::create(File::options().write(true), copy)?;
+    io::copy(&mut file.by_ref(), &mut written).map(drop)
+}
+
+/// The files beside a database that SQLite applies to it.
+const LOGS: [&str; 2] = ["-wal", "-journal"];
+/// The first bytes of an SQLite file, and the place of the byte that selects the kind of log.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+const HEAD: usize = 100;
+const LOG_MODE: usize = 18;
+const WITHOUT_LOG: u8 = 1;
+const WITH_LOG: u8 = 2;

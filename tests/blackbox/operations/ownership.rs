@@ -1,0 +1,184 @@
+//! Tests that commands of root leave all files to the owner of the folder, and that a file of another owner is reported.
+//! They run only as root, and use an unprivileged user without a name.
+
+use std::{
+    fs,
+    os::unix::{
+        fs::{MetadataExt as _, PermissionsExt as _, chown},
+        process::CommandExt as _,
+    },
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{doctor, finds};
+use crate::support::{CommandResult, Database, Server, binary, run};
+
+/// Returns a database whose data folder belongs to the user. `None` if the tests do not run as root.
+fn service() -> Option<Database> {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("skipped: only root can create files for another user");
+        return None;
+    }
+    let database = Database::embedded();
+    let data = PathBuf::from(database.data());
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+    chown(&data, Some(USER), Some(USER)).unwrap();
+    // The folder above is temporary, and only the user who created it could enter it.
+    let above = data.parent().unwrap();
+    fs::set_permissions(above, fs::Permissions::from_mode(0o755)).unwrap();
+    Some(database)
+}
+
+fn as_user(mut command: Command) -> Command {
+    command.uid(USER).gid(USER);
+    command
+}
+
+fn serve_as_user(database: &Database) -> Server {
+    Server::start(as_user(database.command(&["--dev"])))
+}
+
+#[track_caller]
+fn succeeds(command: Command) -> CommandResult {
+    let ended = run(command);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    ended
+}
+
+/// Checks that the user owns all files in the data folder, and returns their names.
+#[track_caller]
+fn check_owner(database: &Database) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(database.data()).unwrap() {
+        let entry = entry.unwrap();
+        let found = entry.metadata().unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        assert_eq!((found.uid(), found.gid()), (USER, USER), "{name}");
+        names.push(name);
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn the_first_start_of_root_leaves_all_files_to_the_owner_of_the_folder() {
+    let Some(database) = service() else { return };
+    let server = Server::start(database.command(&["--dev"]));
+    let alice = server.client().new_identity();
+    database.operate(&["key", "deactivate", &alice.key]);
+    let names = check_owner(&database);
+    for expected in ["kek", "sealpost.db", "sealpost.db-shm", "sealpost.db-wal", "sealpost.db.lock"]
+    {
+        assert!(names.iter().any(|name| name == expected), "{expected}: {names:?}");
+    }
+    server.kill();
+    let server = serve_as_user(&database);
+    server.client().login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+    server.stop();
+}
+
+#[test]
+fn commands_of_root_leave_all_files_to_the_owner_of_the_folder() {
+    let Some(database) = service() else { return };
+    let server = serve_as_user(&database);
+    let alice = server.client().new_identity();
+    server.stop();
+    let names = check_owner(&database);
+    let journal = names.iter().find(|name| name.starts_with("revocations-")).unwrap();
+    for removed in ["sealpost.db.lock", "sealpost.db.reserve", journal] {
+        drop(fs::remove_file(Path::new(&database.data()).join(removed)));
+    }
+    let backup = Path::new(&database.data()).join("backup.db");
+    let mut command = binary(&["backup", "--data-dir", &database.data()]);
+    command.arg(&backup);
+    succeeds(command);
+    check_owner(&database);
+    database.operate(&["key", "deactivate", &alice.key]);
+    check_owner(&database);
+    database.operate(&["kek", "rotate"]);
+    assert!(check_owner(&database).contains(&"kek.lock".to_owned()));
+    let mut command = binary(&["restore", "--data-dir", &database.data()]);
+    command.arg(&backup);
+    succeeds(command);
+    assert!(check_owner(&database).contains(&"sealpost.db.lock".to_owned()));
+
+    let server = serve_as_user(&database);
+    server.client().login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+    succeeds(as_user(database.admin_command(&["kek", "rotate"])));
+    server.stop();
+    check_owner(&database);
+    let new = Path::new(&database.data()).join("new/data").display().to_string();
+    fs::copy(database.kek_file(), database.kek_file().with_extension("copy")).unwrap();
+    let mut command = binary(&["restore", "--without-keys", "--data-dir", &new]);
+    command.arg(&backup);
+    succeeds(command);
+    for made in ["..", ".", "sealpost.db"] {
+        assert_eq!(fs::metadata(Path::new(&new).join(made)).unwrap().uid(), USER, "{made}");
+    }
+}
+
+#[test]
+fn an_interrupted_restore_of_root_is_repeated_by_the_owner_of_the_folder() {
+    let Some(database) = service() else { return };
+    serve_as_user(&database).stop();
+    let backup = Path::new(&database.data()).join("backup.db");
+    let mut command = binary(&["backup", "--data-dir", &database.data()]);
+    command.arg(&backup);
+    succeeds(as_user(command));
+    let restore = || {
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.arg(&backup);
+        command
+    };
+    let mut command = restore();
+    command.stdout(std::process::Stdio::null());
+    let mut process = crate::support::Process::start(command);
+    let work = Path::new(&database.data()).join("restoring/copy.db");
+    while !work.exists() && process.child().try_wait().unwrap().is_none() {
+        std::hint::spin_loop();
+    }
+    process.kill();
+    succeeds(as_user(restore()));
+    check_owner(&database);
+}
+
+#[test]
+fn files_of_another_owner_are_reported() {
+    let Some(database) = service() else { return };
+    let server = serve_as_user(&database);
+    succeeds(as_user(database.admin_command(&["kek", "rotate"])));
+    server.stop();
+    let names = check_owner(&database);
+    let journal = names.iter().find(|name| name.starts_with("revocations-")).unwrap();
+    let file = |name: &str| Path::new(&database.data()).join(name);
+    for name in ["sealpost.db.lock", "kek.lock", "sealpost.db.reserve", "sealpost.db", journal] {
+        if !file(name).exists() {
+            assert_eq!(name, "sealpost.db.reserve", "only the reserve depends on the disk");
+            continue;
+        }
+        chown(file(name), Some(0), Some(0)).unwrap();
+        let advice = format!("chown {USER}:{USER} {}", file(name).display());
+        finds(doctor(&database, &[]), "files", "fail", &advice);
+        chown(file(name), Some(USER), Some(USER)).unwrap();
+    }
+    finds(as_user(doctor(&database, &[])), "folder", "ok", "only the owner");
+
+    chown(file("sealpost.db.lock"), Some(0), Some(0)).unwrap();
+    let ended = run(as_user(database.command(&["--dev"])));
+    assert_eq!(ended.status, Some(1));
+    assert!(
+        ended.stderr.contains("sealpost.db.lock") && ended.stderr.contains("chown"),
+        "{ended:?}"
+    );
+    finds(as_user(doctor(&database, &[])), "files", "fail", "sealpost.db.lock");
+    chown(file("sealpost.db.lock"), Some(USER), Some(USER)).unwrap();
+    chown(file("kek.lock"), Some(0), Some(0)).unwrap();
+    let ended = run(as_user(database.admin_command(&["kek", "rotate"])));
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.stderr.contains("kek.lock") && ended.stderr.contains("chown"), "{ended:?}");
+}
+
+/// The id of a user without an entry in the user database.
+const USER: u32 = 47_811;

@@ -1,0 +1,366 @@
+//! Tests of `sealpost restore` with all kinds of files: a file that is not a complete database replaces nothing, and a
+//! log beside the file is applied.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use diesel::{Connection as _, SqliteConnection, connection::SimpleConnection as _};
+use tempfile::TempDir;
+
+use crate::support::{CommandResult, Database, Identity, Pairs, Receiver, Server, binary, run};
+
+/// A stopped server with one identity, and a backup of its database.
+struct Scene {
+    database: Database,
+    alice: Identity,
+    folder: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let database = Database::embedded();
+        let server = database.serve();
+        let alice = server.client().new_identity();
+        server.stop();
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = binary(&["backup", "--data-dir", &database.data()]);
+        command.arg(folder.path().join("backup.db"));
+        assert_eq!(run(command).status, Some(0));
+        Self { database, alice, folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Creates a file from the bytes of the backup.
+    fn changed(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+        let mut bytes = fs::read(self.path("backup.db")).unwrap();
+        change(&mut bytes);
+        fs::write(self.path(name), bytes).unwrap();
+        self.path(name)
+    }
+
+    /// Creates a database from the backup with these statements.
+    fn altered(&self, name: &str, statements: &str) -> PathBuf {
+        let path = self.changed(name, |_| ());
+        execute(&path, statements);
+        path
+    }
+
+    /// Restores the file, and checks that the command is refused and that the database stays as it was.
+    #[track_caller]
+    fn refuses(&self, file: &Path, reason: &str) {
+        let before = fs::read(self.database.file()).unwrap();
+        let ended = restore(&self.database, file, &[]);
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{file:?}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+        assert!(ended.stderr.contains(reason), "{file:?}: no {reason:?} in {}", ended.stderr);
+        assert!(!Path::new(&self.database.data()).join("restoring").exists());
+        assert!(fs::read(self.database.file()).unwrap() == before, "{file:?} changed the database");
+    }
+
+    /// Checks that the database still serves its identity.
+    fn check_serves(&self) {
+        let server = self.database.serve();
+        server.client().status(&self.alice).ok();
+        server.stop();
+    }
+}
+
+fn restore(database: &Database, file: &Path, more: &[&str]) -> CommandResult {
+    let mut command = binary(&["restore", "--data-dir", &database.data()]);
+    command.args(more).arg(file);
+    run(command)
+}
+
+fn execute(file: &Path, statements: &str) {
+    let mut connection = SqliteConnection::establish(file.to_str().unwrap()).unwrap();
+    connection.batch_execute(statements).unwrap();
+}
+
+#[test]
+fn files_that_are_no_complete_database_replace_nothing() {
+    let scene = Scene::new();
+    let length = fs::metadata(scene.path("backup.db")).unwrap().len() as usize;
+    scene.refuses(&scene.path("missing"), "No such file");
+    scene.refuses(scene.folder.path(), "a folder");
+    for (bytes, reason) in [(0, "has 0 bytes"), (50, "has 50 bytes"), (99, "has 99 bytes")] {
+        scene.refuses(&scene.changed("short.db", |file| file.truncate(bytes)), reason);
+    }
+    for bytes in [100, 4096, 4097, length / 2, length - 4096, length - 1] {
+        scene.refuses(&scene.changed("cut.db", |file| file.truncate(bytes)), "use another backup");
+    }
+    for page in [2, 3, 10, length / 4096 - 1] {
+        let damaged = |file: &mut Vec<u8>| file[page * 4096..][..4096].fill(0xff);
+        scene.refuses(&scene.changed("damaged.db", damaged), "use another backup");
+        let zeroed = |file: &mut Vec<u8>| file[page * 4096..][..4096].fill(0);
+        scene.refuses(&scene.changed("zeroed.db", zeroed), "use another backup");
+    }
+    fs::write(scene.path("text"), "not a database, but as long as one. ".repeat(1000)).unwrap();
+    scene.refuses(&scene.path("text"), "is not a database");
+    scene.check_serves();
+}
+
+#[test]
+fn databases_of_other_programs_and_versions_replace_nothing() {
+    let scene = Scene::new();
+    let foreign = scene.path("foreign.db");
+    execute(&foreign, "CREATE TABLE accounts (id TEXT); INSERT INTO accounts VALUES ('a')");
+    scene.refuses(&foreign, "another program");
+    let migrations =
+        "CREATE TABLE __diesel_schema_migrations (version TEXT PRIMARY KEY, run_on TEXT);
+        INSERT INTO __diesel_schema_migrations VALUES ('0001', '')";
+    execute(&foreign, migrations);
+    scene.refuses(&foreign, "another program");
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
+    scene.refuses(&scene.altered("newer.db", newer), "run a newer sealpost");
+    let unmarked = scene.altered("unmarked.db", "DELETE FROM kek_marks");
+    scene.refuses(&unmarked, "no server has ever used");
+    let migrated = Database::embedded();
+    assert_eq!(run(binary(&["migrate", "--data-dir", &migrated.data()])).status, Some(0));
+    scene.refuses(&migrated.file(), "no server has ever used");
+    scene.check_serves();
+}
+
+#[test]
+fn the_database_itself_is_no_backup_under_any_name() {
+    let scene = Scene::new();
+    let live = scene.database.file();
+    scene.refuses(&live, "is the database itself");
+    std::os::unix::fs::symlink(&live, scene.path("link.db")).unwrap();
+    scene.refuses(&scene.path("link.db"), "is the database itself");
+    fs::hard_link(&live, Path::new(&scene.database.data()).join("hard.db")).unwrap();
+    scene.refuses(&Path::new(&scene.database.data()).join("hard.db"), "hard link");
+    fs::remove_file(Path::new(&scene.database.data()).join("hard.db")).unwrap();
+    scene.check_serves();
+}
+
+#[test]
+fn a_database_in_use_is_no_backup_under_any_name() {
+    let scene = Scene::new();
+    let other = Database::embedded();
+    let server = other.serve();
+    scene.refuses(&other.file(), "in use");
+    let hard = Path::new(&other.data()).join("hard.db");
+    fs::hard_link(other.file(), &hard).unwrap();
+    scene.refuses(&hard, "hard link");
+    // With a log beside the name, only the locks of the running server show the use.
+    fs::copy(log_of(&other.file()), log_of(&hard)).unwrap();
+    scene.refuses(&hard, "in use");
+    server.kill();
+    scene.check_serves();
+}
+
+#[test]
+fn a_restore_applies_the_log_of_a_killed_server() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    let bob = server.client().new_identity();
+    let sent: Vec<_> = (0..5)
+        .map(|number| {
+            let sent = server.client().send(&alice, &bob.key, &format!("letter {number}")).ok();
+            crate::support::text(&sent, "envelope_id")
+        })
+        .collect();
+    server.kill();
+    let snapshot = tempfile::tempdir().unwrap();
+    let copy = snapshot.path().join("sealpost.db");
+    fs::copy(database.file(), &copy).unwrap();
+    fs::copy(log_of(&database.file()), log_of(&copy)).unwrap();
+    assert!(fs::metadata(log_of(&copy)).unwrap().len() > 0);
+    let before = (fs::read(&copy).unwrap(), fs::read(log_of(&copy)).unwrap());
+
+    let restored = empty_with_key_of(&database);
+    let link = snapshot.path().join("link.db");
+    std::os::unix::fs::symlink(&copy, &link).unwrap();
+    let ended = restore(&restored, &link, &[]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    let server = restored.serve();
+    let bob = logged_in(&server, &bob);
+    for (number, id) in sent.iter().enumerate() {
+        let opened = server.client().open(&bob, id).ok();
+        assert_eq!(opened["message"], format!("letter {number}"));
+    }
+    server.stop();
+    assert!(before == (fs::read(&copy).unwrap(), fs::read(log_of(&copy)).unwrap()));
+    assert_eq!(fs::read_dir(snapshot.path()).unwrap().count(), 3, "the source gets no new files");
+}
+
+#[test]
+fn a_restore_rolls_back_an_interrupted_transaction() {
+    let scene = Scene::new();
+    let source = scene.changed("journaled.db", |_| ());
+    let mut connection = SqliteConnection::establish(source.to_str().unwrap()).unwrap();
+    connection.batch_execute("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 5").unwrap();
+    connection
+        .batch_execute(
+            "BEGIN; UPDATE api_keys SET label = 'changed'; CREATE TABLE filler (bytes BLOB);
+             INSERT INTO filler WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+             SELECT randomblob(10000) FROM n",
+        )
+        .unwrap();
+    let snapshot = scene.path("snapshot.db");
+    fs::copy(&source, &snapshot).unwrap();
+    let journal = |file: &Path| format!("{}-journal", file.display());
+    fs::copy(journal(&source), journal(&snapshot)).unwrap();
+    drop(connection);
+    let ended = restore(&scene.database, &snapshot, &[]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    assert_eq!(scene.database.count("sqlite_master WHERE name = 'filler'"), 0);
+    assert_eq!(scene.database.count("api_keys WHERE label = 'changed'"), 0);
+    let server = scene.database.serve();
+    logged_in(&server, &scene.alice);
+    server.stop();
+}
+
+#[test]
+fn a_log_of_another_database_is_refused() {
+    let scene = Scene::new();
+    let other = Database::embedded();
+    let server = other.serve();
+    server.client().new_identity();
+    server.kill();
+    // The file itself is in the mode with a write-ahead log, as a copy of a stopped server is.
+    let source = scene.path("stopped.db");
+    fs::copy(scene.database.file(), &source).unwrap();
+    fs::copy(log_of(&other.file()), log_of(&source)).unwrap();
+    scene.refuses(&source, "backup");
+    let backup = scene.path("backup.db");
+    fs::copy(log_of(&other.file()), log_of(&backup)).unwrap();
+    scene.refuses(&backup, "belongs to another database");
+    scene.check_serves();
+}
+
+#[test]
+fn a_backup_without_its_key_replaces_nothing() {
+    let scene = Scene::new();
+    let key_file = scene.database.kek_file();
+    let (backup, right) = (scene.path("backup.db"), scene.path("kek"));
+    fs::copy(&key_file, &right).unwrap();
+    let wrong = run(binary(&["kek", "new"])).stdout;
+
+    fs::write(&key_file, &wrong).unwrap();
+    scene.refuses(&backup, "version 1 does not match");
+    fs::write(&key_file, wrong.replacen("1:", "2:", 1)).unwrap();
+    scene.refuses(&backup, "version 1 is missing");
+    fs::remove_file(&key_file).unwrap();
+    scene.refuses(&backup, "--without-keys");
+    let new = Database::embedded();
+    let ended = restore(&new, &backup, &[]);
+    assert_eq!((ended.status, new.file().exists()), (Some(1), false), "{ended:?}");
+
+    let argument = format!("--kek-file={}", right.display());
+    let ended = restore(&scene.database, &backup, &[&argument]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    let with_variable = |more: &[&str]| {
+        let mut command = binary(&["restore", "--data-dir", &scene.database.data()]);
+        command.env("SEALPOST_KEK", fs::read_to_string(&right).unwrap().trim());
+        command.args(more).arg(&backup);
+        run(command)
+    };
+    assert_eq!(with_variable(&[]).status, Some(0));
+    let both = with_variable(&[&argument]);
+    assert!(both.stderr.contains("not both"), "{both:?}");
+    let ended = restore(&scene.database, &backup, &["--without-keys"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    fs::copy(&right, &key_file).unwrap();
+    let server = scene.database.serve();
+    logged_in(&server, &scene.alice);
+    server.stop();
+}
+
+#[test]
+fn a_restore_killed_at_any_step_leaves_the_old_or_the_new_database() {
+    let original = Database::embedded();
+    let (server, receiver) = (original.serve(), Receiver::start());
+    let pairs = Pairs::activate(server.client(), &receiver);
+    let alice = server.client().new_identity();
+    pairs.send_during(server.client(), || ());
+    let folder = tempfile::tempdir().unwrap();
+    // Makes each step of the restore long enough to be seen.
+    original.by_hand(
+        "CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+         SELECT randomblob(10000) AS bytes FROM n",
+    );
+    let backup = folder.path().join("backup.db");
+    let mut command = binary(&["backup", "--data-dir", &original.data()]);
+    command.arg(&backup);
+    assert_eq!(run(command).status, Some(0));
+    let late = server.client().new_identity();
+    server.kill();
+
+    let work = |name: &str| format!("restoring/{name}");
+    let steps = [
+        work(""),
+        work("copy.db"),
+        work("copy.db-wal"),
+        work("ready.db.sealpost-partial"),
+        work("ready.db"),
+        "sealpost.db.replaced-".to_owned(),
+    ];
+    let mut outcomes = Vec::new();
+    for step in &steps {
+        let database = Database::embedded();
+        copy_folder(&original.data(), &database.data());
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.arg(&backup).stdout(std::process::Stdio::null());
+        let mut process = crate::support::Process::start(command);
+        while !appears(&database, step) && process.child().try_wait().unwrap().is_none() {
+            std::hint::spin_loop();
+        }
+        process.kill();
+        let server = database.serve();
+        let client = server.client();
+        client.login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+        let is_old = client.status(&late).status == 200;
+        assert_eq!(client.status(&alice).status, if is_old { 200 } else { 401 }, "{step}");
+        assert_eq!(database.count("envelopes"), i64::try_from(pairs.count()).unwrap(), "{step}");
+        server.stop();
+        let ended = restore(&database, &backup, &[]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{step}");
+        outcomes.push((step, is_old));
+    }
+    assert!(outcomes.iter().any(|(_, is_old)| *is_old), "{outcomes:?}");
+}
+
+fn appears(database: &Database, name: &str) -> bool {
+    let folder = PathBuf::from(database.data());
+    match name.strip_suffix('-').filter(|_| name.contains("replaced")) {
+        None => folder.join(name).exists(),
+        Some(start) => fs::read_dir(folder)
+            .unwrap()
+            .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with(start)),
+    }
+}
+
+fn copy_folder(from: &str, to: &str) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), Path::new(to).join(entry.file_name())).unwrap();
+    }
+}
+
+/// Returns a new database without a file, with the key file of another database.
+fn empty_with_key_of(database: &Database) -> Database {
+    let new = Database::embedded();
+    fs::create_dir(new.data()).unwrap();
+    fs::copy(database.kek_file(), new.kek_file()).unwrap();
+    new
+}
+
+/// Logs an identity in again, because a restore ends all sessions.
+#[track_caller]
+fn logged_in(server: &Server, identity: &Identity) -> Identity {
+    let secret = identity.login_secret.as_deref().unwrap();
+    let session = server.client().login(&identity.account, secret).ok();
+    Identity { token: crate::support::text(&session, "session_token"), ..identity.clone() }
+}
+
+fn log_of(file: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-wal", file.display()))
+}
