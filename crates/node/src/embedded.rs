@@ -5,3 +5,4 @@ pub(crate) mod data_folder;
 pub(crate) mod disk_reserve;
 mod replaced;
 pub(crate) mod restore;
+mod write_ahead_log;

@@ -2,6 +2,8 @@
 //! still apply, because the revocation journal is stored outside the database.
 
 mod inputs;
+mod interruption;
+mod logs;
 
 use std::{fs, path::Path};
 

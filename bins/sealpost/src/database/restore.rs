@@ -47,9 +47,10 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
             file.display()
         )
     });
+    let log = if restored.lacks_log { WITHOUT_LOG } else { "" };
     let tokens = api_tokens_revoked.saturating_add(api_tokens_ended);
     let report = format!(
-        "restored {} to {}\n{journals}{damaged}revoked {keys_revoked} keys and {badges_revoked} badges, deactivated \
+        "restored {} to {}\n{log}{journals}{damaged}revoked {keys_revoked} keys and {badges_revoked} badges, deactivated \
          {keys_deactivated} keys, closed {accounts_closed} and erased {accounts_erased} accounts, replaced the secrets of \
          {secrets_replaced} accounts, ended {sessions_ended} sessions and {tokens} API tokens\n{replaced}",
         args.file.display(),
@@ -60,3 +61,5 @@ pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
 
 const FOREIGN: &str = ", which belongs to another database: repeat revocations by hand, or restore again with the journal \
     of this database";
+const WITHOUT_LOG: &str = "the backup is the file of a server, without a write-ahead log beside it: if the server was \
+    killed, its newest changes are missing; then restore again with its file sealpost.db-wal beside the backup\n";

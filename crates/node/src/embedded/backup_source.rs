@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read as _},
+    io::{self, BufReader, Read as _},
     os::unix::fs::{FileExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
@@ -15,6 +15,7 @@ use sealpost_storage::{
 };
 
 use crate::{
+    embedded::write_ahead_log,
     error::{Failure, NodeError},
     files::regular_file,
 };
@@ -24,6 +25,8 @@ pub(super) struct BackupSource {
     /// The path without symbolic links. SQLite's logs are beside it.
     path: PathBuf,
     file: File,
+    /// True if the file is of a server, and no log is beside it. After an orderly stop, a server leaves no log.
+    pub(super) lacks_log: bool,
 }
 
 impl BackupSource {
@@ -31,8 +34,8 @@ impl BackupSource {
     /// copy, and a file without its log.
     pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
         let opened = fs::canonicalize(backup)
-            .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path }));
-        let source = opened.map_err(|error| {
+            .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));
+        let mut source = opened.map_err(|error| {
             let message = format!("the backup {} cannot be read", backup.display());
             NodeError::File(Failure::caused(message, error))
         })?;
@@ -53,18 +56,22 @@ impl BackupSource {
                 found.len()
             )));
         }
-        let has_log = source.log_bytes("-wal") > 0;
-        match head.get(LOG_MODE) {
-            Some(&WITH_LOG) if !has_log && found.nlink() > 1 => Err(source.refused(
+        let has_log = source.log_bytes(LOGS[0]) > 0;
+        let log_mode = head.get(LOG_MODE);
+        source.lacks_log = log_mode == Some(&WITH_LOG) && !has_log;
+        if source.lacks_log && found.nlink() > 1 {
+            return Err(source.refused(
                 "has another hard link, and its write-ahead log can be beside the other name: give the other name, \
                  or a copy without hard links",
-            )),
-            Some(&WITHOUT_LOG) if has_log => Err(source.refused(
+            ));
+        }
+        if log_mode == Some(&WITHOUT_LOG) && has_log {
+            return Err(source.refused(
                 "has no write-ahead log, so the file beside it with the suffix -wal belongs to another database: \
                  move the log to another folder",
-            )),
-            _ => Ok(source),
+            ));
         }
+        Ok(source)
     }
 
     /// Copies the file and its logs, and checks the copy. Returns the id of the database; `None` if the version of the
@@ -84,6 +91,7 @@ impl BackupSource {
             let log = regular_file::open(&with_suffix(&self.path, suffix)).map_err(cannot)?;
             write_copy(&log, &with_suffix(copy, suffix)).map_err(cannot)?;
         }
+        self.refuse_damaged_log(copy)?;
         self.refuse_if_used()?;
         if self.state() != before {
             return Err(self.refused("has changed during the copy: stop its server first"));
@@ -99,16 +107,29 @@ impl BackupSource {
         Ok(id)
     }
 
-    /// Refuses the file while a process has it open as a database, under any name. SQLite holds a lock on the file for as
-    /// long as a connection with a write-ahead log is open.
+    /// Refuses a log from which SQLite would silently drop commits. Reads the copy of the log.
+    fn refuse_damaged_log(&self, copy: &Path) -> Result<(), NodeError> {
+        let damaged_at = match File::open(with_suffix(copy, LOGS[0])) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.and_then(|log| write_ahead_log::damaged_at(BufReader::new(log))),
+        };
+        match damaged_at.map_err(|error| self.cannot("be checked", error))? {
+            None => Ok(()),
+            Some(bytes) => Err(self.refused(&format!(
+                "has a damaged write-ahead log, whose commits after byte {bytes} are unreadable: give another copy; to \
+                 restore without these commits, run truncate --size={bytes} on a copy of the log",
+            ))),
+        }
+    }
+
+    /// Refuses the file while a process has it open as a database, under any name.
     fn refuse_if_used(&self) -> Result<(), NodeError> {
-        let any = Flock::from(FlockType::WriteLock);
-        match fcntl_getlk(&self.file, &any) {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(self.refused(
+        match is_used(&self.file) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.refused(
                 "is a database in use: stop its server, or copy it with `sealpost backup` and restore the copy",
             )),
-            Err(error) => Err(self.cannot("be checked for locks", error.into())),
+            Err(error) => Err(self.cannot("be checked for locks", error)),
         }
     }
 
@@ -135,6 +156,12 @@ impl BackupSource {
     fn text(&self, problem: &str) -> String {
         format!("the backup {} {problem}", self.path.display())
     }
+}
+
+/// Returns whether another process uses the file as a database. SQLite holds a lock on the file for as long as a connection
+/// with a write-ahead log is open.
+pub(super) fn is_used(file: &File) -> io::Result<bool> {
+    Ok(fcntl_getlk(file, &Flock::from(FlockType::WriteLock))?.is_some())
 }
 
 fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {

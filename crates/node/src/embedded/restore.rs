@@ -19,7 +19,10 @@ use sealpost_storage::{
 
 use crate::{
     clock::SystemClock,
-    embedded::{backup_source::BackupSource, data_folder, replaced},
+    embedded::{
+        backup_source::{BackupSource, is_used},
+        data_folder, replaced,
+    },
     error::{Failure, NodeError},
     journal::{JournalRecovery, recover_database},
     keys::{self, source::KeySource},
@@ -35,6 +38,9 @@ pub struct Restored {
     pub database: PathBuf,
     /// The new path of the database that was replaced. `None` if no database existed.
     pub replaced: Option<PathBuf>,
+    /// True if the backup is the database file of a server without its write-ahead log. If the server was killed, its
+    /// newest changes are missing.
+    pub lacks_log: bool,
 }
 
 /// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, checks the
@@ -78,7 +84,7 @@ pub fn restore(
             let message = format!("the database {} cannot be replaced", database.display());
             NodeError::File(Failure::caused(message, error))
         })?;
-        Ok(Restored { recovery, database, replaced })
+        Ok(Restored { recovery, database, replaced, lacks_log: source.lacks_log })
     });
     // The folder is only a leftover. The next restore removes it, too.
     drop(remove_folder(&work));
@@ -131,7 +137,7 @@ fn check_keys(
 }
 
 /// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement leaves
-/// either database complete. Refuses to continue if a readable database keeps content in its log.
+/// either database complete. Refuses to continue if a readable database keeps content in its log, or if another process uses it.
 fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
         return Ok(());
@@ -140,17 +146,20 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeErr
     let emptied = Database::open(&url, settings.storage).and_then(|old| old.empty_log());
     let log = with_suffix(database, "-wal");
     // A damaged database must be replaceable too. Its log is then moved.
-    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) && backup_identity(database).is_some() {
-        let message = format!(
-            "the log {} cannot be emptied: end other processes that use the database, and free some disk space",
-            log.display()
-        );
-        return Err(NodeError::Database(match emptied {
-            Ok(()) => Failure::new(message),
-            Err(error) => Failure::caused(message, error),
-        }));
+    let keeps_log =
+        fs::metadata(&log).is_ok_and(|log| log.len() > 0) && backup_identity(database).is_some();
+    if !keeps_log && !File::open(database).is_ok_and(|file| is_used(&file).unwrap_or(false)) {
+        return Ok(());
     }
-    Ok(())
+    let message = format!(
+        "the database {} is in use, or its log cannot be emptied: end other `sealpost` commands, free some disk space, \
+         and restore again",
+        database.display()
+    );
+    Err(NodeError::Database(match emptied {
+        Ok(()) => Failure::new(message),
+        Err(error) => Failure::caused(message, error),
+    }))
 }
 
 /// Puts the file `ready` in the place of the database. A crash leaves either database complete.
