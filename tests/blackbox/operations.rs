@@ -4,6 +4,7 @@ mod backup;
 #[cfg(feature = "postgres-tls")]
 mod database_tls;
 mod doctor;
+mod drill;
 mod environment;
 mod input_files;
 mod journal;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{doctor, finds};
-use crate::support::{Database, binary, run};
+use crate::support::{Database, Process, SOON, binary, eventually, run};
 
 /// Returns a new database whose data folder has a copy of the other one's key file.
 fn beside(database: &Database) -> Database {
@@ -43,7 +43,12 @@ fn a_database_has_one_server_under_all_its_names() {
     let hard = beside(&database);
     fs::hard_link(database.file(), hard.file()).unwrap();
     is_refused(&hard, "another hard link");
-    finds(doctor(&hard, &[]), "files", "fail", "another hard link");
+    let mut command = binary(&["backup", "--data-dir", &hard.data()]);
+    command.arg(PathBuf::from(hard.data()).join("backup.db"));
+    for mut command in [command, hard.admin_command(&["stats"]), doctor(&hard, &[])] {
+        command.stderr(std::process::Stdio::null());
+        assert_eq!(run(command).status, Some(1));
+    }
     fs::remove_file(hard.file()).unwrap();
     server.stop();
 
@@ -104,6 +109,36 @@ fn a_restore_keeps_the_link_and_the_disk_of_the_database() {
 }
 
 #[test]
+fn a_restore_replaces_no_database_that_a_command_uses() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    let backup = PathBuf::from(database.data()).join("backup.db");
+    let mut command = binary(&["backup", "--data-dir", &database.data()]);
+    command.arg(&backup);
+    assert_eq!(run(command).status, Some(0));
+    server.stop();
+    let restore = || {
+        let mut command = binary(&["restore", "--data-dir", &database.data()]);
+        command.arg(&backup);
+        run(command)
+    };
+    // A rotation keeps the database open for some seconds.
+    let mut command = database.admin_command(&["kek", "rotate"]);
+    let mut rotation = Process::start(command.stdout(std::process::Stdio::null()));
+    let shared_memory = PathBuf::from(format!("{}-shm", database.file().display()));
+    eventually("the rotation opens the database", SOON, || shared_memory.exists().then_some(()));
+    let ended = restore();
+    assert_eq!(ended.status, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("is in use"), "{ended:?}");
+    assert_eq!(rotation.ended(SOON), Some(0));
+    let server = database.serve();
+    server.client().status(&alice).ok();
+    server.stop();
+    assert_eq!(restore().status, Some(0));
+}
+
+#[test]
 fn a_second_name_that_an_interrupted_restore_left_is_removed() {
     let database = Database::embedded();
     let server = database.serve();
@@ -111,6 +146,7 @@ fn a_second_name_that_an_interrupted_restore_left_is_removed() {
     server.stop();
     let second = PathBuf::from(format!("{}.replaced-1700000000", database.file().display()));
     fs::hard_link(database.file(), &second).unwrap();
+    finds(doctor(&database, &[]), "folder", "ok", "only the owner");
     let server = database.serve();
     server.client().status(&alice).ok();
     server.stop();

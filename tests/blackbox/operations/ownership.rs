@@ -15,23 +15,28 @@ use super::{doctor, finds};
 use crate::support::{CommandResult, Database, Server, binary, run};
 
 /// Returns a database whose data folder belongs to the user. `None` if the tests do not run as root.
-fn service() -> Option<Database> {
+pub(super) fn service() -> Option<Database> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         eprintln!("skipped: only root can create files for another user");
         return None;
     }
     let database = Database::embedded();
     let data = PathBuf::from(database.data());
-    fs::create_dir(&data).unwrap();
-    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-    chown(&data, Some(USER), Some(USER)).unwrap();
+    make_folder(&data);
     // The folder above is temporary, and only the user who created it could enter it.
     let above = data.parent().unwrap();
     fs::set_permissions(above, fs::Permissions::from_mode(0o755)).unwrap();
     Some(database)
 }
 
-fn as_user(mut command: Command) -> Command {
+/// Creates a folder that only the user can open.
+pub(super) fn make_folder(folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+    chown(folder, Some(USER), Some(USER)).unwrap();
+}
+
+pub(super) fn as_user(mut command: Command) -> Command {
     command.uid(USER).gid(USER);
     command
 }
@@ -41,7 +46,7 @@ fn serve_as_user(database: &Database) -> Server {
 }
 
 #[track_caller]
-fn succeeds(command: Command) -> CommandResult {
+pub(super) fn succeeds(command: Command) -> CommandResult {
     let ended = run(command);
     assert_eq!(ended.status, Some(0), "{ended:?}");
     ended

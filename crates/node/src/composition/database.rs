@@ -10,13 +10,15 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Opens a database and creates its folder if necessary. Does not migrate the database.
+/// Opens a database and creates its folder if necessary. Does not migrate the database. Refuses an embedded database with
+/// another hard link.
 pub fn open_database(
     settings: &DatabaseSettings,
     url: &DatabaseUrl,
 ) -> Result<Database, NodeError> {
     if let DatabaseUrl::Sqlite(file) = url {
         data_folder::create_parent(file)?;
+        data_folder::require_single_name(file)?;
     }
     Database::open(url, settings.storage).map_err(database_error)
 }

@@ -29,7 +29,7 @@ pub(super) fn check(settings: &Settings) -> Vec<Finding> {
     let mut findings: Vec<_> =
         files(settings).iter().filter_map(|file| refusal(file)).map(fail).collect();
     if let DatabaseUrl::Sqlite(file) = settings.database.database_url()
-        && let Err(error) = data_folder::require_single_name(&resolve_links(&file))
+        && let Err(error) = data_folder::require_single_name(&file)
     {
         findings.push(fail(error.with_causes()));
     }

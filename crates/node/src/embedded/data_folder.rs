@@ -35,16 +35,20 @@ pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File,
             settings.data_dir.display()
         ))));
     };
-    if has_other_names(&database) {
+    require_single_name(&database)?;
+    if database.exists() {
         replaced::undo_interrupted(&database).map_err(cannot)?;
     }
-    require_single_name(&database)?;
     Ok(file)
 }
 
-/// Refuses a database with another hard link: SQLite would use another write-ahead log under each name.
+/// Refuses a database with another hard link: SQLite would use another write-ahead log under each name, so that changes
+/// are missing or the database is damaged. Accepts the second name that an interrupted restore has left.
 pub(crate) fn require_single_name(database: &Path) -> Result<(), NodeError> {
-    if !has_other_names(database) {
+    let database = owned_file::resolve_links(database);
+    let links = fs::metadata(&database).map_or(1, |found| found.nlink());
+    let left = || replaced::second_names(&database).map_or(0, |names| names.len());
+    if links <= 1 || u64::try_from(left()).is_ok_and(|left| links <= left.saturating_add(1)) {
         return Ok(());
     }
     Err(NodeError::Start(Failure::new(format!(
@@ -66,8 +70,4 @@ pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
         let message = format!("the data folder {} cannot be created", folder.display());
         NodeError::Start(Failure::caused(message, error))
     })
-}
-
-fn has_other_names(database: &Path) -> bool {
-    fs::metadata(database).is_ok_and(|found| found.nlink() > 1)
 }

@@ -36,27 +36,32 @@ pub(super) fn move_log(database: &Path, other_name: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the second names that restores have given to the database before they were interrupted.
+pub(super) fn second_names(database: &Path) -> io::Result<Vec<PathBuf>> {
+    let own = fs::metadata(database)?;
+    let prefix = with_suffix(database, REPLACED);
+    let prefix = prefix.file_name().unwrap_or_default().as_encoded_bytes();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder_of(database))? {
+        let entry = entry?;
+        let other = entry.metadata()?;
+        if entry.file_name().as_encoded_bytes().starts_with(prefix)
+            && (other.dev(), other.ino()) == (own.dev(), own.ino())
+        {
+            names.push(entry.path());
+        }
+    }
+    Ok(names)
+}
+
 /// Undoes the steps of a restore that was interrupted before it replaced the database: moves the log back, and deletes
 /// the second name.
 pub(super) fn undo_interrupted(database: &Path) -> io::Result<()> {
-    let own = fs::metadata(database)?;
-    for entry in fs::read_dir(folder_of(database))? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let own_name = database.file_name().unwrap_or_default().to_string_lossy();
-        let is_second_name = name.strip_prefix(&*own_name).is_some_and(|rest| {
-            rest.strip_prefix(REPLACED).is_some_and(|number| number.parse::<u64>().is_ok())
-        });
-        if !is_second_name {
-            continue;
+    for name in second_names(database)? {
+        if !with_suffix(database, "-wal").exists() {
+            move_log(&name, database)?;
         }
-        let other = fs::symlink_metadata(&path)?;
-        if (other.dev(), other.ino()) == (own.dev(), own.ino()) {
-            if !with_suffix(database, "-wal").exists() {
-                move_log(&path, database)?;
-            }
-            fs::remove_file(&path)?;
-        }
+        fs::remove_file(&name)?;
     }
     Ok(())
 }

@@ -1,0 +1,130 @@
+//! The drill of `docs/operating.md`: an operator without root rights loses the disk of the database, the key file and the
+//! revocation journal, and comes back with the losses that the page states.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{
+    doctor, finds,
+    ownership::{as_user, make_folder, service, succeeds},
+};
+use crate::support::{Client, Database, Identity, Server, binary, run, text};
+
+#[test]
+fn the_drill_loses_what_the_page_states() {
+    let Some(database) = service() else { return };
+    let vault = Vault::of(&database);
+    let server = serve(&database, &vault);
+    let [alice, bob, carol] = [(); 3].map(|()| server.client().new_identity());
+    let before = send(server.client(), &alice, &bob, 3);
+    back_up(&database, &vault);
+    let after = send(server.client(), &alice, &bob, 2);
+    let revoke = ["key", "revoke", &carol.key, &vault.journal_argument()];
+    succeeds(as_user(database.admin_command(&revoke)));
+
+    // The disk: all that was acknowledged after the backup is lost, except revocations. All sessions end.
+    server.kill();
+    fs::remove_dir_all(database.data()).unwrap();
+    make_folder(Path::new(&database.data()));
+    refuses_restore(&database, &vault);
+    copy_key_back(&database, &vault);
+    succeeds(restore(&database, &vault));
+    let server = serve(&database, &vault);
+    server.client().status(&alice).refused(401, "UNAUTHORIZED");
+    let bob = log_in(server.client(), &bob);
+    let opened = |ids: &[String]| {
+        let opens = |id: &&String| server.client().open(&bob, id).status == 200;
+        ids.iter().filter(opens).count()
+    };
+    assert_eq!((opened(&before), opened(&after)), (3, 0));
+    let shown = as_user(database.admin_command(&["key", "show", &carol.key, "--json"]));
+    assert!(succeeds(shown).stdout.contains("\"status\":\"revoked\""));
+
+    // The key file: nothing is lost, if a copy exists.
+    server.stop();
+    fs::remove_file(database.kek_file()).unwrap();
+    let refused = run(as_user(database.command(&["--dev", &vault.journal_argument()])));
+    assert!(refused.status == Some(1) && refused.stderr.contains("restore the key file"));
+    copy_key_back(&database, &vault);
+    let server = serve(&database, &vault);
+    assert_eq!(server.client().open(&bob, &before[0]).ok()["message"], "letter 0");
+
+    // The journal: nothing is lost now, and the next restore ends tokens that were revoked before.
+    server.stop();
+    fs::remove_file(&vault.journal).unwrap();
+    let journal = &vault.journal_argument();
+    finds(as_user(doctor(&database, &[journal])), "journal", "warn", "admin journal complete");
+    succeeds(as_user(database.admin_command(&["journal", "complete", journal])));
+    finds(as_user(doctor(&database, &[journal])), "journal", "ok", "has every revocation");
+    succeeds(restore(&database, &vault));
+    let shown = as_user(database.admin_command(&["key", "show", &carol.key, "--json"]));
+    assert!(succeeds(shown).stdout.contains("\"status\":\"revoked\""));
+    serve(&database, &vault).stop();
+}
+
+/// The places outside the disk of the database.
+struct Vault {
+    backup: PathBuf,
+    key: PathBuf,
+    journal: PathBuf,
+}
+
+impl Vault {
+    fn of(database: &Database) -> Self {
+        let folder = PathBuf::from(database.data()).with_file_name("vault");
+        make_folder(&folder);
+        let [backup, key, journal] = ["backup.db", "kek", "journal"].map(|name| folder.join(name));
+        Self { backup, key, journal }
+    }
+
+    fn journal_argument(&self) -> String {
+        format!("--revocation-journal={}", self.journal.display())
+    }
+}
+
+fn serve(database: &Database, vault: &Vault) -> Server {
+    Server::start(as_user(database.command(&["--dev", &vault.journal_argument()])))
+}
+
+fn send(client: &Client, from: &Identity, to: &Identity, count: usize) -> Vec<String> {
+    let send = |number| client.send(from, &to.key, &format!("letter {number}")).ok();
+    (0..count).map(|number| text(&send(number), "envelope_id")).collect()
+}
+
+fn log_in(client: &Client, identity: &Identity) -> Identity {
+    let session = client.login(&identity.account, identity.login_secret.as_deref().unwrap()).ok();
+    Identity { token: text(&session, "session_token"), ..identity.clone() }
+}
+
+fn back_up(database: &Database, vault: &Vault) {
+    let mut command = binary(&["backup", "--data-dir", &database.data()]);
+    command.arg(&vault.backup);
+    succeeds(as_user(command));
+    copy_as_user(&database.kek_file(), &vault.key);
+}
+
+fn copy_key_back(database: &Database, vault: &Vault) {
+    copy_as_user(&vault.key, &database.kek_file());
+}
+
+fn copy_as_user(from: &Path, to: &Path) {
+    let mut command = Command::new("cp");
+    command.arg(from).arg(to);
+    succeeds(as_user(command));
+}
+
+fn restore(database: &Database, vault: &Vault) -> Command {
+    let mut command = binary(&["restore", "--data-dir", &database.data()]);
+    command.arg(vault.journal_argument()).arg(&vault.backup);
+    as_user(command)
+}
+
+#[track_caller]
+fn refuses_restore(database: &Database, vault: &Vault) {
+    let ended = run(restore(database, vault));
+    assert_eq!(ended.status, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("key file") && !database.file().exists(), "{ended:?}");
+}
