@@ -88,8 +88,9 @@ pub(crate) enum Command {
     Migrate(MigrateArgs),
     /// Replace the embedded database by a backup, and revoke again what was revoked since
     ///
-    /// No server may run. Applies the revocation journal of the data folder, and ends all sessions and API tokens. The
-    /// replaced database stays under another name. For PostgreSQL use `pg_restore` and `sealpost admin recover`.
+    /// No server may run. Checks the backup and its key-encryption keys before it replaces the database. Applies the
+    /// revocation journal of the data folder, and ends all sessions and API tokens. The replaced database stays under
+    /// another name. For PostgreSQL use `pg_restore` and `sealpost admin recover`.
     Restore(RestoreArgs),
     /// Serve the API and the pages
     Serve(Box<ServeArgs>),

@@ -1,5 +1,5 @@
-//! The drill of `docs/operating.md`: an operator without root rights loses the disk of the database, the key file and the
-//! revocation journal, and comes back with the losses that the page states.
+//! The drill of `docs/operating.md`. An operator without root rights loses the disk of the database, the key file and the
+//! revocation journal. The losses afterwards are those of the page.
 
 use std::{
     fs,

@@ -23,7 +23,7 @@ pub(super) fn service() -> Option<Database> {
     let database = Database::embedded();
     let data = PathBuf::from(database.data());
     make_folder(&data);
-    // The folder above is temporary, and only the user who created it could enter it.
+    // Temporary folders have mode 0700.
     let above = data.parent().unwrap();
     fs::set_permissions(above, fs::Permissions::from_mode(0o755)).unwrap();
     Some(database)

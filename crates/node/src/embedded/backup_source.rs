@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::process::{Flock, FlockType, fcntl_getlk};
+use rustix::{
+    io::Errno,
+    process::{Flock, FlockType, fcntl_getlk},
+};
 use sealpost_storage::{
     backup_identity, check_backup,
     owned_file::{self, with_suffix},
@@ -30,8 +33,8 @@ pub(super) struct BackupSource {
 }
 
 impl BackupSource {
-    /// Opens the file. Refuses the database that is to be replaced, a file of `work`, which is the folder for the
-    /// copy, and a file without its log.
+    /// Opens the file. Refuses the database to replace, a file without its log, and a file in the folder `work`, which
+    /// the restore deletes.
     pub(super) fn open(backup: &Path, database: &Path, work: &Path) -> Result<Self, NodeError> {
         let opened = fs::canonicalize(backup)
             .and_then(|path| Ok(Self { file: regular_file::open(&path)?, path, lacks_log: false }));
@@ -161,7 +164,11 @@ impl BackupSource {
 /// Returns whether another process uses the file as a database. SQLite holds a lock on the file for as long as a connection
 /// with a write-ahead log is open.
 pub(super) fn is_used(file: &File) -> io::Result<bool> {
-    Ok(fcntl_getlk(file, &Flock::from(FlockType::WriteLock))?.is_some())
+    match fcntl_getlk(file, &Flock::from(FlockType::WriteLock)) {
+        // The file system has no locks, so that no server runs on the file.
+        Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+        found => Ok(found?.is_some()),
+    }
 }
 
 fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {

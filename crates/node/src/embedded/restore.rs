@@ -43,13 +43,14 @@ pub struct Restored {
     pub lacks_log: bool,
 }
 
-/// Replaces the embedded database by a backup. Works on a copy of the backup in the data folder: migrates it, checks the
-/// key-encryption keys as a start of the server does, applies the revocation journals, ends all sessions and API tokens,
-/// and checks its integrity. Then the copy replaces the database. After an error before this last step the database is
-/// unchanged.
+/// Replaces the embedded database by a backup. All steps work on a copy of the backup in the data folder:
 ///
-/// Refuses PostgreSQL, a database that a server uses, and a file that is not a complete database of Sealpost. With `keys`
-/// of `None` the keys are not checked, and the server cannot start before its key file matches.
+/// 1. check the structure of the copy, and migrate the copy;
+/// 2. check the key-encryption keys as a start of the server does. `None` as `keys` skips this check;
+/// 3. apply the revocation journals, and end all sessions and API tokens;
+/// 4. replace the database by the copy. After an error before this step the database is unchanged.
+///
+/// Refuses PostgreSQL, a database in use, and a file that is not a complete database of Sealpost.
 pub fn restore(
     settings: &DatabaseSettings,
     keys: Option<&KeySettings>,

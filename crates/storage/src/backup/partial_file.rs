@@ -60,8 +60,11 @@ impl Drop for PartialFile {
 /// Renames a file, unless the new name exists.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems, such as NFS, do not have this flag, but they have hard links.
-        Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(from, to),
+        // Some file systems lack this flag. NFS has hard links instead; others have neither.
+        Err(Errno::INVAL | Errno::NOSYS) => match fs::hard_link(from, to) {
+            Err(_) if fs::symlink_metadata(to).is_err() => fs::rename(from, to),
+            done => done,
+        },
         Err(Errno::EXIST) => Err(taken(to)),
         done => Ok(done?),
     }
