@@ -3,7 +3,7 @@
 
 mod partial_file;
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use diesel::{
     connection::SimpleConnection,
@@ -11,7 +11,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use sealpost_domain::ports::StoreError;
+use sealpost_domain::ports::{BoxedError, StoreError};
 
 use self::partial_file::PartialFile;
 use crate::{
@@ -25,17 +25,34 @@ use crate::{
 
 /// The reasons why a backup fails or is refused.
 #[derive(Debug, thiserror::Error)]
-enum BackupFault {
+pub enum BackupFault {
+    /// The check of the file found damage.
     #[error("the file is damaged ({0}): check the disk, and use another backup")]
     Damaged(String),
+    /// The file of the backup cannot be written.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// The file has no tables of Sealpost.
     #[error("the file is a database of another program: give a database of Sealpost")]
     Foreign,
-    #[error("only an embedded database can be copied: use pg_dump for PostgreSQL")]
-    Server,
+    /// The path cannot be given to SQLite.
     #[error("the path of the backup is not UTF-8: choose another path")]
     Path,
+    /// The database is on a server.
+    #[error("only an embedded database can be copied: use pg_dump for PostgreSQL")]
+    Server,
+    /// The database to copy failed.
+    #[error("the database cannot be read")]
+    Store(#[from] StoreError),
+    /// The file is no database, or a query of the check failed.
     #[error("the file cannot be read as a database: check the disk, and use another backup")]
-    Unreadable(#[from] diesel::result::Error),
+    Unreadable(#[source] BoxedError),
+}
+
+impl From<diesel::result::Error> for BackupFault {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Unreadable(error.into())
+    }
 }
 
 #[derive(QueryableByName)]
@@ -61,14 +78,13 @@ struct Identity {
 impl Database {
     /// Copies all committed data of an SQLite database into a new file, and checks the copy. The file gets its name when
     /// it is complete and on disk. Other transactions do not wait for the backup. Refuses PostgreSQL.
-    pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
-        let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
-        let partial = PartialFile::create(file).map_err(refused)?;
+    pub fn backup(&self, file: &Path) -> Result<(), BackupFault> {
+        let source = self.file.as_ref().ok_or(BackupFault::Server)?;
+        let partial = PartialFile::create(file)?;
         let target = Target::SqliteReader(source.to_path_buf());
-        let connection = connect(&target, &self.settings).map_err(refused)?;
-        copy(connection, &partial.path)?;
+        copy(connect(&target, &self.settings).map_err(refused)?, &partial.path)?;
         check_backup(&partial.path)?;
-        partial.publish().map_err(refused)
+        Ok(partial.publish()?)
     }
 
     /// Moves the content of an SQLite database's write-ahead log into the database file, and empties the log. No other
@@ -87,18 +103,16 @@ impl Database {
 
 /// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database;
 /// `None` for a version without revocation journals. Applies a log that is beside the file.
-pub fn check_backup(file: &Path) -> Result<Option<String>, StoreError> {
-    let checked = open_copy(file).and_then(|mut conn| {
-        let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;
-        match &found[..] {
-            [Check { integrity_check }] if integrity_check == "ok" => identity(&mut conn),
-            other => {
-                let message = other.first().map(|check| check.integrity_check.clone());
-                Err(BackupFault::Damaged(message.unwrap_or_default()))
-            }
+pub fn check_backup(file: &Path) -> Result<Option<String>, BackupFault> {
+    let mut conn = open_copy(file)?;
+    let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;
+    match &found[..] {
+        [Check { integrity_check }] if integrity_check == "ok" => identity(&mut conn),
+        other => {
+            let message = other.first().map(|check| check.integrity_check.clone());
+            Err(BackupFault::Damaged(message.unwrap_or_default()))
         }
-    });
-    checked.map_err(refused)
+    }
 }
 
 /// Returns the id of the database in an SQLite file; `None` if the file has no id or cannot be read.
@@ -124,15 +138,15 @@ fn identity(conn: &mut SqliteConnection) -> Result<Option<String>, BackupFault> 
     Ok(found.id)
 }
 
-fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
-    let AnyConnection::Sqlite(mut source) = connection else {
-        return Err(Fault::Refused(BackupFault::Server.into()));
-    };
-    let path = file.to_str().ok_or(Fault::Refused(BackupFault::Path.into()))?;
+fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
+    let AnyConnection::Sqlite(mut source) = connection else { return Err(BackupFault::Server) };
+    let path = file.to_str().ok_or(BackupFault::Path)?;
     // Connections for reading set the pragma `query_only`, which also forbids `VACUUM INTO`. The pragma can safely be
     // turned off, because `VACUUM INTO` writes only the copy and does not change the source.
-    source.batch_execute("PRAGMA query_only = OFF")?;
-    sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
+    let copied = source
+        .batch_execute("PRAGMA query_only = OFF")
+        .and_then(|()| sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source));
+    copied.map_err(|error| StoreError::from(Fault::from(error)))?;
     Ok(())
 }
 

@@ -82,7 +82,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{backup_identity, check_backup};
+pub use backup::{BackupFault, backup_identity, check_backup};
 pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
 pub use connection::schema_checks::MissingRights;
 pub use connection::server_info::{DatabaseInfo, ServerInfo};

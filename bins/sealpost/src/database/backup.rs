@@ -1,7 +1,7 @@
 //! `sealpost backup`: copies the embedded database, whether a server runs or not.
 
 use sealpost_node::{
-    database_error, open_database,
+    open_database,
     settings::{DatabaseSettings, DatabaseUrl},
 };
 
@@ -26,7 +26,9 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
     if file.exists() {
         return Err(Fault::new(format!("{} is there already: give a new file", file.display())));
     }
-    open_database(&settings, &url)?.backup(file).map_err(database_error)?;
+    open_database(&settings, &url)?.backup(file).map_err(|error| {
+        Fault::caused(format!("the database {} cannot be copied", source.display()), error)
+    })?;
     let report = format!(
         "copied the database to {}; its envelopes can be opened only with the key file: keep a copy of the key file in \
          another place\n",

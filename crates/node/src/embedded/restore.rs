@@ -81,10 +81,7 @@ pub fn restore(
             recovery.foreign_journals.clear();
         }
         empty_log(settings, &database)?;
-        let replaced = replace(&ready, &database, SystemClock.now()).map_err(|error| {
-            let message = format!("the database {} cannot be replaced", database.display());
-            NodeError::File(Failure::caused(message, error))
-        })?;
+        let replaced = replace(&ready, &database, SystemClock.now())?;
         Ok(Restored { recovery, database, replaced, lacks_log: source.lacks_log })
     });
     // The folder is only a leftover. The next restore removes it, too.
@@ -118,7 +115,9 @@ fn prepare(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let operator = operator(Arc::<Database>::clone(&database), clock);
     let recovery = recover_database(settings, &database, &operator, journals)?;
-    database.backup(ready).map_err(unusable)?;
+    database.backup(ready).map_err(|error| {
+        NodeError::Database(Failure::caused("the copy of the backup cannot be used", error))
+    })?;
     Ok(recovery)
 }
 
@@ -164,13 +163,24 @@ fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeErr
 }
 
 /// Puts the file `ready` in the place of the database. A crash leaves either database complete.
-fn replace(ready: &Path, database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
-    let aside = replaced::give_second_name(database, now)?;
-    if let Some(aside) = &aside {
-        replaced::move_log(database, aside)?;
-    }
-    fs::rename(ready, database)?;
-    File::open(owned_file::folder_of(database))?.sync_all()?;
+fn replace(ready: &Path, database: &Path, now: Timestamp) -> Result<Option<PathBuf>, NodeError> {
+    let failed = |problem: &str, error: io::Error| {
+        let message = format!("the database {} {problem}", database.display());
+        NodeError::File(Failure::caused(message, error))
+    };
+    let exchange = || {
+        let folder = File::open(owned_file::folder_of(database))?;
+        let aside = replaced::give_second_name(database, now)?;
+        if let Some(aside) = &aside {
+            replaced::move_log(database, aside)?;
+        }
+        fs::rename(ready, database)?;
+        Ok((folder, aside))
+    };
+    let (folder, aside) = exchange().map_err(|error| failed("cannot be replaced", error))?;
+    let unsafe_yet =
+        |error| failed("is replaced, but a power failure could undo it: run sync", error);
+    folder.sync_all().map_err(unsafe_yet)?;
     Ok(aside)
 }
 

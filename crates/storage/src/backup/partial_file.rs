@@ -45,9 +45,16 @@ impl PartialFile {
 
     /// Gives the file its final name, and waits for the disk. Fails if the final name is taken meanwhile.
     pub(super) fn publish(self) -> io::Result<()> {
+        let folder = File::open(owned_file::folder_of(&self.target))?;
         self.file.sync_all()?;
         rename_new(&self.path, &self.target)?;
-        File::open(owned_file::folder_of(&self.target))?.sync_all()
+        folder.sync_all().map_err(|error| {
+            let message = format!(
+                "{} is complete, but not safe before `sync`: {error}",
+                self.target.display()
+            );
+            io::Error::new(error.kind(), message)
+        })
     }
 }
 
