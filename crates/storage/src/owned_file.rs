@@ -8,6 +8,8 @@ use std::{
     path::{self, Path, PathBuf},
 };
 
+use rustix::fs::{Mode, OFlags};
+
 /// Creates a file with mode 0600, for the owner of its folder. Fails if the path exists.
 pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.clone().create_new(true).mode(0o600).open(path)?;
@@ -15,19 +17,27 @@ pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates a folder with mode 0700, and its missing parents, for the owner of the nearest existing parent.
+/// Creates a folder with mode 0700, and its missing parents, for the owner of the nearest existing parent. Accepts an
+/// existing folder.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let parent = folder_of(folder);
-    create_folder(&parent)?;
-    match DirBuilder::new().mode(0o700).create(folder) {
+    create_folder(&folder_of(folder))?;
+    match create_new_folder(folder) {
         // Another process has created the folder first.
-        Err(_) if folder.is_dir() => return Ok(()),
-        created => created?,
+        Err(_) if folder.is_dir() => Ok(()),
+        created => created,
     }
-    give_to_owner_of(&parent, &File::open(folder)?)
+}
+
+/// Creates a folder with mode 0700, for the owner of its parent. Fails if the path exists.
+pub fn create_new_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)?;
+    // The owner of the parent could meanwhile replace the folder by a link to a folder of root.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = rustix::fs::open(folder, flags, Mode::empty())?;
+    give_to_owner_of(&folder_of(folder), &File::from(made))
 }
 
 /// Returns the folder that contains a file.

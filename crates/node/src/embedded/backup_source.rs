@@ -91,7 +91,7 @@ impl BackupSource {
             }
             // Read before the first log is beside the copy.
             id_without_log = id_without_log.or_else(|| backup_identity(copy));
-            let log = regular_file::open(&with_suffix(&self.path, suffix)).map_err(cannot)?;
+            let log = open_log(&with_suffix(&self.path, suffix)).map_err(cannot)?;
             write_copy(&log, &with_suffix(copy, suffix)).map_err(cannot)?;
         }
         self.refuse_damaged_log(copy)?;
@@ -169,6 +169,17 @@ pub(super) fn is_used(file: &File) -> io::Result<bool> {
         Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
         found => Ok(found?.is_some()),
     }
+}
+
+/// Opens a log. Refuses a symbolic link, as SQLite does: root would copy any file for the owner of the folder.
+fn open_log(path: &Path) -> io::Result<File> {
+    let log = regular_file::open(path)?;
+    let (opened, named) = (log.metadata()?, fs::symlink_metadata(path)?);
+    if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
+        let message = format!("{} is a symbolic link: replace it by a copy", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(log)
 }
 
 fn write_copy(mut file: &File, copy: &Path) -> io::Result<()> {

@@ -72,7 +72,7 @@ pub fn restore(
         NodeError::File(Failure::caused(message, error))
     };
     remove_folder(&work).map_err(cannot)?;
-    owned_file::create_folder(&work).map_err(cannot)?;
+    owned_file::create_new_folder(&work).map_err(cannot)?;
     let (copy, ready) = (work.join("copy.db"), work.join("ready.db"));
     let prepared = source.copy_to(&copy).and_then(|id| {
         let mut recovery = prepare(settings, keys, [&copy, &ready], journals, operator)?;

@@ -123,8 +123,12 @@ fn a_damaged_log_replaces_nothing() {
         fs::write(log_of(&source), &damaged).unwrap();
         scene.refuses(&source, "damaged write-ahead log");
     }
+    fs::write(scene.path("log"), &log).unwrap();
+    fs::remove_file(log_of(&source)).unwrap();
+    std::os::unix::fs::symlink(scene.path("log"), log_of(&source)).unwrap();
+    scene.refuses(&source, "symbolic link");
+    fs::remove_file(log_of(&source)).unwrap();
     // A kill while a commit is written cuts the last frame. Other commits are not lost.
-    fs::write(log_of(&source), &log[..HEADER + frames * FRAME]).unwrap();
     let mut cut = log[..HEADER + frames * FRAME].to_vec();
     cut.extend_from_slice(&log[HEADER..][..FRAME / 2]);
     fs::write(log_of(&source), &cut).unwrap();
