@@ -10,7 +10,7 @@ use crate::{
 /// Restores the backup, and prints the changes that the revocation journal caused.
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(&args.database);
-    let keys = (!args.without_keys).then(|| key_settings(args.kek_file.as_deref()));
+    let keys = (!args.without_keys).then(|| key_settings(args.kek_file.as_deref())).transpose()?;
     let restored = restore(&settings, keys.as_ref(), &args.file, &args.journal, |store, clock| {
         Operator::new(store, clock, actor::name())
             .of_process(actor::process())

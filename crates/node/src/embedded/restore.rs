@@ -128,7 +128,7 @@ fn check_keys(
     database: &Database,
 ) -> Result<(), NodeError> {
     let paths = settings.embedded_paths();
-    let source = KeySource::existing(keys, &paths)?;
+    let source = KeySource::of(keys, &paths)?;
     keys::open(&source, database).map(drop).map_err(|error| {
         let message = "the backup does not match the key-encryption keys: put the key file of the backup in place, give \
                        it with --kek-file, or restore with --without-keys and put the key file in place before the start";
