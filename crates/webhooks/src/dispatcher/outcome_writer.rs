@@ -2,7 +2,6 @@
 //! transaction.
 
 use std::{
-    error::Error,
     sync::{Arc, mpsc::Receiver},
     time::Duration,
 };
@@ -109,11 +108,11 @@ impl OutcomeWriter {
             // Stops retrying at a shutdown: a shutdown has a deadline, and calls to an unavailable database may fail
             // slowly.
             if self.shared.shutdown.is_raised() {
-                break;
+                return log_lost(batch.len());
             }
             self.shared.shutdown.sleep(Duration::from_millis(pause_ms));
         }
-        self.record_unlogged(batch);
+        self.record_unlogged(batch, outage);
     }
 
     /// Records an outcome that the database refuses, without the texts of the receiver: the database may refuse a text.
@@ -121,30 +120,34 @@ impl OutcomeWriter {
         let bare: Vec<_> = batch.iter().map(AttemptResult::without_text).collect();
         match self.outbox.record_outcomes(&bare, self.failing_max) {
             Ok(()) => outage.record_success(),
-            Err(_) => self.record_unlogged(batch),
+            Err(_) => self.record_unlogged(batch, outage),
         }
     }
 
     /// Records outcomes only in the queue. If this fails too, postpones the deliveries, because a later attempt would
     /// otherwise follow at the end of each lease.
-    fn record_unlogged(&self, batch: &[AttemptResult]) {
+    fn record_unlogged(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         let Err(error) = self.outbox.record_unlogged(batch) else {
-            // The error is logged already, once for several outcomes in a row.
             tracing::debug!(outcomes = batch.len(), "outcomes are recorded only in the queue");
             return;
         };
-        let held: Vec<_> = batch.iter().map(|result| (result.id, result.lease)).collect();
-        let due_at = batch.iter().map(postponed_to).max();
-        let is_postponed = due_at.is_some_and(|due_at| self.outbox.release(&held, due_at).is_ok());
-        let error: &(dyn Error + 'static) = &error;
-        tracing::error!(
-            error,
-            outcomes = batch.len(),
-            is_postponed,
-            "cannot record outcomes; their deliveries will be attempted again later, or at the latest when their \
-             leases end"
-        );
+        outage.record_failure(&error);
+        let postpone = |result: &AttemptResult| {
+            self.outbox.release(&[(result.id, result.lease)], postponed_to(result))
+        };
+        // Stops at the first error, because calls to an unavailable database may fail slowly.
+        if let Err(error) = batch.iter().try_for_each(postpone) {
+            outage.record_failure(&error);
+        }
+        log_lost(batch.len());
     }
+}
+
+fn log_lost(outcomes: usize) {
+    tracing::error!(
+        outcomes,
+        "cannot record outcomes; their deliveries are attempted again after a pause or at the end of their leases"
+    );
 }
 
 /// Returns the due time of a delivery whose outcome cannot be recorded. The pause is the age of the event, so that it
