@@ -39,7 +39,7 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
     };
     let waiting = filling.start().join().acknowledged.len();
     // The receiver does not respond within the run, so no envelope leaves the queue.
-    receiver.delay(Duration::from_secs(3600));
+    receiver.delay(Duration::from_hours(1));
     let alone = arena.watch_alone(trial);
     let (is_over, count) = (AtomicBool::new(false), AtomicU32::new(0));
     let (attacked, took) = thread::scope(|scope| {
@@ -49,13 +49,13 @@ pub(crate) fn run(trial: &Trial<'_>) -> Outcome {
         is_over.store(true, Ordering::Relaxed);
         (attacked, began.elapsed())
     });
-    let changes = format!("{:.0}", f64::from(count.into_inner()) / took.as_secs_f64());
+    let per_second = format!("{:.0}", f64::from(count.into_inner()) / took.as_secs_f64());
     Outcome {
         alone,
         attacked,
         figures: vec![
             Figure { what: "envelopes that wait", value: waiting.to_string() },
-            Figure { what: "changes a second", value: changes },
+            Figure { what: "changes a second", value: per_second },
         ],
     }
 }
