@@ -2,7 +2,7 @@
 
 mod cluster;
 mod crash;
-mod failover;
+pub(crate) mod failover;
 mod outage;
 mod pooler;
 mod readiness;

@@ -1,5 +1,5 @@
-//! The drill of `docs/operating.md`. An operator without root rights loses the disk of the database, the key file and the
-//! revocation journal. The losses afterwards are those of the page.
+//! The drill of `docs/operating.md`. An operator without root rights loses the disk of the database, the key file, the
+//! revocation journal and a PostgreSQL primary. The losses afterwards are those of the page.
 
 use std::{
     fs,
@@ -9,9 +9,12 @@ use std::{
 
 use super::{
     doctor, finds,
-    ownership::{as_user, make_folder, service, succeeds},
+    ownership::{as_user, give_folder, make_folder, service, succeeds},
 };
-use crate::support::{Client, Database, Identity, Server, binary, run, text};
+use crate::{
+    resilience::failover::Cluster,
+    support::{Client, Database, Identity, SOON, Server, binary, eventually, run, text},
+};
 
 #[test]
 fn the_drill_loses_what_the_page_states() {
@@ -63,6 +66,42 @@ fn the_drill_loses_what_the_page_states() {
     let shown = as_user(database.admin_command(&["key", "show", &carol.key, "--json"]));
     assert!(succeeds(shown).stdout.contains("\"status\":\"revoked\""));
     serve(&database, &vault).stop();
+}
+
+/// The standby is asynchronous, and its replication stops before the last changes.
+#[test]
+fn a_lost_primary_costs_what_its_standby_lacked() {
+    if service().is_none() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let database = &cluster.database;
+    give_folder(database);
+    let vault = Vault::of(database);
+    let server = serve(database, &vault);
+    let [alice, bob, mallory] = [(); 3].map(|()| server.client().new_identity());
+    let before = send(server.client(), &alice, &bob, 3);
+    cluster.await_replay();
+    cluster.stop_replication();
+    let after = send(server.client(), &alice, &bob, 2);
+    let revoke = ["key", "revoke", &mallory.key, &vault.journal_argument()];
+    succeeds(as_user(database.admin_command(&revoke)));
+    cluster.fail_over();
+
+    // The journal revokes the key again, and ends all sessions.
+    let bob = eventually("the server works on the promoted standby", SOON, || {
+        let shown = run(as_user(database.admin_command(&["key", "show", &mallory.key, "--json"])));
+        let is_revoked = shown.stdout.contains("\"status\":\"revoked\"");
+        let secret = bob.login_secret.as_deref().unwrap();
+        let session = server.client().login(&bob.account, secret);
+        (is_revoked && session.status == 200)
+            .then(|| Identity { token: text(&session.ok(), "session_token"), ..bob.clone() })
+    });
+    let opened = |ids: &[String]| {
+        let opens = |id: &&String| server.client().open(&bob, id).status == 200;
+        ids.iter().filter(opens).count()
+    };
+    assert_eq!((opened(&before), opened(&after)), (3, 0));
 }
 
 /// The places outside the disk of the database.

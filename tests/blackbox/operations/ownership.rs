@@ -36,6 +36,14 @@ pub(super) fn make_folder(folder: &Path) {
     chown(folder, Some(USER), Some(USER)).unwrap();
 }
 
+/// Gives the folder of a database on PostgreSQL and its key file to the user.
+pub(super) fn give_folder(database: &Database) {
+    let key = database.kek_file();
+    for path in [key.parent().unwrap(), &key] {
+        chown(path, Some(USER), Some(USER)).unwrap();
+    }
+}
+
 pub(super) fn as_user(mut command: Command) -> Command {
     command.uid(USER).gid(USER);
     command

@@ -17,14 +17,14 @@ use crate::support::{
 };
 
 /// A PostgreSQL primary and its standby. The nodes are configured with the addresses of both.
-struct Cluster {
+pub(crate) struct Cluster {
     primary: Instance,
     standby: Instance,
-    database: Database,
+    pub(crate) database: Database,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let primary = Instance::start(&[]).unwrap();
         let standby = primary.standby(STANDBY).unwrap();
         let hosts = [&primary, &standby].map(|server| format!("127.0.0.1:{}", server.port()));
@@ -41,8 +41,14 @@ impl Cluster {
         self.await_state("sync_state = 'sync'", "1");
     }
 
+    /// Waits until the standby has all changes of the primary.
+    pub(crate) fn await_replay(&self) {
+        let position = self.primary.execute("SELECT pg_current_wal_lsn()").unwrap();
+        self.await_state(&format!("replay_lsn >= '{position}'"), "1");
+    }
+
     /// Stops the replication, like a slow network.
-    fn stop_replication(&self) {
+    pub(crate) fn stop_replication(&self) {
         set(&self.standby, "primary_conninfo = ''");
         self.await_state("true", "0");
     }
@@ -53,7 +59,7 @@ impl Cluster {
         eventually(state, SOON, || (self.primary.execute(&sql).unwrap() == count).then_some(()));
     }
 
-    fn fail_over(&self) {
+    pub(crate) fn fail_over(&self) {
         self.primary.kill().unwrap();
         self.standby.promote().unwrap();
     }
@@ -134,9 +140,7 @@ fn an_asynchronous_standby_can_lose_acknowledged_envelopes_and_revocations() {
     let [alice, mallory] = [(); 2].map(|()| client.new_identity());
     let kept = client.send(&alice, &alice.key, "kept").ok();
     assert!(cluster.doctor().contains(RISK), "{}", cluster.doctor());
-    let position = cluster.primary.execute("SELECT pg_current_wal_lsn()").unwrap();
-    cluster.await_state(&format!("replay_lsn >= '{position}'"), "1");
-
+    cluster.await_replay();
     cluster.stop_replication();
     let lost = client.send(&alice, &alice.key, "lost").ok();
     database.operate(&["key", "revoke", &mallory.key]);

@@ -260,7 +260,7 @@ fn a_file_size_limit_ends_no_command() {
     let (copy, data) = (folder.path().join("copy"), folder.path().join("data"));
     let mut backup = binary(&["backup", "--data-dir", &database.data()]);
     backup.arg(&copy);
-    let mut restore = binary(&["restore", "--data-dir"]);
+    let mut restore = binary(&["restore", "--without-keys", "--data-dir"]);
     restore.arg(&data).arg(&copy);
     let refused = |command: &Command| {
         let ended = run(within("ulimit -f 1024", command));

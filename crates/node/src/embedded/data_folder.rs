@@ -46,7 +46,9 @@ pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File,
 /// are missing or the database is damaged. Accepts the second name that an interrupted restore has left.
 pub(crate) fn require_single_name(database: &Path) -> Result<(), NodeError> {
     let database = owned_file::resolve_links(database);
-    let links = fs::metadata(&database).map_or(1, |found| found.nlink());
+    // A folder has several links, and is refused when it is opened.
+    let found = fs::metadata(&database).ok().filter(fs::Metadata::is_file);
+    let links = found.map_or(1, |found| found.nlink());
     let left = || replaced::second_names(&database).map_or(0, |names| names.len());
     if links <= 1 || u64::try_from(left()).is_ok_and(|left| links <= left.saturating_add(1)) {
         return Ok(());
