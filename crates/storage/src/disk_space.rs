@@ -5,7 +5,10 @@ use std::{fs::metadata, path::Path};
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
 use rustix::process::{Resource, getrlimit};
 
-use crate::connection::{AnyConnection, fault::Fault};
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    owned_file::with_suffix,
+};
 
 /// Returns the free bytes of the disk that contains `file`. Space that is reserved for root does not count.
 pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
@@ -17,10 +20,8 @@ pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
 /// -f`).
 pub(crate) fn has_reached_size_limit(file: &Path) -> bool {
     let Some(limit) = getrlimit(Resource::Fsize).current else { return false };
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
     let has_reached = |path: &Path| metadata(path).is_ok_and(|found| found.len() >= limit);
-    has_reached(file) || has_reached(Path::new(&log))
+    has_reached(file) || has_reached(&with_suffix(file, "-wal"))
 }
 
 /// Returns the bytes of unused pages inside an SQLite database; 0 for PostgreSQL. SQLite uses these pages before the

@@ -1,4 +1,4 @@
-//! Runs the four housekeeping threads.
+//! Runs the five housekeeping threads.
 //!
 //! | thread | task |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | `wiper` | wipes expired secrets from memory |
 //! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions and of this node |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
+//! | `webhook-remover` | deletes the rows of deleted webhooks |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 

@@ -42,7 +42,9 @@ pub(crate) fn bounce_expired(
         };
         Ok((envelope, BounceReason::Expired))
     };
-    let expired = purged.undelivered.iter().map(read).collect::<Result<Vec<_>, Fault>>()?;
+    let received = bounces::received(conn, purged.undelivered.iter().map(|(id, ..)| id))?;
+    let expired = purged.undelivered.iter().filter(|(id, ..)| !received.contains(id));
+    let expired = expired.map(read).collect::<Result<Vec<_>, Fault>>()?;
     bounces::bounce(conn, &expired, now)
 }
 
