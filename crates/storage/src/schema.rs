@@ -122,9 +122,23 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The counter of stored bytes, which is a column of the table `usage`. Declared separately, so that queries of the
+    /// A view of the table `usage`. On PostgreSQL, reads few row versions, also while an open snapshot keeps old ones.
+    current_usage (api_key_id) {
+        api_key_id -> Text,
+        minute_start -> BigInt,
+        minute_used -> BigInt,
+        day_start -> BigInt,
+        day_used -> BigInt,
+        month_start -> BigInt,
+        month_used -> BigInt,
+        throughput_tat_us -> BigInt,
+    }
+}
+
+diesel::table! {
+    /// The counter of stored bytes, which is a column of `current_usage`. Declared separately, so that queries of the
     /// other usage columns do not read this counter.
-    #[sql_name = "usage"]
+    #[sql_name = "current_usage"]
     stored_bytes (api_key_id) {
         api_key_id -> Text,
         #[sql_name = "stored_bytes"]

@@ -11,3 +11,4 @@ pub(crate) mod statements;
 pub(crate) mod stored_bytes;
 pub(crate) mod stored_hash;
 mod thresholds;
+pub(crate) mod usage_rows;

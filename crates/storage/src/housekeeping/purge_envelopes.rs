@@ -16,7 +16,7 @@ use crate::{
     },
     query::statement::Statement,
     rows::columns,
-    send::stored_bytes,
+    send::{stored_bytes, usage_rows},
 };
 
 /// Deletes up to `limit` envelopes from before `before`, oldest first, and their deliveries. Subtracts their bytes from
@@ -74,7 +74,7 @@ fn purge_rows(
             let senders = senders_of(pg, range, limit)?;
             // Locks usage rows before deliveries and envelopes, in the same order as a revocation. Otherwise both
             // transactions could deadlock.
-            stored_bytes::lock(pg, senders.iter())?;
+            usage_rows::lock_postgres(pg, senders.iter())?;
             purge_postgres(pg, range, &senders, limit)?
         }
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, &portion.below)?,

@@ -67,14 +67,6 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     )
 }
 
-/// Like [`update_all`], with one more array. Its values are added to the column `counter`.
-pub(crate) fn update_all_and_add<R: StoredRow>(counter: &str) -> String {
-    let table = R::TABLE;
-    update_all::<R>()
-        .replacen(" FROM ", &format!(", {counter} = {table}.{counter} + n.{counter} FROM "), 1)
-        .replacen(") AS n", &format!(", {ARRAY} AS {counter}) AS n"), 1)
-}
-
 /// Returns `UPDATE … SET … WHERE key = ?` for one row.
 pub(crate) fn update_one<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };

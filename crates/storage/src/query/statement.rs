@@ -25,6 +25,9 @@ use diesel::{
 /// With `d.envelope_id = n.envelope_id`, PostgreSQL could also read the whole index, and search the array for each row.
 /// This plan is the cheapest while the table is empty, and the connection keeps the plan after the table has grown. For
 /// example, an autovacuum of the idle delivery queue would make deliveries stop under the next load.
+///
+/// For the same reason, a comparison must not imply the condition of a partial index. `d.lease = n.lease` implies
+/// `lease IS NOT NULL`; `d.lease IS NOT DISTINCT FROM n.lease` does not.
 pub(crate) struct Statement<'a, DB, R> {
     text: &'static str,
     values: Vec<Box<dyn QueryFragment<DB> + 'a>>,

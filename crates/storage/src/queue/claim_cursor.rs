@@ -1,21 +1,143 @@
-//! The position at which the next claim continues its search for webhooks. A claim leases due deliveries.
+//! The positions at which the next claim continues its searches. A claim leases due deliveries.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    ops::RangeInclusive,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-/// The last webhook that claims have visited in the order of ids.
+use sealpost_domain::Timestamp;
+
+/// Where the next claim searches. All clones of a database share the cursor.
 ///
-/// If deliveries to one webhook would fill a claim, the claim searches for webhooks with shorter queues. A claim visits
-/// only a limited number of webhooks, and the next claim continues after the last of them. Otherwise, webhooks with
-/// high ids would wait until the long queue is empty. All clones of a database share the cursor.
+/// # Due times
+///
+/// Claims continue at the earliest due time that the last search found. Otherwise they would read the index entries of
+/// all deliveries that were claimed before, because an open snapshot of another session can keep these entries on
+/// PostgreSQL.
+///
+/// - A delivery becomes due shortly before its transaction commits, so each search starts at least [`SLACK_MS`] before
+///   the current time. A search from the first due time, once in [`FULL_EVERY_MS`], finds later ones.
+/// - A lease ends long after its transaction has committed, so a search for ended leases needs no slack. A search from
+///   the first end, once in [`FULL_ENDS_EVERY_MS`], finds the leases of nodes with wrong clocks.
 #[derive(Debug, Default)]
-pub(crate) struct ClaimCursor(Mutex<String>);
+pub(crate) struct ClaimCursor(Mutex<Positions>);
+
+#[derive(Debug)]
+struct Positions {
+    /// The last webhook that claims have visited in the order of ids.
+    ///
+    /// If deliveries to one webhook would fill a claim, the claim searches for webhooks with shorter queues. A claim
+    /// visits only a limited number of webhooks, and the next claim continues after the last of them. Otherwise,
+    /// webhooks with high ids would wait until the long queue is empty.
+    webhook_id: String,
+    due: TimePosition,
+    lease_ends: TimePosition,
+}
+
+/// A time below which nothing is left to find, and the time of the last search from the beginning. In milliseconds.
+#[derive(Debug, Clone, Copy)]
+struct TimePosition {
+    next: i64,
+    full_at: i64,
+}
+
+impl Default for Positions {
+    fn default() -> Self {
+        let start = TimePosition { next: i64::MIN, full_at: i64::MIN };
+        Self { webhook_id: String::new(), due: start, lease_ends: start }
+    }
+}
+
+impl TimePosition {
+    /// Returns the range to search. Starts from the beginning if `every_ms` have passed since the last search of this
+    /// kind, or if the clock was set back.
+    fn range(&mut self, now: i64, every_ms: i64) -> RangeInclusive<i64> {
+        let is_full = now < self.full_at || now.saturating_sub(self.full_at) >= every_ms;
+        if is_full {
+            *self = Self { next: i64::MIN, full_at: now };
+        }
+        self.next..=now
+    }
+}
 
 impl ClaimCursor {
-    pub(crate) fn position(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn webhook_id(&self) -> String {
+        self.lock().webhook_id.clone()
     }
 
     pub(crate) fn move_to(&self, webhook_id: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = webhook_id;
+        self.lock().webhook_id = webhook_id;
+    }
+
+    /// Returns the due times that a claim searches.
+    pub(crate) fn due_times(&self, now: Timestamp) -> RangeInclusive<i64> {
+        self.lock().due.range(now.as_millis(), FULL_EVERY_MS)
+    }
+
+    /// Returns the ends of leases that a claim searches.
+    pub(crate) fn lease_ends(&self, now: Timestamp) -> RangeInclusive<i64> {
+        self.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
+    }
+
+    /// Records the first due time and the first end of a lease that a search until `now` has found.
+    pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
+        let now = now.as_millis();
+        let mut positions = self.lock();
+        positions.due.next = due.unwrap_or(now).min(now.saturating_sub(SLACK_MS));
+        positions.lease_ends.next = lease_end.unwrap_or(now);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Positions> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Longer than a transaction takes, plus the difference between the clocks of two nodes.
+const SLACK_MS: i64 = 30_000;
+
+const FULL_EVERY_MS: i64 = 60_000;
+
+const FULL_ENDS_EVERY_MS: i64 = 3_600_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn a_search_continues_at_the_first_due_time() {
+        let cursor = ClaimCursor::default();
+        assert_eq!(cursor.due_times(at(100_000)), i64::MIN..=100_000);
+        cursor.searched(at(100_000), Some(60_000), None);
+        assert_eq!(cursor.due_times(at(100_001)), 60_000..=100_001);
+        cursor.searched(at(100_001), Some(99_000), None);
+        assert_eq!(cursor.due_times(at(100_002)), 70_001..=100_002, "the slack is searched again");
+        cursor.searched(at(100_002), None, None);
+        assert_eq!(cursor.due_times(at(159_999)), 70_002..=159_999);
+        assert_eq!(cursor.due_times(at(160_000)), i64::MIN..=160_000, "once a minute");
+    }
+
+    #[test]
+    fn a_search_for_ended_leases_continues_at_the_first_end() {
+        let cursor = ClaimCursor::default();
+        assert_eq!(cursor.lease_ends(at(100_000)), i64::MIN..=100_000);
+        cursor.searched(at(100_000), None, None);
+        assert_eq!(cursor.lease_ends(at(101_000)), 100_000..=101_000);
+        cursor.searched(at(101_000), None, Some(100_500));
+        assert_eq!(cursor.lease_ends(at(102_000)), 100_500..=102_000);
+        assert_eq!(cursor.lease_ends(at(3_700_000)), i64::MIN..=3_700_000, "once an hour");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_starts_from_the_beginning() {
+        let cursor = ClaimCursor::default();
+        cursor.due_times(at(100_000));
+        cursor.lease_ends(at(100_000));
+        cursor.searched(at(100_000), None, None);
+        assert_eq!(cursor.due_times(at(99_999)), i64::MIN..=99_999);
+        assert_eq!(cursor.lease_ends(at(99_999)), i64::MIN..=99_999);
     }
 }

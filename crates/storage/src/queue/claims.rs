@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
+    ops::RangeInclusive,
     sync::Arc,
 };
 
@@ -31,19 +32,57 @@ use crate::{
     schema::{deliveries, webhooks as w},
 };
 
-/// Leases due deliveries, up to the limit of the claim.
+/// What a claim searches. All times in milliseconds.
+pub(crate) struct Search {
+    /// Due times of deliveries without a lease.
+    pub(crate) due: RangeInclusive<i64>,
+    /// Ends of leases. `None` if no lease has ended.
+    pub(crate) ended: Option<RangeInclusive<i64>>,
+}
+
+/// Searches for due deliveries and ended leases, and moves the cursor to the first of each. Returns `None` if there are
+/// none.
+pub(crate) fn search(
+    conn: &mut AnyConnection,
+    now: Timestamp,
+    cursor: &ClaimCursor,
+) -> QueryResult<Option<Search>> {
+    let (due, ends) = (cursor.due_times(now), cursor.lease_ends(now));
+    let first = deliveries::table.order(deliveries::due_at).select(deliveries::due_at).limit(1);
+    let first_due = first
+        .filter(deliveries::lease.is_null())
+        .filter(deliveries::due_at.between(due.start(), due.end()))
+        .first::<Option<i64>>(conn)
+        .optional()?
+        .flatten();
+    let first_end = first
+        .filter(deliveries::lease.is_not_null())
+        .filter(deliveries::due_at.between(ends.start(), ends.end()))
+        .first::<Option<i64>>(conn)
+        .optional()?
+        .flatten();
+    cursor.searched(now, first_due, first_end);
+    let found = first_due.is_some() || first_end.is_some();
+    Ok(found.then(|| Search { due, ended: first_end.map(|_| ends) }))
+}
+
+/// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
 ///
 /// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled webhooks and deliveries of expired
 /// events a later due time (parks them), because otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
+    Search { due, ended }: &Search,
     cursor: &ClaimCursor,
 ) -> Result<Vec<LeasedDelivery>, Fault> {
+    if let Some(ends) = ended {
+        statements::end_leases(conn, ends, ENDED_MAX)?;
+    }
     let mut ready = Vec::new();
     for _ in 0..ROUNDS_MAX {
         let room = claim.limit.saturating_sub(ready.len());
-        let picked = pick(conn, claim, room, cursor)?;
+        let picked = pick(conn, claim, due, room, cursor)?;
         let is_last = picked.len() < room;
         if !picked.is_empty() {
             lease(conn, claim, &picked, &mut ready)?;
@@ -135,23 +174,24 @@ fn lock_disabled(
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,
+    due: &RangeInclusive<i64>,
     room: usize,
     cursor: &ClaimCursor,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let limit = columns::number(room, "limit of a claim")?;
     let full: Vec<_> = claim.full.iter().map(WebhookId::to_string).collect();
-    let oldest = statements::oldest_due(conn, claim.now, limit, &full)?;
+    let oldest = statements::oldest_due(conn, due, limit, &full)?;
     let is_all = full.is_empty() && oldest.len() < room;
     let (mut picked, beyond, mut seen) = share_out(oldest, claim.per_target_max.max(1));
     let space = room - picked.len();
     if !is_all && space > 0 {
         seen.extend(full);
-        let others = others_due(conn, claim.now, &seen, cursor, space)?;
+        let others = others_due(conn, due, &seen, cursor, space)?;
         if !others.is_empty() {
             let each_max = if beyond.is_empty() { space } else { claim.per_target_max };
             let each = (space / others.len()).clamp(1, each_max.max(1));
             let each = columns::number(each, "limit of a claim")?;
-            picked.extend(statements::due_of(conn, &others, claim.now, each)?);
+            picked.extend(statements::due_of(conn, &others, due, each)?);
         }
     }
     picked.extend(beyond);
@@ -180,25 +220,24 @@ fn share_out(
 /// long queue. Further webhooks follow in the order of ids, after the cursor.
 fn others_due(
     conn: &mut AnyConnection,
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     seen: &BTreeSet<String>,
     cursor: &ClaimCursor,
     limit: usize,
 ) -> Result<Vec<String>, Fault> {
-    let mut newest = newest_due(conn, now)?;
+    let mut newest = newest_due(conn, due)?;
     newest.retain(|id| !seen.contains(id));
-    let from = cursor.position();
-    let mut targets = statements::targets_above(conn, &from, STEPS_MAX)?;
+    let from = cursor.webhook_id();
+    let mut targets = statements::targets_above(conn, &from, *due.start(), STEPS_MAX)?;
     let left = STEPS_MAX - columns::number::<i64, _>(targets.len(), "number of targets")?;
     if left > 0 && !from.is_empty() {
         // At the end of the ids, the search continues from the first id up to the cursor.
-        let first = statements::targets_above(conn, "", left)?;
+        let first = statements::targets_above(conn, "", *due.start(), left)?;
         targets.extend(first.into_iter().take_while(|(id, _)| *id <= from));
     }
     let last_step = targets.last().map(|(id, _)| id.clone());
-    let is_other = |(id, at): &(String, i64)| {
-        *at <= now.as_millis() && !seen.contains(id) && !newest.contains(id)
-    };
+    let is_other =
+        |(id, at): &(String, i64)| at <= due.end() && !seen.contains(id) && !newest.contains(id);
     let room = limit.saturating_sub(newest.len());
     let others: Vec<_> = targets.into_iter().filter(is_other).take(room).map(|it| it.0).collect();
     let reached = if others.len() == room { others.last().cloned() } else { last_step };
@@ -206,9 +245,13 @@ fn others_due(
     Ok(newest.into_iter().take(limit).chain(others).collect())
 }
 
-fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<String>, Fault> {
+fn newest_due(
+    conn: &mut AnyConnection,
+    due: &RangeInclusive<i64>,
+) -> Result<BTreeSet<String>, Fault> {
     let newest = deliveries::table
-        .filter(deliveries::due_at.le(now.as_millis()))
+        .filter(deliveries::lease.is_null())
+        .filter(deliveries::due_at.between(due.start(), due.end()))
         .order(deliveries::due_at.desc())
         .limit(NEWEST_MAX)
         .select(deliveries::webhook_id);
@@ -255,6 +298,9 @@ impl ClaimedRow {
 /// Maximum number of selections in one claim. The claim selects again if some of the selected deliveries were parked or
 /// deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
+
+/// Maximum number of leases that a claim ends.
+const ENDED_MAX: i64 = 1_000;
 
 /// Number of the most recently due deliveries whose webhooks a claim considers.
 const NEWEST_MAX: i64 = 256;

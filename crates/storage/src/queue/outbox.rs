@@ -5,7 +5,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use diesel::{dsl::exists, prelude::*};
+use diesel::prelude::*;
 use sealpost_domain::{
     AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId, WebhookStatus,
     ports::{Claim, Durability, ExpeditedDelivery, Outbox, StoreError},
@@ -26,14 +26,15 @@ use crate::{
 
 impl Outbox for Database {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        // Most claims find no due delivery. This lookup detects that without the write lock of SQLite, which the
-        // transaction of a claim needs.
-        if claim.limit == 0 || !self.read(|conn| is_any_due(conn, claim.now))? {
+        if claim.limit == 0 {
             return Ok(Vec::new());
         }
-        self.transact(Durability::Relaxed, |conn| {
-            claims::take_ready(conn, claim, &self.claim_cursor)
-        })
+        // Most claims find no due delivery. This search detects that without the write lock of SQLite, which the
+        // transaction of a claim needs.
+        let cursor = &self.claim_cursor;
+        let search = self.read(|conn| Ok(claims::search(conn, claim.now, cursor)?))?;
+        let Some(search) = search else { return Ok(Vec::new()) };
+        self.transact(Durability::Relaxed, |conn| claims::take_ready(conn, claim, &search, cursor))
     }
 
     fn record_outcomes(
@@ -120,9 +121,4 @@ fn enabled_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashSet<String
         .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
         .select(webhooks::id);
     Ok(on_backend!(conn, c => enabled.load::<String>(c))?.into_iter().collect())
-}
-
-fn is_any_due(conn: &mut AnyConnection, now: Timestamp) -> Result<bool, Fault> {
-    let due = deliveries::table.filter(deliveries::due_at.le(now.as_millis()));
-    Ok(diesel::select(exists(due)).get_result(conn)?)
 }

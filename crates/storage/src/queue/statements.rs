@@ -5,7 +5,7 @@
 mod postgres;
 mod sqlite;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use sealpost_domain::{Timestamp, ports::Claim};
 
@@ -24,14 +24,16 @@ use crate::{
 };
 
 on_either! {
-    /// Finds the first `limit` due deliveries, earliest due time first. Locks and returns the deliveries whose webhook
-    /// is not in `full`, the list of webhooks that the claim skips.
-    fn oldest_due(now: Timestamp, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
+    /// Ends up to `limit` leases whose end is in the range. Their deliveries are then due.
+    fn end_leases(ends: &RangeInclusive<i64>, limit: i64) -> ();
+    /// Finds the first `limit` deliveries that are due in the range and have no lease, earliest due time first. Locks
+    /// and returns the deliveries whose webhook is not in `full`, the list of webhooks that the claim skips.
+    fn oldest_due(due: &RangeInclusive<i64>, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
     /// Finds up to `limit` webhooks with ids above `above`, in the order of ids. Returns each id with the earliest due
-    /// time of the webhook's deliveries, in milliseconds.
-    fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
-    /// Finds and locks up to `limit` due deliveries of each given webhook.
-    fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
+    /// time, from `due_from` on, of the webhook's deliveries without a lease. In milliseconds.
+    fn targets_above(above: &str, due_from: i64, limit: i64) -> Vec<(String, i64)>;
+    /// Finds and locks up to `limit` deliveries of each given webhook that are due in the range and have no lease.
+    fn due_of(targets: &[String], due: &RangeInclusive<i64>, limit: i64) -> Vec<DeliveryKey>;
     /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears requests to
     /// redeliver or recover, because the attempt under the new lease starts after them.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;

@@ -12,14 +12,11 @@ use sealpost_domain::{
 use crate::{
     account::erased_handles,
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    query::{
-        any_of::any_of,
-        row_lock::{Locked, RowLock},
-        row_types::columns_of,
-    },
+    query::{any_of::any_of, row_types::columns_of},
     records::{handles, revocation},
     rows::{columns, plan::PlanRow, usage::UsageRow},
     schema::{api_keys as k, usage, webhooks},
+    send::usage_rows,
 };
 
 pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
@@ -171,10 +168,8 @@ impl KeyRepo for Transaction {
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.
-        let usage = usage::table.find(id.to_string()).select(usage::api_key_id);
         self.run(|conn| {
-            let locked = Locked::new(usage, RowLock::Alone);
-            on_backend!(conn, c => locked.load::<String>(c))?;
+            usage_rows::lock(conn, [id.to_string()].into_iter())?;
             // The key is read by a second statement, which sees the changes of the transaction that held the lock
             // before.
             find_key(conn, id)

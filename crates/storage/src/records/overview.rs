@@ -22,7 +22,7 @@ use crate::{
     queue::{delivery_log, events, waiting},
     records::{api_keys, governance::OpenDecisions, webhooks},
     rows::{columns, usage::UsageRow},
-    schema::{accounts, usage, webhooks as w},
+    schema::{accounts, current_usage as u, webhooks as w},
 };
 
 impl OwnerLookup for Reader<'_> {
@@ -198,7 +198,7 @@ fn overviews(
 }
 
 fn usage_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, Usage>, Fault> {
-    let rows = usage::table.filter(usage::api_key_id.eq_any(ids));
+    let rows = u::table.filter(u::api_key_id.eq_any(ids));
     on_backend!(conn, c => rows.load::<UsageRow>(c))?
         .into_iter()
         .map(|row| Ok((row.api_key_id.clone(), row.read()?)))

@@ -73,9 +73,6 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) added_bytes: Vec<i64>,
 }
 
-/// Name of the column of the table `usage` that counts stored bytes.
-const STORED_BYTES: &str = "stored_bytes";
-
 impl BatchRows<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         self.envelopes.is_empty() && self.deliveries.is_empty() && self.usage.is_empty()

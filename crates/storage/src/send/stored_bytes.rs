@@ -1,10 +1,9 @@
 //! Stored bytes: the total size of the sealed envelopes of each sender. The counter is a column of the usage row,
 //! because every send updates that row anyway.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use diesel::{
-    PgConnection,
     dsl::sql,
     prelude::*,
     sql_types::{BigInt, Text},
@@ -13,13 +12,10 @@ use sealpost_domain::AccountId;
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
-    query::{
-        any_of::any_of,
-        row_lock::{Locked, RowLock},
-        statement::Statement,
-    },
+    query::{any_of::any_of, statement::Statement},
     rows::columns,
     schema::{api_keys as k, stored_bytes as s},
+    send::usage_rows,
 };
 
 /// Sums up the stored bytes of all keys of each account.
@@ -41,7 +37,7 @@ pub(crate) fn of_accounts(
 }
 
 /// Subtracts the bytes of deleted envelopes from the counters of their senders. On PostgreSQL, first locks the rows of
-/// the counters, like [`lock`].
+/// the counters.
 ///
 /// A counter stops at 0. It may be too low, because nodes of an earlier version store envelopes without adding their
 /// bytes.
@@ -52,10 +48,14 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
     match conn {
         AnyConnection::Postgres(conn) => {
             let senders = deleted.iter().map(|(sender, _)| sender);
-            lock(conn, senders.clone())?;
+            usage_rows::lock_postgres(conn, senders.clone())?;
             // A second statement subtracts the bytes, because that statement sees the changes of the transaction that
             // held the lock before.
-            Statement::command(SUBTRACT_POSTGRES)
+            static TEXT: LazyLock<String> = LazyLock::new(|| {
+                let difference = "stored_bytes = greatest(0, u.stored_bytes - n.bytes)";
+                usage_rows::update(&["api_key_id", "bytes"], difference)
+            });
+            Statement::command(&TEXT)
                 .bind_array::<Text, _>(senders)
                 .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))
                 .execute(conn)?;
@@ -71,22 +71,6 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
     }
     Ok(())
 }
-
-/// Locks the usage rows of these keys in the order of ids, like the batches of sends.
-pub(crate) fn lock(
-    conn: &mut PgConnection,
-    keys: impl Iterator<Item = impl Into<String>>,
-) -> Result<(), Fault> {
-    let rows = s::table.filter(any_of(s::api_key_id, keys));
-    let rows = rows.order(s::api_key_id).select(s::api_key_id);
-    Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
-    Ok(())
-}
-
-const SUBTRACT_POSTGRES: &str = "
-    UPDATE usage AS u SET stored_bytes = greatest(0, u.stored_bytes - n.bytes)
-    FROM (SELECT unnest(?) AS api_key_id, unnest(?) AS bytes) AS n
-    WHERE u.api_key_id = ANY (ARRAY[n.api_key_id])";
 
 const SUBTRACT_SQLITE: &str =
     "UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";

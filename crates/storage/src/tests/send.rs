@@ -1,6 +1,7 @@
 //! Tests of the send path.
 
 mod batches;
+mod dead_versions;
 mod facts;
 mod facts_version;
 mod idempotency;

@@ -12,7 +12,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
+use super::{BatchRows, LockedFacts, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -31,7 +31,7 @@ use crate::{
         usage::{OverageRow, UsageRow},
     },
     schema::{facts_versions, sessions, usage},
-    send::facts_cache::FactsCache,
+    send::{facts_cache::FactsCache, usage_rows},
 };
 
 /// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row, with an array of
@@ -82,8 +82,13 @@ pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Resu
     if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 
-static SET_USAGE: LazyLock<String> =
-    LazyLock::new(|| row_types::update_all_and_add::<UsageRow>(STORED_BYTES));
+static SET_USAGE: LazyLock<String> = LazyLock::new(|| {
+    let Some((_, counters)) = UsageRow::COLUMNS.split_first() else { return String::new() };
+    let values = counters.iter().map(|column| format!("{column} = n.{column}, "));
+    let values = values.collect::<String>() + "stored_bytes = u.stored_bytes + n.stored_bytes";
+    let columns = [UsageRow::COLUMNS, &["stored_bytes"]].concat();
+    usage_rows::update(&columns, &values)
+});
 
 static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
     let envelopes = row_types::insert_all::<EnvelopeRow<'_>>();

@@ -11,7 +11,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
+use super::{BatchRows, LockedFacts, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -134,7 +134,7 @@ fn update_usage(
     added_bytes: i64,
 ) -> Result<(), Fault> {
     static TEXT: LazyLock<String> =
-        LazyLock::new(|| row_types::update_one_and_add::<UsageRow>(STORED_BYTES));
+        LazyLock::new(|| row_types::update_one_and_add::<UsageRow>("stored_bytes"));
     let statement = Statement::command(&TEXT).bind::<BigInt, _>(added_bytes);
     let updated = row.bind_key_last(statement).execute(conn)?;
     if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }

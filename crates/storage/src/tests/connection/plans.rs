@@ -53,11 +53,12 @@ fn connection(db: &Fixture) -> AnyConnection {
 }
 
 fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
-    let (now, full) = (at(0), ["wh".to_owned()]);
-    queue::oldest_due(conn, now, 1, &[])?;
-    queue::oldest_due(conn, now, 1, &full)?;
-    queue::targets_above(conn, "", 1)?;
-    queue::due_of(conn, &full, now, 1)?;
+    let (now, due, full) = (at(0), 0..=1, ["wh".to_owned()]);
+    queue::end_leases(conn, &due, 1)?;
+    queue::oldest_due(conn, &due, 1, &[])?;
+    queue::oldest_due(conn, &due, 1, &full)?;
+    queue::targets_above(conn, "", 0, 1)?;
+    queue::due_of(conn, &full, &due, 1)?;
     queue::lease(conn, &[], &claim_of(0, 1, LeaseToken(1)))?;
     queue::delete(conn, &[])?;
     queue::park(conn, &[], now)?;

@@ -173,8 +173,12 @@ fn enabling_during_a_claim_makes_the_parked_delivery_due() {
     let to = with_due_delivery(db);
     let mut claim = db.transaction(Relaxed).unwrap();
     let wanted = claim_of(1000, 10, LeaseToken(1));
-    let taken =
-        claim.run(|conn| claims::take_ready(conn, &wanted, &ClaimCursor::default())).unwrap();
+    let taken = claim.run(|conn| {
+        let cursor = ClaimCursor::default();
+        let search = claims::search(conn, wanted.now, &cursor)?.unwrap();
+        claims::take_ready(conn, &wanted, &search, &cursor)
+    });
+    let taken = taken.unwrap();
     assert!(taken.is_empty());
     thread::scope(|scope| {
         let enabling = scope.spawn(|| {

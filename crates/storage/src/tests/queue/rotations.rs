@@ -7,10 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Durability::Relaxed, WriteSet},
 };
 
-use crate::tests::{
-    fixture::{Fixture, at, envelope, fresh},
-    migrations::revert_to,
-};
+use crate::tests::fixture::{Fixture, at, envelope, fresh};
 
 mod random;
 
@@ -24,7 +21,6 @@ on_both!(
     a_change_informs_a_bounded_number_of_keys,
     without_a_subscribed_webhook_nothing_is_read,
     changes_that_wait_together_share_one_reading,
-    a_migration_keeps_waiting_deliveries,
 );
 
 const KINDS: &[EventKind] = &[EventKind::IdentityRotated];
@@ -221,19 +217,4 @@ fn changes_that_wait_together_share_one_reading(db: &Fixture) {
     assert_eq!(db.count("identity_rotations WHERE read_to IS NULL"), 1);
     inform_all(db);
     assert_eq!(informed(db), [bob, carol, carol]);
-}
-
-/// Stores deliveries in the schema of an older version, and then migrates. A later change of the API key must still
-/// inform its correspondents.
-fn a_migration_keeps_waiting_deliveries(db: &Fixture) {
-    let bob = db.activate().id;
-    let to = db.register(&bob);
-    revert_to(db, "0018_operator_lists");
-    db.send(&to, 2);
-    db.migrate().unwrap();
-    let alice = subscriber(db);
-    send(db, &alice, &bob, 10);
-    db.store().write(Durable, |tx| tx.revoke_key(&bob, at(30))).unwrap();
-    inform_all(db);
-    assert_eq!(informed(db), [alice]);
 }

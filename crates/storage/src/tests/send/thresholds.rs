@@ -7,10 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, FactsQuery, WriteSet},
 };
 
-use crate::tests::{
-    fixture::{self, Fixture, at, retried},
-    migrations::revert_to,
-};
+use crate::tests::fixture::{Fixture, at, retried};
 
 on_both!(
     a_threshold_gives_one_event_for_each_window,
@@ -18,7 +15,6 @@ on_both!(
     without_a_subscribed_webhook_the_threshold_is_past,
     concurrent_transactions_store_one_event,
     a_rolled_back_threshold_is_not_recorded,
-    a_migration_keeps_waiting_events,
 );
 
 const KINDS: &[EventKind] = &[EventKind::UsageThreshold];
@@ -117,17 +113,4 @@ fn a_rolled_back_threshold_is_not_recorded(db: &Fixture) {
     assert_eq!((db.count("events"), db.count("usage_thresholds")), (0, 0));
     db.apply(&write);
     assert_eq!(db.count("events"), 1);
-}
-
-/// Deliveries that were stored before the migration must still be due after it.
-fn a_migration_keeps_waiting_events(db: &Fixture) {
-    let key = db.activate().id;
-    let to = db.register(&key);
-    revert_to(db, "0018_operator_lists");
-    db.send(&to, 2);
-    db.migrate().unwrap();
-    db.register_for(&key, KINDS);
-    record(db, &[reached(&key, ThresholdWindow::Day, 80, 1000)]);
-    let claim = fixture::claim_of(1 << 40, 9, sealpost_domain::LeaseToken(1));
-    assert_eq!(sealpost_domain::ports::Outbox::claim(&**db, &claim).unwrap().len(), 3);
 }

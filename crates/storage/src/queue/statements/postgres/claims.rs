@@ -1,6 +1,6 @@
 //! PostgreSQL statements that find due deliveries, lease them, and change or end leases.
 
-use std::sync::LazyLock;
+use std::{ops::RangeInclusive, sync::LazyLock};
 
 use diesel::{
     PgConnection,
@@ -24,18 +24,20 @@ use crate::{
 /// the webhooks in `full`. If `full` is not empty, skipped rows count against `limit`, so fewer rows may be returned.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
     if !full.is_empty() {
-        return oldest_due_except(conn, now, limit, full);
+        return oldest_due_except(conn, due, limit, full);
     }
     Ok(Statement::<_, (Text, Text)>::query(
-        "SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
+        "SELECT webhook_id, envelope_id FROM deliveries
+         WHERE lease IS NULL AND due_at >= ? AND due_at <= ?
          ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED",
     )
-    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(*due.start())
+    .bind::<BigInt, _>(*due.end())
     .bind::<BigInt, _>(limit)
     .load(conn)?)
 }
@@ -44,25 +46,27 @@ pub(in crate::queue::statements) fn oldest_due(
 /// unlocked, because each row lock is a write.
 fn oldest_due_except(
     conn: &mut PgConnection,
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
         "WITH oldest AS MATERIALIZED (
-             SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
+             SELECT webhook_id, envelope_id FROM deliveries
+             WHERE lease IS NULL AND due_at >= ? AND due_at <= ?
              ORDER BY due_at LIMIT ?
          )
          SELECT d.webhook_id, d.envelope_id FROM oldest AS o
          JOIN deliveries AS d
              ON d.envelope_id = ANY (ARRAY[o.envelope_id]) AND d.webhook_id = o.webhook_id
-         WHERE o.webhook_id <> ALL (?) AND d.due_at <= ?
+         WHERE o.webhook_id <> ALL (?) AND d.lease IS NULL AND d.due_at <= ?
          ORDER BY d.due_at FOR UPDATE OF d SKIP LOCKED",
     )
-    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(*due.start())
+    .bind::<BigInt, _>(*due.end())
     .bind::<BigInt, _>(limit)
     .bind_array::<Text, _>(full.iter())
-    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(*due.end())
     .load(conn)?)
 }
 
@@ -71,22 +75,26 @@ fn oldest_due_except(
 pub(in crate::queue::statements) fn targets_above(
     conn: &mut PgConnection,
     above: &str,
+    due_from: i64,
     limit: i64,
 ) -> Result<Vec<(String, i64)>, Fault> {
     Ok(Statement::<_, (Text, BigInt)>::query(
         "WITH RECURSIVE visited (webhook_id, due_at, step) AS (
              (SELECT webhook_id, due_at, 1::BIGINT FROM deliveries
-              WHERE webhook_id > ? AND due_at IS NOT NULL ORDER BY webhook_id, due_at LIMIT 1)
+              WHERE webhook_id > ? AND lease IS NULL AND due_at >= ?
+              ORDER BY webhook_id, due_at LIMIT 1)
              UNION ALL
              SELECT next.webhook_id, next.due_at, visited.step + 1 FROM visited CROSS JOIN LATERAL (
                  SELECT d.webhook_id, d.due_at FROM deliveries AS d
-                 WHERE d.webhook_id > visited.webhook_id AND d.due_at IS NOT NULL
+                 WHERE d.webhook_id > visited.webhook_id AND d.lease IS NULL AND d.due_at >= ?
                  ORDER BY d.webhook_id, d.due_at LIMIT 1
              ) AS next WHERE visited.step < ?
          )
          SELECT webhook_id, due_at FROM visited ORDER BY step",
     )
     .bind::<Text, _>(above)
+    .bind::<BigInt, _>(due_from)
+    .bind::<BigInt, _>(due_from)
     .bind::<BigInt, _>(limit)
     .load(conn)?)
 }
@@ -94,21 +102,41 @@ pub(in crate::queue::statements) fn targets_above(
 pub(in crate::queue::statements) fn due_of(
     conn: &mut PgConnection,
     targets: &[String],
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     limit: i64,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
         "SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
          CROSS JOIN LATERAL (
              SELECT d.webhook_id, d.envelope_id FROM deliveries AS d
-             WHERE d.webhook_id = t.webhook_id AND d.due_at <= ?
+             WHERE d.webhook_id = t.webhook_id AND d.lease IS NULL
+                 AND d.due_at >= ? AND d.due_at <= ?
              ORDER BY d.due_at LIMIT ? FOR UPDATE SKIP LOCKED
          ) AS due",
     )
     .bind_array::<Text, _>(targets.iter())
-    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(*due.start())
+    .bind::<BigInt, _>(*due.end())
     .bind::<BigInt, _>(limit)
     .load(conn)?)
+}
+
+pub(in crate::queue::statements) fn end_leases(
+    conn: &mut PgConnection,
+    ends: &RangeInclusive<i64>,
+    limit: i64,
+) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM deliveries WHERE lease IS NOT NULL AND due_at >= ? AND due_at <= ?
+             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
+         ))",
+    )
+    .bind::<BigInt, _>(*ends.start())
+    .bind::<BigInt, _>(*ends.end())
+    .bind::<BigInt, _>(limit)
+    .execute(conn)?;
+    Ok(())
 }
 
 pub(in crate::queue::statements) fn lease(
@@ -194,7 +222,7 @@ pub(in crate::queue::statements) fn release(
         "UPDATE deliveries AS d SET lease = NULL, due_at = least(d.recover_at, ?)
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             AND d.lease = n.lease",
+             AND d.lease IS NOT DISTINCT FROM n.lease",
     )
     .bind::<BigInt, _>(due_at.as_millis())
     .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.webhook_id))

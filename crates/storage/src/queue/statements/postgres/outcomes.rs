@@ -32,7 +32,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             AND d.lease = n.lease AND d.redeliver_at IS NULL
+             AND d.lease IS NOT DISTINCT FROM n.lease AND d.redeliver_at IS NULL
          RETURNING d.webhook_id, d.envelope_id, n.lease, EXISTS (
              SELECT FROM deliveries AS o
              WHERE o.envelope_id = d.envelope_id AND o.webhook_id <> d.webhook_id
@@ -58,7 +58,7 @@ pub(in crate::queue::statements) fn restart_succeeded(
              last_failure = NULL, failed_at = NULL
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             AND d.lease = n.lease AND d.redeliver_at IS NOT NULL
+             AND d.lease IS NOT DISTINCT FROM n.lease AND d.redeliver_at IS NOT NULL
          RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
@@ -81,7 +81,7 @@ pub(in crate::queue::statements) fn record_failed(
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
-             AND d.lease = n.lease
+             AND d.lease IS NOT DISTINCT FROM n.lease
          RETURNING d.webhook_id, d.envelope_id, n.lease, d.due_at IS NULL",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))

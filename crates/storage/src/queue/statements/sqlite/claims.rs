@@ -1,6 +1,9 @@
 //! SQLite statements that find due deliveries, lease them, and change or end leases.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::RangeInclusive,
+};
 
 use diesel::{
     SqliteConnection,
@@ -22,12 +25,13 @@ use crate::{
 
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut SqliteConnection,
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     limit: i64,
     full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let mut oldest: Vec<DeliveryKey> = d::table
-        .filter(d::due_at.le(now.as_millis()))
+        .filter(d::lease.is_null())
+        .filter(d::due_at.between(due.start(), due.end()))
         .order(d::due_at)
         .limit(limit)
         .select((d::webhook_id, d::event_id))
@@ -42,6 +46,7 @@ pub(in crate::queue::statements) fn oldest_due(
 pub(in crate::queue::statements) fn targets_above(
     conn: &mut SqliteConnection,
     above: &str,
+    due_from: i64,
     limit: i64,
 ) -> Result<Vec<(String, i64)>, Fault> {
     let mut targets = Vec::<(String, i64)>::new();
@@ -49,7 +54,8 @@ pub(in crate::queue::statements) fn targets_above(
         let above = targets.last().map_or(above, |(id, _)| id);
         let next = d::table
             .filter(d::webhook_id.gt(above))
-            .filter(d::due_at.is_not_null())
+            .filter(d::lease.is_null())
+            .filter(d::due_at.ge(due_from))
             .order((d::webhook_id, d::due_at))
             .select((d::webhook_id, d::due_at.assume_not_null()))
             .first(conn)
@@ -63,21 +69,40 @@ pub(in crate::queue::statements) fn targets_above(
 pub(in crate::queue::statements) fn due_of(
     conn: &mut SqliteConnection,
     targets: &[String],
-    now: Timestamp,
+    due: &RangeInclusive<i64>,
     limit: i64,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let mut all = Vec::new();
     for target in targets {
-        let mut due = d::table
+        let mut of_target = d::table
             .filter(d::webhook_id.eq(target))
-            .filter(d::due_at.le(now.as_millis()))
+            .filter(d::lease.is_null())
+            .filter(d::due_at.between(due.start(), due.end()))
             .order(d::due_at)
             .limit(limit)
             .select((d::webhook_id, d::event_id))
             .load(conn)?;
-        all.append(&mut due);
+        all.append(&mut of_target);
     }
     Ok(all)
+}
+
+pub(in crate::queue::statements) fn end_leases(
+    conn: &mut SqliteConnection,
+    ends: &RangeInclusive<i64>,
+    limit: i64,
+) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
+             SELECT envelope_id, webhook_id FROM deliveries
+             WHERE lease IS NOT NULL AND due_at >= ? AND due_at <= ? ORDER BY due_at LIMIT ?
+         )",
+    )
+    .bind::<BigInt, _>(*ends.start())
+    .bind::<BigInt, _>(*ends.end())
+    .bind::<BigInt, _>(limit)
+    .execute(conn)?;
+    Ok(())
 }
 
 /// Leases deliveries. Reads each webhook and envelope once, because many deliveries of a claim share them.

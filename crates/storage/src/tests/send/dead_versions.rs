@@ -1,0 +1,127 @@
+//! Tests that the cost of sends and claims does not depend on old row versions, which PostgreSQL keeps while any session
+//! has an open snapshot.
+
+use std::sync::Arc;
+
+use diesel::{
+    connection::SimpleConnection as _,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{
+    ApiKey, LeaseToken, Outcome, Usage,
+    ports::{
+        Claim,
+        Durability::{Durable, Relaxed},
+        FactsQuery, Outbox as _, SendLedger as _, WriteSet,
+    },
+};
+
+use crate::{
+    connection::{AnyConnection, transaction::Transaction},
+    queue::{claim_cursor::ClaimCursor, claims},
+    tests::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, postgres, result_of},
+};
+
+/// Number of batches, each with one envelope, while the snapshot is open.
+const BATCHES: usize = 400;
+
+/// Index entries that one statement may read. An update of `usage` reads at most the entries of one generation.
+const READ_MAX: i64 = 40;
+
+#[test]
+fn a_batch_reads_few_old_versions_of_usage() {
+    let db = postgres();
+    let key = db.activate();
+    let snapshot = open_snapshot(&db);
+    for used in 1..=BATCHES {
+        count_up(&db, &key, used);
+    }
+    let mut batch = db.transaction(Durable).unwrap();
+    let before = entries_read(&mut batch, "usage_pkey");
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    let found = batch.lock_facts(&wanted).unwrap().usage[&key.id];
+    assert_eq!(found.month.used, u32::try_from(BATCHES).unwrap());
+    let locked = entries_read(&mut batch, "usage_pkey");
+    batch.apply(&WriteSet { usage: vec![(key.id, found)], ..WriteSet::default() }).unwrap();
+    let updated = entries_read(&mut batch, "usage_pkey");
+    assert!(locked - before <= READ_MAX, "{locked} - {before}");
+    assert!(updated - locked <= 2 * READ_MAX, "{updated} - {locked}");
+    drop(snapshot);
+}
+
+#[test]
+fn a_claim_reads_no_deleted_delivery() {
+    let db = postgres();
+    let to = db.register(&db.activate().id);
+    let snapshot = open_snapshot(&db);
+    // Deliveries with a lease, which succeed.
+    for _ in 0..BATCHES {
+        let sent = Arc::new(envelope(&to.api_key_id, &to.api_key_id));
+        let leased = delivery(&sent, &to, LeaseToken(1), 1_000);
+        let write =
+            WriteSet { envelopes: vec![sent], leased: vec![leased.clone()], ..WriteSet::default() };
+        db.apply(&write);
+        db.record_outcomes(&[result_of(&leased, 10, Outcome::Succeeded)], FAILING_MAX).unwrap();
+    }
+    // Deliveries that fail once, are claimed again, and then succeed.
+    db.send(&to, BATCHES);
+    for held in db.claim(&claim_of(2_000, BATCHES, LeaseToken(2))).unwrap() {
+        db.record_outcomes(&[result_of(&held, 2_000, Outcome::Succeeded)], FAILING_MAX).unwrap();
+    }
+    assert_eq!(db.count("deliveries"), 0);
+    // Another delivery is due later than the slack of the cursor.
+    let now = 40_000;
+    db.claim(&claim_of(now, 1, LeaseToken(3))).unwrap();
+    db.send(&to, 1);
+    db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
+    let claim = Claim { per_target_max: 1, ..claim_of(now + 1, 2, LeaseToken(4)) };
+    let mut claiming = db.transaction(Relaxed).unwrap();
+    let cursor = ClaimCursor::default();
+    cursor.due_times(claim.now);
+    cursor.lease_ends(claim.now);
+    cursor.searched(claim.now, None, None);
+    let indexes = ["due_at", "lease_end", "webhook_id__due_at", "webhook_id__due_at__free"]
+        .map(|index| format!("ix_deliveries__{index}"));
+    let before = indexes.each_ref().map(|index| entries_read(&mut claiming, index));
+    let claimed = claiming.run(|conn| {
+        let search = claims::search(conn, claim.now, &cursor)?.unwrap();
+        claims::take_ready(conn, &claim, &search, &cursor)
+    });
+    assert_eq!(claimed.unwrap().len(), 1);
+    for (index, before) in indexes.iter().zip(before) {
+        let read = entries_read(&mut claiming, index) - before;
+        assert!(read <= READ_MAX, "{index}: {read}");
+    }
+    drop(snapshot);
+}
+
+/// Opens a snapshot that stays until the connection is closed, like a dump or a report.
+fn open_snapshot(db: &Fixture) -> AnyConnection {
+    let mut conn = db.raw();
+    conn.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM usage")
+        .unwrap();
+    conn
+}
+
+fn count_up(db: &Fixture, key: &ApiKey, used: usize) {
+    let mut usage = Usage::UNUSED;
+    usage.month.used = u32::try_from(used).unwrap();
+    db.apply(&WriteSet { usage: vec![(key.id, usage)], ..WriteSet::default() });
+}
+
+/// Returns the number of entries of an index that the transaction has read so far.
+fn entries_read(transaction: &mut Transaction, index: &str) -> i64 {
+    #[derive(QueryableByName)]
+    struct Read {
+        #[diesel(sql_type = BigInt)]
+        read: i64,
+    }
+    transaction
+        .run(|conn| {
+            let read = sql_query("SELECT pg_stat_get_xact_tuples_returned($1::regclass) AS read");
+            Ok(read.bind::<Text, _>(index).get_result::<Read>(conn)?.read)
+        })
+        .unwrap()
+}
