@@ -2,7 +2,11 @@
 
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
-use crate::{floors::Floors, measure::machine::Machine, stage::database::Engine};
+use crate::{
+    floors::Floors,
+    measure::machine::Machine,
+    stage::{database::Engine, horizon::Holder},
+};
 
 pub(crate) struct Bench {
     pub(crate) suite: String,
@@ -12,16 +16,13 @@ pub(crate) struct Bench {
     pub(crate) retention: u64,
     /// Runs `growth` in full size.
     pub(crate) is_full: bool,
+    /// What keeps old row versions in `horizon`.
+    pub(crate) holder: Holder,
     pub(crate) machine: Machine,
-    floors: RefCell<HashMap<&'static str, Floors>>,
+    pub(crate) floors: RefCell<HashMap<&'static str, Floors>>,
 }
 
 impl Bench {
-    pub(crate) fn new(suite: String, seconds: Option<u64>, retention: u64, is_full: bool) -> Self {
-        let (machine, floors) = (Machine::look(), RefCell::default());
-        Self { suite, seconds, retention, is_full, machine, floors }
-    }
-
     /// Returns the given length of a run, or `seconds` by default.
     pub(crate) fn span(&self, seconds: u64) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(seconds))

@@ -18,7 +18,7 @@ mod scenarios;
 mod stage;
 mod wire;
 
-use std::{process::ExitCode, rc::Rc};
+use std::{cell::RefCell, process::ExitCode, rc::Rc};
 
 use clap::{Parser, Subcommand};
 
@@ -28,7 +28,7 @@ use crate::{
     bench::Bench,
     measure::machine::Machine,
     scenarios::Scenario,
-    stage::{database::Engine, postgres::Cluster},
+    stage::{database::Engine, horizon::Holder, postgres::Cluster},
 };
 
 /// The server's allocator, so that floors and server are comparable.
@@ -50,12 +50,15 @@ struct Options {
     /// Suite of the server
     #[arg(long, default_value = "hybrid")]
     suite: String,
-    /// Length of each run in seconds [default: 10, 60 for limits of a minute, 1800 for steady]
+    /// Length of each run in seconds [default: 10, 60 for limits of a minute, 1800 for steady and horizon]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
     /// Retention of steady in seconds
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     retention: u64,
+    /// What keeps old row versions in horizon
+    #[arg(long, value_enum, default_value_t = Holder::Transaction)]
+    holder: Holder,
     /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
@@ -93,7 +96,15 @@ fn main() -> ExitCode {
 
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
-    let bench = Bench::new(options.suite, options.seconds, options.retention, options.full);
+    let bench = Bench {
+        suite: options.suite,
+        seconds: options.seconds,
+        retention: options.retention,
+        is_full: options.full,
+        holder: options.holder,
+        machine: Machine::look(),
+        floors: RefCell::default(),
+    };
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {
@@ -101,7 +112,10 @@ fn measure_scenarios(options: Options) -> bool {
     }
     let mut has_failed = false;
     for name in &options.database {
-        let engine = engine(name);
+        let engine = match (&**name, bench.holder) {
+            ("postgres", Holder::Slot) => private(&["-c wal_level=logical"]),
+            _ => engine(name),
+        };
         for report in scenarios.iter().filter_map(|scenario| scenario.report(&bench, &engine)) {
             report.print();
             has_failed |= report.has_failed();
@@ -113,9 +127,13 @@ fn measure_scenarios(options: Options) -> bool {
 fn engine(name: &str) -> Engine {
     match name {
         "sqlite" => Engine::Sqlite,
-        "postgres" => Engine::Postgres(Rc::new(Cluster::private())),
+        "postgres" => private(&[]),
         url => Engine::Postgres(Rc::new(Cluster::given(url))),
     }
+}
+
+fn private(options: &[&str]) -> Engine {
+    Engine::Postgres(Rc::new(Cluster::private(options)))
 }
 
 fn scenario(name: &str) -> Result<&'static Scenario, String> {

@@ -3,6 +3,7 @@
 mod backlog;
 mod closed;
 mod growth;
+mod horizon;
 mod memory;
 mod paired;
 mod refusals;
@@ -115,6 +116,18 @@ pub(crate) const ALL: &[Scenario] = &[
             "64 connections for 30 minutes while a retention of --retention deletes",
             steady::run,
         )
+    },
+    Scenario {
+        is_usual: false,
+        ..usual(
+            "horizon",
+            "64 connections for 30 minutes while --holder keeps old row versions, and after that",
+            horizon::closed,
+        )
+    },
+    Scenario {
+        is_usual: false,
+        ..usual("horizon-open", "the same with 3,000 messages a second, open loop", horizon::open)
     },
     Scenario {
         is_usual: false,

@@ -2,6 +2,7 @@
 //! server.
 
 pub(crate) mod database;
+pub(crate) mod horizon;
 pub(crate) mod identities;
 pub(crate) mod nodes;
 pub(crate) mod postgres;

@@ -88,11 +88,18 @@ impl Server {
     /// Starts a private server in a temporary folder with a Unix socket. The server stops when this value is dropped or
     /// the process ends.
     pub fn start(durability: FsyncMode) -> Result<Self, String> {
+        Self::start_with(durability, &[])
+    }
+
+    /// Like [`start`](Self::start), with further arguments of the server, such as `-c wal_level=logical`.
+    pub fn start_with(durability: FsyncMode, options: &[&str]) -> Result<Self, String> {
         let binaries = Guard::binaries()?;
-        let options = match durability {
-            FsyncMode::On => Vec::new(),
-            FsyncMode::Off => NO_FSYNC.map(ToOwned::to_owned).to_vec(),
+        let durability = match durability {
+            FsyncMode::On => &[][..],
+            FsyncMode::Off => &NO_FSYNC,
         };
+        let options: Vec<_> =
+            durability.iter().chain(options).map(|option| (*option).to_owned()).collect();
         let guard = Guard::serving(&binaries, &options, None)?;
         Ok(Self {
             head: "postgresql://".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Outcome, backlog::drain, steady};
+use super::{Outcome, backlog::drain, horizon, steady};
 use crate::{
     bench::Bench,
     floors::sealed_envelope,
@@ -35,6 +35,9 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     ];
     drop(stage);
     runs.extend(steady::moment(bench, engine, population));
+    if matches!(engine, Engine::Postgres(_)) {
+        runs.extend(horizon::minute(bench, engine, population));
+    }
     Outcome { runs, has_floors: true, ..Outcome::default() }
 }
 

@@ -171,7 +171,12 @@ impl Place {
         file
     }
 
-    fn sqlite(&self) -> SqliteConnection {
+    /// Returns the URL of a database on PostgreSQL.
+    pub(crate) fn postgres_url(&self) -> Option<&str> {
+        self.made.as_ref().map(TemporaryDatabase::url)
+    }
+
+    pub(crate) fn sqlite(&self) -> SqliteConnection {
         let file = self.file().display().to_string();
         SqliteConnection::establish(&file).expect("the database accepts connections")
     }

@@ -30,9 +30,10 @@ pub(crate) struct TemporaryDatabase {
 }
 
 impl Cluster {
-    /// Starts a private server with default durability.
-    pub(crate) fn private() -> Self {
-        let server = Server::start(FsyncMode::On).expect("a PostgreSQL can be started");
+    /// Starts a private server with default durability and these arguments.
+    pub(crate) fn private(options: &[&str]) -> Self {
+        let server = Server::start_with(FsyncMode::On, options);
+        let server = server.expect("a PostgreSQL can be started");
         let home = server.create_database();
         make_log_files(&home);
         Self { is_private: true, _server: Some(server), ..Self::given(&home) }
