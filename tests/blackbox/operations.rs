@@ -17,6 +17,7 @@ mod ownership;
 mod postgres;
 mod restore;
 mod secrets;
+mod snapshots;
 mod startup;
 mod tls;
 

@@ -46,4 +46,4 @@ pub use lookup::{
 pub use nodes::{Node, NodeRepo, TaskTurn};
 pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
-pub use store::{Durability, Store, Tx};
+pub use store::{Durability, OldestSnapshot, Store, Tx};

@@ -10,7 +10,9 @@ use std::{
 use metrics::{counter, histogram};
 use sealpost_domain::{
     Timestamp,
-    ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
+    ports::{
+        Durability, Lookup, OldestSnapshot, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
+    },
 };
 
 use crate::{
@@ -58,7 +60,7 @@ pub struct Database {
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     write_lock: Option<Arc<FairMutex>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
-    checkpointer: Option<Arc<Checkpointer>>,
+    pub(crate) checkpointer: Option<Arc<Checkpointer>>,
     /// The webhook at which the next claim of deliveries continues its search. Clones share the position, so that no
     /// webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
@@ -333,6 +335,10 @@ impl Store for Database {
             read_ahead::read_ahead(&self.readers, before, limit)?;
         }
         Ok(())
+    }
+
+    fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
+        Self::oldest_snapshot(self)
     }
 
     fn has_single_writer(&self) -> bool {

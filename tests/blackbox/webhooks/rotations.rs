@@ -8,9 +8,7 @@ use crate::support::{Client, Database, Identity, Receiver, WebhookRequest, on_bo
 
 on_both!(correspondents_get_one_event_for_each_change_of_a_key);
 
-/// Arguments of the server. Housekeeping sends the events, and a short retention time shortens the interval between its
-/// runs to 1.5 s.
-const V1_1: &[&str] = &["--events", "v1.1", "--retention", "30s"];
+const V1_1: &[&str] = &["--events", "v1.1"];
 
 fn register(client: &Client, identity: &Identity, url: &str) -> Value {
     let body = json!({"url": url, "events": ["identity.rotated"]});

@@ -120,10 +120,12 @@ pub trait HousekeepingRepo {
     /// to this key or received from it. Finds the correspondents in the stored envelopes, which are read newest first.
     ///
     /// Each call reads up to `limit` envelopes, down to those sealed at `oldest`. Returns `true` if envelopes are left to
-    /// read. At most `informed_max` correspondents of a changed key get an event, and each of them gets one event.
+    /// read. At most `informed_max` correspondents of a changed key get an event, and each of them gets one event. The
+    /// deliveries of the events are due at `now`.
     fn inform_correspondents(
         &mut self,
         oldest: Timestamp,
+        now: Timestamp,
         informed_max: u32,
         limit: u32,
     ) -> Result<bool, StoreError>;

@@ -1,5 +1,7 @@
 //! The port to the database as a whole: opens transactions and lookups.
 
+use std::time::Duration;
+
 use super::{
     account::{AccountRepo, ActivityRepo, ApiTokenRepo, ErasureRepo, InviteRepo, OwnerLookup},
     badges::BadgeRepo,
@@ -62,10 +64,26 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
+    /// Returns the oldest snapshot of another session. `None` if no snapshot keeps old row versions.
+    fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
+        Ok(None)
+    }
+
     /// Returns true if all other writes wait for a running write transaction, as in SQLite.
     fn has_single_writer(&self) -> bool {
         false
     }
+}
+
+/// The oldest snapshot that the database must serve. The database keeps every row version that the snapshot may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldestSnapshot {
+    /// The session, replica, prepared transaction or replication slot that has the snapshot.
+    pub holder: String,
+    /// Time since the start of its transaction; `None` if the database does not show it.
+    pub age: Option<Duration>,
+    /// Number of later transactions. 0 on SQLite.
+    pub transactions: u64,
 }
 
 impl dyn Store + '_ {

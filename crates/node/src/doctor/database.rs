@@ -1,7 +1,9 @@
 //! Checks the database: reachability, server version, durability settings, connection limit, pending migrations, the
 //! rights of housekeeping and replica identities.
 
-use sealpost_domain::ports::StoreError;
+use std::time::Duration;
+
+use sealpost_domain::ports::{OldestSnapshot, StoreError};
 use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, Encryption};
 
 use crate::{
@@ -39,6 +41,9 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
             let is_current = migrations(&database, is_embedded || settings.migrate, findings);
             findings.extend(schema_faults(&database).unwrap_or_else(|error| {
                 vec![Finding::fail("schema", database_error(error).with_causes())]
+            }));
+            findings.push(oldest_snapshot(&database).unwrap_or_else(|error| {
+                Finding::fail("snapshots", database_error(error).with_causes())
             }));
             Some(Opened { database, about, is_current })
         }
@@ -110,6 +115,31 @@ fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     Ok(rights.into_iter().chain(publication).collect())
 }
 
+/// Names the session or slot with the oldest snapshot. Warns if the snapshot is old.
+fn oldest_snapshot(database: &Database) -> Result<Finding, StoreError> {
+    let Some(oldest) = database.oldest_snapshot()? else {
+        return Ok(Finding::ok("snapshots", "no open snapshot keeps old row versions"));
+    };
+    let OldestSnapshot { holder, age, transactions } = oldest;
+    let age_text = age.map(|age| format!(", {} s old", age.as_secs())).unwrap_or_default();
+    let text =
+        format!("{holder} has the oldest snapshot{age_text}; {transactions} later transactions");
+    // SQLite shows no age of another process's snapshot, and reports only snapshots that keep a long log.
+    let is_old = age.map_or(transactions == 0, |age| age >= SNAPSHOT_OLD)
+        || transactions >= LATER_TRANSACTIONS_MANY;
+    Ok(if is_old {
+        Finding::warn(
+            "snapshots",
+            format!(
+                "{text}: until the snapshot ends, the database keeps every later row version and grows. End the \
+                 session, or drop the slot"
+            ),
+        )
+    } else {
+        Finding::ok("snapshots", text)
+    })
+}
+
 /// Adds a finding about pending migrations. Returns true if no migration is pending.
 fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Finding>) -> bool {
     let pending = match database.pending_migrations() {
@@ -140,6 +170,9 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
 }
 
 const TESTED_FROM: i64 = 140_000;
+
+const SNAPSHOT_OLD: Duration = Duration::from_mins(1);
+const LATER_TRANSACTIONS_MANY: u64 = 1_000_000;
 
 const UNFINISHED: &str = "the schema matches this version: when all servers run this version, run `sealpost migrate \
     --finish`, so that new envelopes take less space";

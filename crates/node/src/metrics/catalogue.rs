@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 35] = [
+pub(crate) static CATALOGUE: [Metric; 37] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
@@ -104,6 +104,16 @@ pub(crate) static CATALOGUE: [Metric; 35] = [
         "sealpost_limits_refused_total",
         Kind::Counter,
         "Requests refused by a limit, by limit: account, address, second, minute, day, month.",
+    ),
+    of(
+        "sealpost_oldest_snapshot_seconds",
+        Kind::Gauge,
+        "Age of the oldest snapshot of another session, which keeps old row versions.",
+    ),
+    of(
+        "sealpost_oldest_snapshot_transactions",
+        Kind::Gauge,
+        "Number of transactions since the oldest snapshot of another session or slot.",
     ),
     of(
         "sealpost_partition_changes_postponed_total",

@@ -6,7 +6,7 @@
 //! | `wiper` | wipes expired secrets from memory |
 //! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions and of this node |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
-//! | `webhook-remover` | deletes the rows of deleted webhooks |
+//! | `follow-up` | deletes the rows of deleted webhooks, and informs correspondents of changed keys |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
@@ -70,6 +70,7 @@ impl Housekeeper {
         housekeeper.spawn("key-reviewer", [Duration::ZERO, every], core, move |core, _| {
             if renewal.take(core.clock.now()) {
                 record_node(core, node, started_at);
+                observe_snapshots(core);
             }
             if let Err(error) = core.review_keys() {
                 let error: &dyn std::error::Error = &error;
@@ -82,14 +83,20 @@ impl Housekeeper {
         })?;
         let every = core.settings.waiting_transfer_every;
         housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
-        let task = retention::deleted_webhooks();
-        housekeeper.spawn("webhook-remover", [every; 2], core, move |core, stop| {
-            match core.store.lookup().and_then(|mut lookup| lookup.has_deleted_webhooks()) {
-                Ok(false) => {}
-                Ok(true) => drop(run_task(core, &task, node, stop)),
-                Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "rows of deleted webhooks were not looked up");
+        let tasks = retention::follow_ups(&core.settings);
+        housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
+            for (task, has_work) in &tasks {
+                match core.store.lookup().and_then(|mut lookup| has_work(&mut *lookup)) {
+                    Ok(false) => {}
+                    Ok(true) => drop(run_task(core, task, node, stop)),
+                    Err(error) => {
+                        let error: &dyn std::error::Error = &error;
+                        tracing::warn!(
+                            error,
+                            task = task.name,
+                            "the work of a task was not looked up"
+                        );
+                    }
                 }
             }
         })?;
@@ -146,6 +153,23 @@ fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
     if let Err(error) = stored {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, "the row of this node was not stored");
+    }
+}
+
+/// Updates the metrics of the oldest snapshot, which keeps old row versions.
+fn observe_snapshots(core: &Core) {
+    match core.store.oldest_snapshot() {
+        Ok(oldest) => {
+            let age = oldest.as_ref().and_then(|oldest| oldest.age).unwrap_or_default();
+            let transactions = oldest.map_or(0, |oldest| oldest.transactions);
+            metrics::gauge!("sealpost_oldest_snapshot_seconds").set(age.as_secs_f64());
+            let transactions = f64::from(u32::try_from(transactions).unwrap_or(u32::MAX));
+            metrics::gauge!("sealpost_oldest_snapshot_transactions").set(transactions);
+        }
+        Err(error) => {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "the oldest snapshot was not looked up");
+        }
     }
 }
 

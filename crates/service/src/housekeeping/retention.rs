@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use sealpost_domain::{
     Timestamp,
-    ports::{CountedTable, StoreError, Tx},
+    ports::{CountedTable, Lookup, StoreError, Tx},
 };
 
 use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("partitions", retention, |tx, it, _| {
@@ -40,24 +40,33 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
         task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
         task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
-        task("identity_rotations", retention, |tx, it, limit| {
-            let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
-            // The task deletes no envelope, so it needs no protection from a wrong clock.
-            let oldest = it.clock.minus(it.now.since(it.before));
-            let has_more = tx.inform_correspondents(oldest, INFORMED_MAX, envelopes)?;
-            Ok(if has_more { limit.into() } else { 0 })
-        }),
         task("channels", retention, |tx, it, limit| {
             tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
     ]
 }
 
-/// Returns the task that deletes the rows of deleted webhooks. The task has its own thread, so that undelivered
-/// envelopes soon wait for a later webhook: they wait only after their rows are deleted.
-pub(super) fn deleted_webhooks() -> HousekeepingTask {
-    task("deleted_webhooks", NOT_KEPT, |tx, it, limit| tx.purge_deleted_webhooks(it.now, limit))
+/// Returns the tasks that users wait for, each with a query that returns true while it has work. They have their own
+/// thread, which looks for work more often.
+///
+/// - The rows of deleted webhooks: undelivered envelopes wait for a later webhook only after these rows are deleted.
+/// - Changes of keys, of which their correspondents are informed.
+pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2] {
+    let remove = task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
+        tx.purge_deleted_webhooks(it.now, limit)
+    });
+    let inform = task("identity_rotations", settings.retention, |tx, it, limit| {
+        let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
+        // The task deletes no envelope, so it needs no protection from a wrong clock.
+        let oldest = it.clock.minus(it.now.since(it.before));
+        let has_more = tx.inform_correspondents(oldest, it.clock, INFORMED_MAX, envelopes)?;
+        Ok(if has_more { limit.into() } else { 0 })
+    });
+    [(remove, |lookup| lookup.has_deleted_webhooks()), (inform, |lookup| lookup.has_rotations())]
 }
+
+/// Returns true while a task has work.
+pub(super) type HasWork = fn(&mut dyn Lookup) -> Result<bool, StoreError>;
 
 /// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was
 /// such an account, so that the task runs again.

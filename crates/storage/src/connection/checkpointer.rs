@@ -7,7 +7,7 @@ use std::{
     io,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::{SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
@@ -39,6 +39,8 @@ struct Signals {
 struct SignalState {
     is_woken: bool,
     is_stopped: bool,
+    /// Since when readers keep a long log from being copied. `None` if none does.
+    held_since: Option<Instant>,
 }
 
 /// The state of the write-ahead log, as `PRAGMA wal_checkpoint` returns it.
@@ -77,14 +79,25 @@ impl Checkpointer {
             let mut pause = PAUSE;
             while received.wait(pause) {
                 pause = PAUSE;
-                if let Err(error) = relieve(&mut connection, &write_lock, lock_timeout) {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "a checkpoint failed; another one runs after a commit");
-                    pause = PAUSE_AFTER_FAILURE;
+                match relieve(&mut connection, &write_lock, lock_timeout) {
+                    Ok(is_held) => received.set_held(is_held),
+                    Err(error) => {
+                        let error: &dyn std::error::Error = &error;
+                        tracing::warn!(
+                            error,
+                            "a checkpoint failed; another one runs after a commit"
+                        );
+                        pause = PAUSE_AFTER_FAILURE;
+                    }
                 }
             }
         })?;
         Ok(Self { signals, thread: Some(thread) })
+    }
+
+    /// Returns the time for which readers have kept a long log from being copied. `None` if none does.
+    pub(crate) fn held_for(&self) -> Option<Duration> {
+        self.signals.state().held_since.map(|since| since.elapsed())
     }
 
     /// Makes the thread look at the log soon, because a transaction has ended.
@@ -121,12 +134,17 @@ impl Signals {
         !state.is_stopped
     }
 
+    fn set_held(&self, is_held: bool) {
+        let mut state = self.state();
+        state.held_since = is_held.then(|| state.held_since.unwrap_or_else(Instant::now));
+    }
+
     fn state(&self) -> MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Runs a checkpoint if the log is long enough.
+/// Runs a checkpoint if the log is long enough. Returns true if a reader keeps pages from being copied.
 ///
 /// First copies the log while others write. These passes leave the pages of commits that end meanwhile. The last pass
 /// holds the write lock, so that no page is left, and the next write starts the log from its beginning.
@@ -137,17 +155,18 @@ fn relieve(
     conn: &mut SqliteConnection,
     write_lock: &Arc<FairMutex>,
     lock_timeout: Duration,
-) -> QueryResult<()> {
+) -> QueryResult<bool> {
     let LogState { log, checkpointed } = checkpoint(conn, "NOOP")?;
     if log - checkpointed < LOG_PAGES_MAX {
-        return Ok(());
+        return Ok(false);
     }
     for _ in 0..PASSES_BESIDE_WRITERS {
         checkpoint(conn, "PASSIVE")?;
     }
     // After a timeout this is one more pass beside the writers, which is harmless.
     let _guard = write_lock.lock(lock_timeout);
-    checkpoint(conn, "PASSIVE").map(drop)
+    let LogState { log, checkpointed } = checkpoint(conn, "PASSIVE")?;
+    Ok(checkpointed < log)
 }
 
 /// Runs a checkpoint pass in this mode, and returns the state of the log. `NOOP` copies nothing.

@@ -99,10 +99,11 @@ impl HousekeepingRepo for Transaction {
     fn inform_correspondents(
         &mut self,
         oldest: Timestamp,
+        now: Timestamp,
         informed_max: u32,
         limit: u32,
     ) -> Result<bool, StoreError> {
-        self.run(|conn| rotations::inform(conn, oldest, informed_max.into(), limit.into()))
+        self.run(|conn| rotations::inform(conn, (oldest, now), informed_max.into(), limit.into()))
     }
 
     fn purge_channels(

@@ -9,7 +9,9 @@ use std::{
 };
 
 use diesel::{dsl::exists, prelude::*};
-use sealpost_domain::{ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent};
+use sealpost_domain::{
+    ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent, Timestamp,
+};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
@@ -30,13 +32,23 @@ use crate::{
 /// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events
-/// that are already stored. Returns the ids of the stored events.
+/// Stores new events, each with a delivery to every subscribed webhook. See [`store_due_at`].
+pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
+    store_due_at(conn, new, |event| event.created_at)
+}
+
+/// Stores events, each with a delivery to every subscribed webhook, which is due at this time. The time must not be
+/// long before the current time, because claims begin their search there. Skips events without such a webhook, and
+/// events that are already stored. Returns the ids of the stored events.
 ///
-/// Does not check if the webhooks are enabled: all deliveries are due at once. If a webhook is disabled, the next claim
+/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim
 /// parks its deliveries (gives them a later due time). Therefore a webhook can be enabled or disabled at the same time,
 /// and its row needs no lock.
-pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
+pub(crate) fn store_due_at(
+    conn: &mut AnyConnection,
+    new: &[NewEvent],
+    due_at: impl Fn(&NewEvent) -> Timestamp,
+) -> Result<HashSet<String>, Fault> {
     if new.is_empty() {
         return Ok(HashSet::new());
     }
@@ -50,8 +62,8 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
         if subscribed.is_empty() {
             continue;
         }
-        let to = subscribed.into_iter();
-        deliveries.extend(to.map(|(id, _)| DeliveryRow::new(&row.id, id, row.created_at)));
+        let (to, due_at) = (subscribed.into_iter(), due_at(event).as_millis());
+        deliveries.extend(to.map(|(id, _)| DeliveryRow::new(&row.id, id, due_at)));
         events.push(row);
     }
     if events.is_empty() {

@@ -37,10 +37,10 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
 /// Reads the next `limit` envelopes of the current pass, and stores events for the correspondents found in these
 /// envelopes. A change informs at most `informed_max` keys. Starts a pass if none is running. After the last envelope
 /// from `oldest` on, deletes the rows of the changes that the pass has processed. Returns true if envelopes or changes
-/// are left.
+/// are left. Deliveries of the events are due at `now`.
 pub(crate) fn inform(
     conn: &mut AnyConnection,
-    oldest: Timestamp,
+    (oldest, now): (Timestamp, Timestamp),
     informed_max: i64,
     limit: i64,
 ) -> Result<bool, Fault> {
@@ -60,7 +60,7 @@ pub(crate) fn inform(
     let page = page.select((e::id, e::sender, e::recipient));
     let page = on_backend!(conn, c => page.load::<(String, String, String)>(c))?;
     for change in &changes {
-        inform_of(conn, change, &page, informed_max)?;
+        inform_of(conn, change, &page, now, informed_max)?;
     }
     match page.last() {
         Some((id, _, _))
@@ -80,6 +80,7 @@ fn inform_of(
     conn: &mut AnyConnection,
     change: &ChangeRow,
     page: &[(String, String, String)],
+    now: Timestamp,
     informed_max: i64,
 ) -> Result<(), Fault> {
     // Skips envelopes of a later millisecond, because they were sent after the change.
@@ -103,11 +104,12 @@ fn inform_of(
         .collect::<Result<Vec<_>, Fault>>()?;
     let (mut informed, mut rest) = (change.informed, &*new);
     while !rest.is_empty() && informed < informed_max {
-        // `events::store` skips events that are already stored, and skips keys without a subscribed webhook. Skipped
+        // `events::store_due_at` skips events that are already stored, and skips keys without a subscribed webhook. Skipped
         // keys do not count as informed, so the loop continues with further keys until the maximum is reached.
         let room = usize::try_from(informed_max - informed).unwrap_or(0);
         let (some, others) = rest.split_at(room.min(rest.len()));
-        informed += columns::number::<i64, _>(events::store(conn, some)?.len(), "events")?;
+        let stored = events::store_due_at(conn, some, |_| now)?;
+        informed += columns::number::<i64, _>(stored.len(), "events")?;
         rest = others;
     }
     let row = r::table.find((key, &change.reason, change.at));

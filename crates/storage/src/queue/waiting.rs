@@ -25,8 +25,8 @@ use crate::{
     queue::statements,
     rows::{columns, waiting::WaitingRow},
     schema::{
-        api_keys as k, deleted_webhooks as f, waiting_envelopes as e, waiting_skips as s,
-        waiting_transfers as t,
+        api_keys as k, deleted_webhooks as f, identity_rotations as r, waiting_envelopes as e,
+        waiting_skips as s, waiting_transfers as t,
     },
 };
 
@@ -56,6 +56,13 @@ macro_rules! look_up_on {
             fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
                 self.run(|conn| {
                     let first = f::table.select(f::id).first::<String>(conn);
+                    Ok(first.optional()?.is_some())
+                })
+            }
+
+            fn has_rotations(&mut self) -> Result<bool, StoreError> {
+                self.run(|conn| {
+                    let first = r::table.select(r::api_key_id).first::<String>(conn);
                     Ok(first.optional()?.is_some())
                 })
             }

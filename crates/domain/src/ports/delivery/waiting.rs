@@ -21,6 +21,10 @@ pub trait WaitingLookup {
     ///
     /// [`HousekeepingRepo::purge_deleted_webhooks`]: crate::ports::HousekeepingRepo::purge_deleted_webhooks
     fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError>;
+
+    /// Returns whether the correspondents of a changed key are not informed yet: see
+    /// [`HousekeepingRepo::inform_correspondents`](crate::ports::HousekeepingRepo::inform_correspondents).
+    fn has_rotations(&mut self) -> Result<bool, StoreError>;
 }
 
 /// Ends the waiting of envelopes. A waiting envelope is transferred to a webhook of its recipient, bounces, or is

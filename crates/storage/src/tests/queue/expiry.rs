@@ -214,7 +214,11 @@ fn a_correspondent_by_an_expired_envelope_is_not_informed(db: &Fixture) {
             at: at(OLDEST),
         };
         db.store().write(Durable, |tx| tx.record_rotation(&rotation)).unwrap();
-        while db.store().write(Relaxed, |tx| tx.inform_correspondents(at(oldest), 9, 9)).unwrap() {}
+        while db
+            .store()
+            .write(Relaxed, |tx| tx.inform_correspondents(at(oldest), at(50), 9, 9))
+            .unwrap()
+        {}
         db.count("events")
     };
     assert_eq!([inform(OLDEST), inform(OLDEST - 1)], [0, 1]);

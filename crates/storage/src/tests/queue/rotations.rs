@@ -55,7 +55,9 @@ fn rotate(db: &Fixture, key: &ApiKeyId, millis: i64) -> IdentityRotation {
 }
 
 fn inform(db: &Fixture, informed_max: u32, limit: u32) -> bool {
-    db.store().write(Relaxed, |tx| tx.inform_correspondents(at(0), informed_max, limit)).unwrap()
+    db.store()
+        .write(Relaxed, |tx| tx.inform_correspondents(at(0), at(50), informed_max, limit))
+        .unwrap()
 }
 
 fn inform_all(db: &Fixture) {
@@ -162,7 +164,7 @@ fn a_lost_portion_is_repeated_without_a_second_event(db: &Fixture) {
     assert!(inform(db, MANY, 2));
     for _ in 0..2 {
         let mut lost = db.store().begin(Relaxed).unwrap();
-        lost.inform_correspondents(at(0), MANY, 2).unwrap();
+        lost.inform_correspondents(at(0), at(50), MANY, 2).unwrap();
     }
     assert_eq!(informed(db), others[2..]);
     // As after a restore of the table: the whole reading again.

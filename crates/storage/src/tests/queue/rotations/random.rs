@@ -52,7 +52,7 @@ impl Run<'_> {
         match *step {
             Step::Inform(limit, is_lost) => {
                 let mut tx = self.db.store().begin(Relaxed).unwrap();
-                tx.inform_correspondents(at(0), MANY, limit).unwrap();
+                tx.inform_correspondents(at(0), at(50), MANY, limit).unwrap();
                 if !is_lost {
                     tx.commit().unwrap();
                 }
