@@ -16,6 +16,8 @@ pub(crate) struct Bench {
     pub(crate) retention: u64,
     /// Runs `growth` in full size.
     pub(crate) is_full: bool,
+    /// Number of senders and of recipients of `growth` that take turns, if given.
+    pub(crate) active: Option<usize>,
     /// What keeps old row versions in `horizon`.
     pub(crate) holder: Holder,
     pub(crate) machine: Machine,

@@ -56,6 +56,9 @@ struct Options {
     /// Retention of steady in seconds
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     retention: u64,
+    /// Run growth with this many senders, and as many recipients, that take turns
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    active: Option<u32>,
     /// What keeps old row versions in horizon
     #[arg(long, value_enum, default_value_t = Holder::Transaction)]
     holder: Holder,
@@ -101,6 +104,7 @@ fn measure_scenarios(options: Options) -> bool {
         seconds: options.seconds,
         retention: options.retention,
         is_full: options.full,
+        active: options.active.and_then(|active| active.try_into().ok()),
         holder: options.holder,
         machine: Machine::look(),
         floors: RefCell::default(),

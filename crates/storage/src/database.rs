@@ -31,7 +31,7 @@ use crate::{
         url::DatabaseUrl,
     },
     disk_space,
-    housekeeping::read_ahead,
+    housekeeping::{purge_cursor::PurgeCursor, read_ahead},
     migrations, owned_file,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::{facts_cache::FactsCache, stored_hash, stored_hash::StoredHash},
@@ -65,6 +65,7 @@ pub struct Database {
     /// webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
+    purge_cursor: Arc<PurgeCursor>,
     facts_cache: Arc<FactsCache>,
     stored_hash: Arc<StoredHash>,
     pub(crate) journal: SharedJournal,
@@ -146,6 +147,7 @@ impl Database {
             checkpointer: None,
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
+            purge_cursor: Arc::default(),
             facts_cache,
             stored_hash: Arc::default(),
             journal: SharedJournal::default(),
@@ -287,7 +289,10 @@ impl Database {
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
         let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
-        Ok(begun.with_stored_hash(&self.stored_hash).with_journal(&self.journal))
+        Ok(begun
+            .with_purge_cursor(&self.purge_cursor)
+            .with_stored_hash(&self.stored_hash)
+            .with_journal(&self.journal))
     }
 }
 

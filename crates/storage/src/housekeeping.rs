@@ -6,6 +6,7 @@ pub(crate) mod expired_envelopes;
 pub(crate) mod nodes;
 pub(crate) mod partitions;
 pub(crate) mod purge_attempts;
+pub(crate) mod purge_cursor;
 pub(crate) mod purge_envelopes;
 pub(crate) mod purge_events;
 pub(crate) mod read_ahead;

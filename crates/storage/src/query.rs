@@ -4,3 +4,4 @@ pub(crate) mod any_of;
 pub(crate) mod row_lock;
 pub(crate) mod row_types;
 pub(crate) mod statement;
+pub(crate) mod time_position;

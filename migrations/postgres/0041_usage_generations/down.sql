@@ -1,4 +1,3 @@
-DELETE FROM additive_migrations WHERE version = '0041';
 CREATE OR REPLACE FUNCTION lock_facts(
     callers TEXT[],
     keys TEXT[],
@@ -56,5 +55,7 @@ END
 $$;
 DROP FUNCTION lock_usage(TEXT[]);
 DROP VIEW current_usage;
+ALTER TABLE overages DROP CONSTRAINT overages_pkey, ADD PRIMARY KEY (api_key_id, month);
+ALTER TABLE overages DROP COLUMN generation, DROP COLUMN updates;
 ALTER TABLE usage DROP CONSTRAINT usage_pkey, ADD PRIMARY KEY (api_key_id);
 ALTER TABLE usage DROP COLUMN generation, DROP COLUMN updates;

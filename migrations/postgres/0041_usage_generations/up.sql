@@ -5,6 +5,10 @@
 ALTER TABLE usage ADD COLUMN updates BIGINT NOT NULL DEFAULT 0, ADD COLUMN generation BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage DROP CONSTRAINT usage_pkey, ADD PRIMARY KEY (api_key_id, generation);
 
+-- For the same reason. Each batch of a key above its allowance updates the row of the month.
+ALTER TABLE overages ADD COLUMN updates BIGINT NOT NULL DEFAULT 0, ADD COLUMN generation BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE overages DROP CONSTRAINT overages_pkey, ADD PRIMARY KEY (api_key_id, month, generation);
+
 -- Each key has one row. The view finds it from the highest generation down.
 CREATE VIEW current_usage AS
     SELECT k.id AS api_key_id, u.minute_start, u.minute_used, u.day_start, u.day_used, u.month_start, u.month_used,
@@ -81,4 +85,3 @@ BEGIN
     );
 END
 $$;
-INSERT INTO additive_migrations (version) VALUES ('0041');

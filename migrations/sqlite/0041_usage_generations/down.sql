@@ -1,2 +1,1 @@
-DELETE FROM additive_migrations WHERE version = '0041';
 DROP VIEW current_usage;

@@ -1,33 +1,51 @@
-//! The effect of stored rows on the send rate. All runs have the same senders and recipients.
+//! The effect of stored rows, or of active identities, on the send rate.
+
+use std::time::Duration;
 
 use super::Outcome;
 use crate::{
     bench::Bench,
     floors::sealed_envelope,
+    load::Load,
     measure::deliveries,
     report::{Finding, Run},
     stage::{Stage, database::Engine, identities::Population, nodes::Nodes, stored::Stored},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
+    if let Some(active) = bench.active {
+        return with_active(bench, engine, active);
+    }
     // Runs with few rows before and after, so that a machine that slows down does not look like growth.
     let runs: Vec<Run> = [FEW, if bench.is_full { FULL } else { MANY }, FEW]
         .into_iter()
         .map(|stored| with(bench, engine, stored))
         .collect();
-    let rates: Vec<f64> = runs.iter().filter_map(|run| run.delivered_per_s).collect();
-    let findings = match *rates {
-        [before, grown, after] => {
-            let ratio = grown / f64::midpoint(before, after);
-            vec![Finding::at_least(
-                "delivered a second, with much stored over with little",
-                ratio,
-                0.9,
-            )]
-        }
-        _ => Vec::new(),
-    };
+    let findings = compared("delivered a second, with much stored over with little", 0.9, &runs);
     Outcome { runs, findings, ..Outcome::default() }
+}
+
+/// Compares the rate of the middle run with the mean of the others.
+fn compared(what: &str, ratio_min: f64, runs: &[Run]) -> Vec<Finding> {
+    let rates: Vec<f64> = runs.iter().filter_map(|run| run.delivered_per_s).collect();
+    let [before, middle, after] = *rates else { return Vec::new() };
+    vec![Finding::at_least(what, middle / f64::midpoint(before, after), ratio_min)]
+}
+
+/// Compares many senders and recipients that take turns with few. The database has no other rows.
+fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
+    let few = Population::MANY;
+    let many = Population { senders: many, recipients: many, ..few };
+    let runs = [few, many, few].map(|population| {
+        let stage = Stage::set(bench, engine, population, Nodes::One);
+        let name = format!("{} active", population.senders);
+        // Each sender sends once or more before the measurement, so that caches are warm.
+        let warm_up = Duration::from_millis(u64::try_from(population.senders / 2).unwrap_or(0));
+        let load = Load { warm_up, ..stage.sends(64, bench.span(30)) };
+        deliveries(&name, &stage, load)
+    });
+    let findings = compared("delivered a second, with many active over with few", 0.85, &runs);
+    Outcome { runs: runs.into(), findings, ..Outcome::default() }
 }
 
 fn with(bench: &Bench, engine: &Engine, stored: Stored) -> Run {

@@ -152,7 +152,8 @@ pub struct WriteSet {
     /// Records of idempotency keys to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another
     /// transaction has stored an unexpired record for the same key.
     pub idempotency: Vec<NewIdempotencyRecord>,
-    /// Numbers of messages above the monthly limit, added up per key and month.
+    /// Numbers of messages above the monthly limit, added up per key and month. The usage rows of these keys must be
+    /// locked.
     pub overage: Vec<OverageCount>,
     /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked.
     /// If the same threshold is already recorded for the same day or month, it is skipped. Otherwise it is recorded,

@@ -21,6 +21,7 @@ use crate::{
         write_probe::{self, CONFIRMED_FROM},
     },
     disk_space,
+    housekeeping::purge_cursor::PurgeCursor,
     send::{facts_cache::FactsCache, stored_hash::StoredHash},
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct Transaction {
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
+    /// Where deletions of expired rows continue.
+    pub(crate) purge_cursor: Arc<PurgeCursor>,
     /// The file of an SQLite database; `None` for PostgreSQL.
     file: Option<Arc<Path>>,
     /// The thread that runs checkpoints of SQLite. Woken after the commit.
@@ -82,6 +85,7 @@ impl Transaction {
             stored_hash: Arc::default(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
+            purge_cursor: Arc::default(),
             file: None,
             checkpointer: None,
             _write_guard: write_guard,
@@ -91,6 +95,12 @@ impl Transaction {
     /// Shares what is known of the stored hashes with other transactions.
     pub(crate) fn with_stored_hash(mut self, stored_hash: &Arc<StoredHash>) -> Self {
         self.stored_hash = Arc::clone(stored_hash);
+        self
+    }
+
+    /// Shares the position of deletions with other transactions.
+    pub(crate) fn with_purge_cursor(mut self, cursor: &Arc<PurgeCursor>) -> Self {
+        self.purge_cursor = Arc::clone(cursor);
         self
     }
 

@@ -1,6 +1,6 @@
 //! Implements the port for housekeeping: counts rows and deletes expired rows, in batches of limited size.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use diesel::{
     prelude::*,
@@ -16,11 +16,15 @@ use sealpost_domain::{
 
 use crate::{
     account::activity,
-    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
     housekeeping::{
         daily_counts, deleted_webhooks,
         partitions::{self, ATTEMPTS, ENVELOPES},
-        purge_attempts, purge_envelopes, purge_events, task_turn,
+        purge_attempts,
+        purge_cursor::PurgeCursor,
+        purge_envelopes, purge_events, task_turn,
     },
     queue::rotations,
     records::retiring_secrets,
@@ -65,11 +69,11 @@ impl HousekeepingRepo for Transaction {
     }
 
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge(conn, SESSIONS, before, limit))
+        self.purge(&SESSIONS, before, limit)
     }
 
     fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge(conn, API_TOKENS, before, limit))
+        self.purge(&API_TOKENS, before, limit)
     }
 
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -133,11 +137,11 @@ impl HousekeepingRepo for Transaction {
     }
 
     fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge(conn, CONTACTS, before, limit))
+        self.purge(&CONTACTS, before, limit)
     }
 
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge(conn, IDEMPOTENCY_KEYS, before, limit))
+        self.purge(&IDEMPOTENCY_KEYS, before, limit)
     }
 
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -156,41 +160,71 @@ impl HousekeepingRepo for Transaction {
     }
 }
 
-/// Runs one deletion. The statement is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
+impl Transaction {
+    fn purge(
+        &mut self,
+        table: &ExpiringTable,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        let cursor = Arc::clone(&self.purge_cursor);
+        self.run(|conn| purge(conn, table, &cursor, before, limit))
+    }
+}
+
+/// Deletes up to `limit` rows of a table with a time before `before`, oldest first. Returns their number. The statement
+/// is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
 fn purge(
     conn: &mut AnyConnection,
-    deletion: &'static str,
+    table: &ExpiringTable,
+    cursor: &PurgeCursor,
     before: Timestamp,
     limit: u32,
 ) -> Result<u64, Fault> {
-    let purge = sql_query(deletion)
-        .bind::<BigInt, _>(before.as_millis())
+    let ExpiringTable { name, key, time } = table;
+    let expired = cursor.expired(name, before);
+    let purge = sql_query(format!(
+        "DELETE FROM {name} WHERE ({key}) IN (
+             SELECT {key} FROM {name} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
+         ) RETURNING {time} AS time"
+    ));
+    let purge = purge
+        .bind::<BigInt, _>(*expired.start())
+        .bind::<BigInt, _>(*expired.end())
         .bind::<BigInt, _>(i64::from(limit));
-    columns::number(purge.execute(conn)?, "number of rows")
+    let purged = on_backend!(conn, c => purge.load::<Purged>(c))?;
+    if let Some(last) = purged.iter().map(|row| row.time).max() {
+        cursor.purged(name, last);
+    }
+    columns::number(purged.len(), "number of rows")
 }
 
-const SESSIONS: &str = "
-    DELETE FROM sessions WHERE token IN (
-        SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-    )";
+#[derive(QueryableByName)]
+struct Purged {
+    #[diesel(sql_type = BigInt)]
+    time: i64,
+}
 
-const API_TOKENS: &str = "
-    DELETE FROM api_tokens WHERE id IN (
-        SELECT id FROM api_tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
-    )";
+/// A table whose rows expire by the time in one of its columns.
+struct ExpiringTable {
+    name: &'static str,
+    key: &'static str,
+    time: &'static str,
+}
+
+const SESSIONS: ExpiringTable =
+    ExpiringTable { name: "sessions", key: "token", time: "expires_at" };
+const API_TOKENS: ExpiringTable =
+    ExpiringTable { name: "api_tokens", key: "id", time: "expires_at" };
+const CONTACTS: ExpiringTable =
+    ExpiringTable { name: "contacts", key: "api_key_id, contact", time: "sent_at" };
+const IDEMPOTENCY_KEYS: ExpiringTable = ExpiringTable {
+    name: "idempotency_keys",
+    key: "api_key_id, idempotency_key",
+    time: "created_at",
+};
 
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (
         SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
-    )";
-
-const CONTACTS: &str = "
-    DELETE FROM contacts WHERE (api_key_id, contact) IN (
-        SELECT api_key_id, contact FROM contacts WHERE sent_at < $1 ORDER BY sent_at LIMIT $2
-    )";
-
-const IDEMPOTENCY_KEYS: &str = "
-    DELETE FROM idempotency_keys WHERE (api_key_id, idempotency_key) IN (
-        SELECT api_key_id, idempotency_key FROM idempotency_keys
-        WHERE created_at < $1 ORDER BY created_at LIMIT $2
     )";

@@ -7,6 +7,8 @@ use std::{
 
 use sealpost_domain::Timestamp;
 
+use crate::query::time_position::TimePosition;
+
 /// Where the next claim searches. All clones of a database share the cursor.
 ///
 /// # Due times
@@ -22,7 +24,7 @@ use sealpost_domain::Timestamp;
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<Positions>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Positions {
     /// The last webhook that claims have visited in the order of ids.
     ///
@@ -32,32 +34,6 @@ struct Positions {
     webhook_id: String,
     due: TimePosition,
     lease_ends: TimePosition,
-}
-
-/// A time below which nothing is left to find, and the time of the last search from the beginning. In milliseconds.
-#[derive(Debug, Clone, Copy)]
-struct TimePosition {
-    next: i64,
-    full_at: i64,
-}
-
-impl Default for Positions {
-    fn default() -> Self {
-        let start = TimePosition { next: i64::MIN, full_at: i64::MIN };
-        Self { webhook_id: String::new(), due: start, lease_ends: start }
-    }
-}
-
-impl TimePosition {
-    /// Returns the range to search. Starts from the beginning if `every_ms` have passed since the last search of this
-    /// kind, or if the clock was set back.
-    fn range(&mut self, now: i64, every_ms: i64) -> RangeInclusive<i64> {
-        let is_full = now < self.full_at || now.saturating_sub(self.full_at) >= every_ms;
-        if is_full {
-            *self = Self { next: i64::MIN, full_at: now };
-        }
-        self.next..=now
-    }
 }
 
 impl ClaimCursor {

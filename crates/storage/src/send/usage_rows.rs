@@ -40,8 +40,7 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let arrays: Vec<_> = columns.iter().map(|column| format!("unnest(?) AS {column}")).collect();
     let arrays = arrays.join(", ");
     format!(
-        "UPDATE usage AS u
-         SET {values}, updates = u.updates + 1, generation = (u.updates + 1) / {GENERATION}
+        "UPDATE usage AS u SET {values}, {NEXT_GENERATION}
          FROM (SELECT {arrays}) AS n CROSS JOIN LATERAL (
              SELECT c.generation FROM usage AS c WHERE c.api_key_id = n.api_key_id
              ORDER BY c.generation DESC LIMIT 1
@@ -50,6 +49,7 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
     )
 }
 
-/// Number of updates of a row in one generation. A smaller number would cost more index entries, a greater one longer
-/// look-ups.
-const GENERATION: u8 = 16;
+/// Counts an update of the row `u`, and moves the row to the next generation after 16 updates. Shorter generations would
+/// cost more index entries, longer ones longer look-ups.
+pub(crate) const NEXT_GENERATION: &str =
+    "updates = u.updates + 1, generation = (u.updates + 1) / 16";

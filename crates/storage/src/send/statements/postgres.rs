@@ -166,7 +166,7 @@ pub(super) fn insert_contacts(conn: &mut PgConnection, rows: &[ContactRow]) -> R
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         row_types::insert_all::<ContactRow>()
             + " ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
-               WHERE contacts.sent_at < excluded.sent_at"
+               WHERE contacts.sent_at <= excluded.sent_at - 10000"
     });
     ContactRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
@@ -189,15 +189,32 @@ pub(super) fn find_contacts(
 }
 
 /// Adds messages above the monthly allowance to the stored counts. First sums up the messages of each key and month,
-/// because one statement can update each row only once.
+/// because one statement can update each row only once. The usage rows of the keys must be locked.
 pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
-    let statement = Statement::command(
-        "INSERT INTO overages AS o (api_key_id, month, messages)
-         SELECT n.api_key_id, n.month, sum(n.messages)::BIGINT
-         FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
-         GROUP BY n.api_key_id, n.month ORDER BY n.api_key_id, n.month
-         ON CONFLICT (api_key_id, month) DO UPDATE SET messages = o.messages + excluded.messages",
-    );
-    OverageRow::bind_arrays(rows, statement).execute(conn)?;
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let next = usage_rows::NEXT_GENERATION;
+        format!(
+            "WITH n AS MATERIALIZED (
+                 SELECT api_key_id, month, sum(messages)::BIGINT AS messages
+                 FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
+                 GROUP BY api_key_id, month
+             ), updated AS (
+                 UPDATE overages AS u SET messages = u.messages + n.messages, {next}
+                 FROM n CROSS JOIN LATERAL (
+                     SELECT o.generation FROM overages AS o
+                     WHERE o.api_key_id = n.api_key_id AND o.month = n.month
+                     ORDER BY o.generation DESC LIMIT 1
+                 ) AS newest
+                 WHERE u.api_key_id = ANY (ARRAY[n.api_key_id]) AND u.month = n.month
+                     AND u.generation = newest.generation
+                 RETURNING u.api_key_id, u.month
+             )
+             INSERT INTO overages (api_key_id, month, messages)
+             SELECT * FROM n WHERE NOT EXISTS (
+                 SELECT FROM updated AS o WHERE o.api_key_id = n.api_key_id AND o.month = n.month
+             )"
+        )
+    });
+    OverageRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
     Ok(())
 }

@@ -208,7 +208,7 @@ pub(super) fn insert_contacts(
         Statement::command(
             "INSERT INTO contacts (api_key_id, contact, sent_at) VALUES (?, ?, ?)
              ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
-             WHERE sent_at < excluded.sent_at",
+             WHERE sent_at <= excluded.sent_at - 10000",
         )
         .bind::<Text, _>(&row.api_key_id)
         .bind::<Text, _>(&row.contact)

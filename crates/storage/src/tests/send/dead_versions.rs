@@ -14,14 +14,14 @@ use sealpost_domain::{
     ports::{
         Claim,
         Durability::{Durable, Relaxed},
-        FactsQuery, Outbox as _, SendLedger as _, WriteSet,
+        FactsQuery, HousekeepingRepo as _, Outbox as _, OverageCount, SendLedger as _, WriteSet,
     },
 };
 
 use crate::{
     connection::{AnyConnection, transaction::Transaction},
     queue::{claim_cursor::ClaimCursor, claims},
-    tests::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, postgres, result_of},
+    tests::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, postgres, result_of},
 };
 
 /// Number of batches, each with one envelope, while the snapshot is open.
@@ -49,6 +49,46 @@ fn a_batch_reads_few_old_versions_of_usage() {
     assert!(locked - before <= READ_MAX, "{locked} - {before}");
     assert!(updated - locked <= 2 * READ_MAX, "{updated} - {locked}");
     drop(snapshot);
+}
+
+#[test]
+fn a_batch_reads_few_old_versions_of_overages() {
+    let db = postgres();
+    let key = db.activate().id;
+    let snapshot = open_snapshot(&db);
+    let overage = vec![OverageCount { key, month: at(1), messages: 1 }];
+    let more = WriteSet { overage, ..WriteSet::default() };
+    for _ in 0..BATCHES {
+        db.apply(&more);
+    }
+    let mut batch = db.transaction(Durable).unwrap();
+    let before = entries_read(&mut batch, "overages_pkey");
+    batch.apply(&more).unwrap();
+    let read = entries_read(&mut batch, "overages_pkey") - before;
+    assert!(read <= 2 * READ_MAX, "{read}");
+    batch.commit().unwrap();
+    assert_eq!(db.count(&format!("overages WHERE messages = {}", BATCHES + 1)), 1);
+    drop(snapshot);
+}
+
+#[test]
+fn a_deletion_of_expired_rows_reads_no_deleted_row() {
+    let db = postgres();
+    let key = db.activate().id;
+    let snapshot = open_snapshot(&db);
+    db.execute(&format!(
+        "INSERT INTO idempotency_keys (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
+         SELECT '{key}', n::TEXT, '', 'env_' || n, n FROM generate_series(1, 400) AS n"
+    ))
+    .unwrap();
+    let mut purging = db.transaction(Relaxed).unwrap();
+    let index = "ix_idempotency_keys__created_at";
+    assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 380);
+    let before = entries_read(&mut purging, index);
+    assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 20);
+    let read = entries_read(&mut purging, index) - before;
+    assert!(read <= READ_MAX, "{read}");
+    drop((purging, snapshot));
 }
 
 #[test]

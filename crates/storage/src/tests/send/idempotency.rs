@@ -246,8 +246,10 @@ fn concurrent_overage_adds_up(db: &Fixture) {
             scope.spawn(move || {
                 let mut overage = keys.map(|key| OverageCount { key, month: at(1), messages: 1 });
                 overage.rotate_left(turn % 2);
+                let wanted = FactsQuery { callers: keys.to_vec(), ..FactsQuery::default() };
                 for _ in 0..10 {
                     let mut tx = db.begin(Durable).unwrap();
+                    tx.lock_facts(&wanted).unwrap();
                     tx.apply(&WriteSet { overage: overage.to_vec(), ..WriteSet::default() })
                         .unwrap();
                     tx.commit().unwrap();

@@ -1,0 +1,34 @@
+//! The positions at which the next deletions of expired rows continue.
+
+use std::{
+    collections::HashMap,
+    ops::RangeInclusive,
+    sync::{Mutex, PoisonError},
+};
+
+use sealpost_domain::Timestamp;
+
+use crate::query::time_position::TimePosition;
+
+/// The time up to which the expired rows of each table are deleted. All clones of a database share the cursor.
+///
+/// New rows have later times. A deletion from the beginning, once an hour, finds the rows of transactions that were
+/// rolled back.
+#[derive(Debug, Default)]
+pub(crate) struct PurgeCursor(Mutex<HashMap<&'static str, TimePosition>>);
+
+impl PurgeCursor {
+    /// Returns the times of the rows of a table to delete: those before `before`, in milliseconds.
+    pub(crate) fn expired(&self, table: &'static str, before: Timestamp) -> RangeInclusive<i64> {
+        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        positions.entry(table).or_default().range(before.as_millis() - 1, FULL_EVERY_MS)
+    }
+
+    /// Records the time of the last deleted row.
+    pub(crate) fn purged(&self, table: &'static str, last: i64) {
+        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        positions.entry(table).or_default().next = last;
+    }
+}
+
+const FULL_EVERY_MS: i64 = 3_600_000;

@@ -1,0 +1,31 @@
+//! A position in rows that are searched in the order of a time.
+
+use std::ops::RangeInclusive;
+
+/// A time below which nothing is left to find, and the time of the last search from the beginning. In milliseconds.
+///
+/// PostgreSQL keeps the index entries of removed rows while another session has an open snapshot. A search from the
+/// position on does not read them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimePosition {
+    pub(crate) next: i64,
+    full_at: i64,
+}
+
+impl Default for TimePosition {
+    fn default() -> Self {
+        Self { next: i64::MIN, full_at: i64::MIN }
+    }
+}
+
+impl TimePosition {
+    /// Returns the range to search. Starts from the beginning if `every_ms` have passed since the last search of this
+    /// kind, or if the clock was set back.
+    pub(crate) fn range(&mut self, now: i64, every_ms: i64) -> RangeInclusive<i64> {
+        let is_full = now < self.full_at || now.saturating_sub(self.full_at) >= every_ms;
+        if is_full {
+            *self = Self { next: i64::MIN, full_at: now };
+        }
+        self.next..=now
+    }
+}
