@@ -7,6 +7,7 @@ pub(crate) mod encryption;
 pub(crate) mod fair_mutex;
 pub(crate) mod fault;
 pub(crate) mod file_readers;
+pub(crate) mod gradual_flush;
 pub(crate) mod journaled_acts;
 pub(crate) mod oldest_snapshot;
 pub(crate) mod pool;

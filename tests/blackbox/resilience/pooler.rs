@@ -98,6 +98,7 @@ const DEFAULTS: &str = "
     ALTER ROLE postgres SET enable_seqscan = off;
     ALTER ROLE postgres SET enable_hashjoin = off;
     ALTER ROLE postgres SET enable_mergejoin = off;
+    ALTER ROLE postgres SET enable_bitmapscan = off;
     ALTER ROLE postgres SET jit = off";
 
 const OTHERS_END: &str = "

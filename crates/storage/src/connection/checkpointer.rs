@@ -10,13 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{
+    SqliteConnection, connection::SimpleConnection as _, prelude::*, sql_query, sql_types::BigInt,
+};
 
 use crate::{
     connection::{
         AnyConnection,
         connect::{ConnectFault, Target, connect},
         fair_mutex::FairMutex,
+        gradual_flush::GradualFlush,
     },
     settings::Settings,
 };
@@ -73,14 +76,19 @@ impl Checkpointer {
         let connection = connect(target, settings)?;
         let signals = Arc::<Signals>::default();
         let received = Arc::clone(&signals);
-        let lock_timeout = settings.connection_timeout;
+        let (target, settings) = (target.clone(), *settings);
         let thread = thread::Builder::new().name("checkpointer".to_owned()).spawn(move || {
-            let AnyConnection::Sqlite(mut connection) = connection else { return };
+            let AnyConnection::Sqlite(connection) = connection else { return };
+            let signals = Arc::clone(&received);
+            let portions = None;
+            let mut work = Work { connection, target, settings, write_lock, signals, portions };
             let mut pause = PAUSE;
             while received.wait(pause) {
-                pause = PAUSE;
-                match relieve(&mut connection, &write_lock, lock_timeout) {
-                    Ok(is_held) => received.set_held(is_held),
+                match work.relieve() {
+                    Ok(is_held) => {
+                        received.set_held(is_held);
+                        pause = if is_held { PAUSE_HELD } else { PAUSE };
+                    }
                     Err(error) => {
                         let error: &dyn std::error::Error = &error;
                         tracing::warn!(
@@ -144,29 +152,103 @@ impl Signals {
     }
 }
 
-/// Runs a checkpoint if the log is long enough. Returns true if a reader keeps pages from being copied.
-///
-/// First copies the log while others write. These passes leave the pages of commits that end meanwhile. The last pass
-/// holds the write lock, so that no page is left, and the next write starts the log from its beginning.
-///
-/// SQLite syncs the database file only at the end of a pass that leaves no page. With [`PASSES_BESIDE_WRITERS`] of them,
-/// one usually does, and the sync under the lock is then short.
-fn relieve(
-    conn: &mut SqliteConnection,
-    write_lock: &Arc<FairMutex>,
-    lock_timeout: Duration,
-) -> QueryResult<bool> {
-    let LogState { log, checkpointed } = checkpoint(conn, "NOOP")?;
-    if log - checkpointed < LOG_PAGES_MAX {
-        return Ok(false);
+/// The connections and locks of the thread.
+struct Work {
+    connection: SqliteConnection,
+    target: Target,
+    settings: Settings,
+    write_lock: Arc<FairMutex>,
+    signals: Arc<Signals>,
+    /// Only after a reader has kept a long log.
+    portions: Option<Portions>,
+}
+
+/// What a checkpoint in portions needs.
+struct Portions {
+    /// A connection whose read transaction ends a portion.
+    reader: SqliteConnection,
+    flush: GradualFlush,
+}
+
+impl Work {
+    /// Runs a checkpoint if the log is long enough. Returns true if a reader keeps pages from being copied.
+    ///
+    /// First copies the log while others write. These passes leave the pages of commits that end meanwhile. The last
+    /// pass holds the write lock, so that no page is left, and the next write starts the log from its beginning.
+    ///
+    /// SQLite syncs the database file only at the end of a pass that leaves no page. With [`PASSES_BESIDE_WRITERS`] of
+    /// them, one usually does, and the sync under the lock is then short.
+    fn relieve(&mut self) -> Result<bool, CheckpointFault> {
+        let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;
+        if log - checkpointed < LOG_PAGES_MAX {
+            return Ok(false);
+        }
+        if log - checkpointed > LOG_PAGES_LONG && self.copy_portions(checkpointed)? {
+            return Ok(true);
+        }
+        for _ in 0..PASSES_BESIDE_WRITERS {
+            checkpoint(&mut self.connection, "PASSIVE")?;
+        }
+        // After a timeout this is one more pass beside the writers, which is harmless.
+        let _guard = self.write_lock.lock(self.settings.connection_timeout);
+        let LogState { log, checkpointed } = checkpoint(&mut self.connection, "PASSIVE")?;
+        Ok(checkpointed < log)
     }
-    for _ in 0..PASSES_BESIDE_WRITERS {
-        checkpoint(conn, "PASSIVE")?;
+
+    /// Copies a log that has become long while a reader kept it. After each portion, writes the copied pages to the disk
+    /// gradually. A sync of all pages would occupy the disk for seconds. Returns true if the reader still keeps the log.
+    fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
+        loop {
+            let LogState { log, checkpointed } = self.copy_portion()?;
+            if checkpointed - copied < LOG_PAGES_MAX {
+                return Ok(true);
+            }
+            copied = checkpointed;
+            let Some(portions) = &self.portions else { return Ok(false) };
+            portions.flush.run(|| !self.signals.state().is_stopped)?;
+            if log - checkpointed < 2 * LOG_PAGES_MAX || self.signals.state().is_stopped {
+                return Ok(false);
+            }
+        }
     }
-    // After a timeout this is one more pass beside the writers, which is harmless.
-    let _guard = write_lock.lock(lock_timeout);
-    let LogState { log, checkpointed } = checkpoint(conn, "PASSIVE")?;
-    Ok(checkpointed < log)
+
+    /// Copies the log up to the present, but leaves the page of a later write, so that SQLite does not sync the database
+    /// file.
+    fn copy_portion(&mut self) -> Result<LogState, CheckpointFault> {
+        let portions = match &mut self.portions {
+            Some(portions) => portions,
+            none => none.insert(Portions::open(&self.target, &self.settings)?),
+        };
+        portions.reader.batch_execute("BEGIN; SELECT state FROM facts_state")?;
+        if let Some(_guard) = self.write_lock.lock(self.settings.connection_timeout) {
+            self.connection.batch_execute("UPDATE facts_state SET state = state")?;
+        }
+        let copied = checkpoint(&mut self.connection, "PASSIVE");
+        portions.reader.batch_execute("COMMIT")?;
+        Ok(copied?)
+    }
+}
+
+impl Portions {
+    fn open(target: &Target, settings: &Settings) -> Result<Self, CheckpointFault> {
+        let (AnyConnection::Sqlite(reader), Target::SqliteWriter(path)) =
+            (connect(target, settings)?, target)
+        else {
+            return Err(io::Error::other("not SQLite").into());
+        };
+        Ok(Self { reader, flush: GradualFlush::open(path)? })
+    }
+}
+
+/// The reasons why a checkpoint failed.
+#[derive(Debug, thiserror::Error)]
+enum CheckpointFault {
+    #[error(transparent)]
+    Connect(#[from] ConnectFault),
+    #[error(transparent)]
+    Driver(#[from] diesel::result::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Runs a checkpoint pass in this mode, and returns the state of the log. `NOOP` copies nothing.
@@ -177,9 +259,13 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
 /// Number of pages in the log from which a checkpoint runs. More pages make checkpoints longer. With fewer
 /// pages, pages that every batch changes are copied more often.
 const LOG_PAGES_MAX: i64 = 4096;
+/// Number of pages that are not copied yet (64 MiB) from which a reader must have kept the log.
+pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
 /// Number of passes of a checkpoint beside other writers.
 const PASSES_BESIDE_WRITERS: u32 = 3;
 /// Pause between two looks at the log while transactions write.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Pause while a reader keeps the log.
+const PAUSE_HELD: Duration = Duration::from_millis(500);
 /// Pause after a failed checkpoint, for example on a full disk.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);

@@ -190,10 +190,12 @@ const PRIVATE: u32 = 0o600;
 ///   language of the server is kept.
 /// - Queries use indexes. PostgreSQL plans each prepared statement only once, often while a table is small. Without
 ///   these settings, PostgreSQL could choose to scan the whole table, and keep this plan when the table has grown. In
-///   the delivery queue, dead rows outnumber live rows, which makes a scan even slower.
+///   the delivery queue, dead rows outnumber live rows, which makes a scan even slower. A bitmap scan would read all
+///   index entries of a key, also if the query needs only the first.
 const POSTGRES_SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET enable_seqscan = off;
+    SET enable_bitmapscan = off;
     SET enable_hashjoin = off;
     SET enable_mergejoin = off;
     SET jit = off;

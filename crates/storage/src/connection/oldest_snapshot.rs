@@ -14,7 +14,7 @@ use sealpost_domain::ports::{OldestSnapshot, StoreError};
 use crate::{
     connection::{
         AnyConnection,
-        checkpointer::{LogState, checkpoint},
+        checkpointer::{LOG_PAGES_LONG, LogState, checkpoint},
         fault::Fault,
         file_readers,
     },
@@ -49,9 +49,6 @@ impl Database {
         Ok(Some(OldestSnapshot { holder, age, transactions: 0 }))
     }
 }
-
-/// Length of the part of the log that is not copied yet, in pages (64 MiB), from which a reader must keep it.
-const LOG_PAGES_LONG: i64 = 16_384;
 
 #[derive(QueryableByName)]
 struct HolderRow {

@@ -103,5 +103,5 @@ fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
 const SESSION_DEFAULTS: &str = "NOT EXISTS (
     SELECT 1 FROM pg_settings WHERE
         name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') AND reset_val = '0'
-        OR name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND reset_val = 'on'
+        OR name IN ('enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND reset_val = 'on'
         OR name = 'synchronous_commit' AND reset_val NOT IN ('on', 'remote_apply'))";

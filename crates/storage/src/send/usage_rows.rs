@@ -41,11 +41,14 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let arrays = arrays.join(", ");
     format!(
         "UPDATE usage AS u SET {values}, {NEXT_GENERATION}
-         FROM (SELECT {arrays}) AS n CROSS JOIN LATERAL (
-             SELECT c.generation FROM usage AS c WHERE c.api_key_id = n.api_key_id
-             ORDER BY c.generation DESC LIMIT 1
-         ) AS newest
-         WHERE u.api_key_id = ANY (ARRAY[n.api_key_id]) AND u.generation = newest.generation"
+         FROM (
+             SELECT n.*, (
+                 SELECT c.generation FROM usage AS c WHERE c.api_key_id = n.api_key_id
+                 ORDER BY c.generation DESC LIMIT 1
+             ) AS newest
+             FROM (SELECT {arrays}) AS n OFFSET 0
+         ) AS n
+         WHERE u.api_key_id = ANY (ARRAY[n.api_key_id]) AND u.generation = n.newest"
     )
 }
 

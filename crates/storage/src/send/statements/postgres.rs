@@ -195,24 +195,24 @@ pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Resu
         let next = usage_rows::NEXT_GENERATION;
         format!(
             "WITH n AS MATERIALIZED (
-                 SELECT api_key_id, month, sum(messages)::BIGINT AS messages
-                 FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
-                 GROUP BY api_key_id, month
-             ), updated AS (
-                 UPDATE overages AS u SET messages = u.messages + n.messages, {next}
-                 FROM n CROSS JOIN LATERAL (
+                 SELECT n.*, (
                      SELECT o.generation FROM overages AS o
                      WHERE o.api_key_id = n.api_key_id AND o.month = n.month
                      ORDER BY o.generation DESC LIMIT 1
                  ) AS newest
+                 FROM (
+                     SELECT api_key_id, month, sum(messages)::BIGINT AS messages
+                     FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
+                     GROUP BY api_key_id, month
+                 ) AS n
+             ), updated AS (
+                 UPDATE overages AS u SET messages = u.messages + n.messages, {next}
+                 FROM n
                  WHERE u.api_key_id = ANY (ARRAY[n.api_key_id]) AND u.month = n.month
-                     AND u.generation = newest.generation
-                 RETURNING u.api_key_id, u.month
+                     AND u.generation = n.newest
              )
              INSERT INTO overages (api_key_id, month, messages)
-             SELECT * FROM n WHERE NOT EXISTS (
-                 SELECT FROM updated AS o WHERE o.api_key_id = n.api_key_id AND o.month = n.month
-             )"
+             SELECT api_key_id, month, messages FROM n WHERE newest IS NULL"
         )
     });
     OverageRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;

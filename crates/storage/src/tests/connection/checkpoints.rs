@@ -9,7 +9,7 @@ use crate::{
     DatabaseUrl,
     connection::{
         AnyConnection,
-        checkpointer::{LogState, checkpoint},
+        checkpointer::{LOG_PAGES_LONG, LogState, checkpoint},
         fault::Fault,
     },
     tests::fixture::{Fixture, eventually, sqlite},
@@ -84,4 +84,27 @@ fn closing_the_database_closes_the_connection_of_the_thread() {
     let folder = db.close();
     assert!(!log.exists());
     drop(folder);
+}
+
+#[test]
+fn a_log_that_a_reader_has_kept_is_copied_after_its_end() {
+    let db = with_filler();
+    let mut reader = db.raw();
+    reader.batch_execute("BEGIN; SELECT count(*) FROM filler").unwrap();
+    for _ in 0..8 {
+        write(&db, 5000);
+    }
+    let mut observer = db.raw();
+    let LogState { log, checkpointed } = log_state(&mut observer);
+    assert!(log - checkpointed > 2 * LOG_PAGES_LONG, "{log} {checkpointed}");
+    eventually("the reader is noticed", || {
+        db.oldest_snapshot().unwrap().is_some_and(|oldest| oldest.age.is_some()).then_some(())
+    });
+    drop(reader);
+    write(&db, 1);
+    eventually("a checkpoint", || {
+        let LogState { log, checkpointed } = log_state(&mut observer);
+        (checkpointed == log).then_some(())
+    });
+    assert_eq!(db.oldest_snapshot().unwrap(), None);
 }
