@@ -211,17 +211,16 @@ const POSTGRES_SESSION: &str = "
 ///
 /// - A busy timeout, because operator commands write from another process.
 /// - No memory mapping. With a mapping, a disk error would end the process instead of failing a statement.
-/// - A checkpoint in the commit that makes the write-ahead log reach 8,192 pages. Usually the thread for checkpoints
-///   runs one before that. The limit bounds the log if the thread is slow.
-const WRITER: [&str; 8] = [
+/// - No checkpoints in commits: the thread for checkpoints runs them. After a reader has kept a long log, a checkpoint
+///   in a commit would take seconds. The file of the log is not truncated either, because that happens in a commit.
+const WRITER: [&str; 7] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -24576",
-    "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 8192",
+    "PRAGMA wal_autocheckpoint = 0",
 ];
 
 /// Settings of the connections that read from SQLite. `query_only` makes every write fail.

@@ -51,11 +51,7 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
             usage_rows::lock_postgres(conn, senders.clone())?;
             // A second statement subtracts the bytes, because that statement sees the changes of the transaction that
             // held the lock before.
-            static TEXT: LazyLock<String> = LazyLock::new(|| {
-                let difference = "stored_bytes = greatest(0, u.stored_bytes - n.bytes)";
-                usage_rows::update(&["api_key_id", "bytes"], difference)
-            });
-            Statement::command(&TEXT)
+            Statement::command(&SUBTRACT_POSTGRES)
                 .bind_array::<Text, _>(senders)
                 .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))
                 .execute(conn)?;
@@ -71,6 +67,11 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
     }
     Ok(())
 }
+
+static SUBTRACT_POSTGRES: LazyLock<String> = LazyLock::new(|| {
+    let difference = "stored_bytes = greatest(0, u.stored_bytes - n.bytes)";
+    usage_rows::update(&["api_key_id", "bytes"], difference)
+});
 
 const SUBTRACT_SQLITE: &str =
     "UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";

@@ -49,7 +49,6 @@ fn a_long_log_is_copied_and_begins_again() {
     let db = with_filler();
     let mut observer = db.raw();
     for _ in 0..4 {
-        // Less than the length from which commits run checkpoints.
         write(&db, 5000);
         eventually("a checkpoint", || {
             let LogState { log, checkpointed } = log_state(&mut observer);
