@@ -19,7 +19,7 @@ mod store;
 
 pub use account::{
     AccountRepo, ActivityRepo, ApiTokenRepo, ClosedPortion, ClosingExtent, DailyCount, DeletedRows,
-    ErasureRepo, InviteRepo, KeyOverview, OwnerLookup,
+    ErasureRepo, FormRepo, InviteRepo, KeyOverview, OwnerLookup,
 };
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use delivery::{

@@ -93,6 +93,7 @@ pub use owner::{
         LoggedWebhook, ReportedAttempt,
     },
     health::{AttemptCount, RecentAttempts, WebhookReport},
+    used_forms::{FormUse, form_hash, new_form_id},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use policy::{PolicyChange, PolicyView};

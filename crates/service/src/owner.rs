@@ -6,4 +6,5 @@ pub(crate) mod confirmation;
 pub(crate) mod event_log;
 pub(crate) mod health;
 pub(crate) mod pages;
+pub(crate) mod used_forms;
 pub(crate) mod views;

@@ -1,6 +1,7 @@
-//! Stores the activity log of accounts and the details of sessions. Also closes accounts.
+//! Stores the activity log of accounts and the details of sessions, and the used forms of the dashboard. Also closes accounts.
 
 pub(crate) mod activity;
 mod closing;
 pub(crate) mod erased_handles;
 pub(crate) mod session_details;
+mod used_forms;

@@ -505,6 +505,14 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    used_forms (form) {
+        form -> Binary,
+        used_at -> BigInt,
+        result -> Nullable<Text>,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (event_id));

@@ -35,7 +35,7 @@ pub use sealing::{
     open, seal,
 };
 pub use secrets::{
-    InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
+    FormId, InviteSecret, KeyToken, LoginSecret, PasswordHash, PasswordHashFault, RecoveryCode,
     SessionToken, WebhookSecret, same_hash,
 };
 pub use signing::{

@@ -6,5 +6,7 @@ mod token;
 mod webhook_secret;
 
 pub use password_hash::{PasswordHash, PasswordHashFault};
-pub use token::{InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash};
+pub use token::{
+    FormId, InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash,
+};
 pub use webhook_secret::WebhookSecret;

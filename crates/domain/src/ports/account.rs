@@ -1,10 +1,11 @@
-//! Ports for accounts: account, activity log, API tokens, invites, erasure, and queries of the owner. A port is a trait
+//! Ports for accounts: account, activity log, API tokens, invites, used forms, erasure, and queries of the owner. A port is a trait
 //! that the database crate implements.
 
 mod accounts;
 mod activity;
 mod api_tokens;
 mod erasure;
+mod forms;
 mod invites;
 mod owner;
 
@@ -12,5 +13,6 @@ pub use accounts::AccountRepo;
 pub use activity::ActivityRepo;
 pub use api_tokens::ApiTokenRepo;
 pub use erasure::{ClosedPortion, ClosingExtent, DeletedRows, ErasureRepo};
+pub use forms::FormRepo;
 pub use invites::InviteRepo;
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};

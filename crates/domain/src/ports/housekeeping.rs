@@ -151,6 +151,9 @@ pub trait HousekeepingRepo {
     /// Deletes records of `Idempotency-Key` headers stored before `before`.
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Deletes uses of forms from before `before`.
+    fn purge_used_forms(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Deletes attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    account::{AccountRepo, ActivityRepo, ApiTokenRepo, ErasureRepo, InviteRepo, OwnerLookup},
+    account::{
+        AccountRepo, ActivityRepo, ApiTokenRepo, ErasureRepo, FormRepo, InviteRepo, OwnerLookup,
+    },
     badges::BadgeRepo,
     delivery::{DeliveryRepo, EventRepo, WaitingRepo, WebhookRepo},
     envelopes::EnvelopeRepo,
@@ -130,6 +132,7 @@ pub trait Tx:
     + EnvelopeRepo
     + ErasureRepo
     + EventRepo
+    + FormRepo
     + GovernanceRepo
     + HousekeepingRepo
     + InviteRepo

@@ -11,7 +11,7 @@ use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("partitions", retention, |tx, it, _| {
@@ -25,6 +25,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_idempotency_keys(it.before, limit)
         }),
+        task("used_forms", USED_FORMS_KEPT, |tx, it, limit| tx.purge_used_forms(it.before, limit)),
         count("envelopes_counted", CountedTable::Envelopes),
         count("attempts_counted", CountedTable::Attempts),
         task("daily_counts", DAILY_COUNTS_KEPT, |tx, it, limit| {
@@ -113,5 +114,7 @@ const INFORMED_MAX: u32 = 10_000;
 /// The maximum number of envelopes that one search for correspondents reads, as a multiple of the maximum number of rows
 /// that one batch deletes. Reading an envelope is cheaper than deleting a row.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
+/// Time for which the use of a form is kept. A browser may send a form again as long as it shows the page.
+const USED_FORMS_KEPT: Duration = Duration::from_hours(24);
 /// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use sealpost_domain::{
-    ApiKeyId, AttemptTiming, Refusal, Timestamp, WebhookId,
+    ApiKeyId, AttemptTiming, Refusal, Timestamp, Webhook, WebhookId,
     ports::{OwnerLookup, StoreError},
 };
 
@@ -18,6 +18,8 @@ use crate::{error::Error, webhooks::view::WebhookView};
 pub struct WebhookReport {
     /// The webhook.
     pub webhook: WebhookView,
+    /// Time until which a replaced signing secret also signs. `None` if only the current secret signs.
+    pub retiring_until: Option<Timestamp>,
     /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
 }
@@ -58,7 +60,7 @@ impl Owner<'_> {
         self.read(move |core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = core.store.lookup()?.list_webhooks(&key)?;
-            let report = |webhook| report(lookup, WebhookView::from(webhook), now);
+            let report = |webhook| report(lookup, webhook, now);
             Ok(webhooks.into_iter().map(report).collect::<Result<_, _>>()?)
         })
         .await
@@ -69,8 +71,8 @@ impl Owner<'_> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
         self.read(move |core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?.into_iter();
-            let found = webhooks.map(WebhookView::from).find(|it| Ok(it.webhook_id) == webhook);
+            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
             Ok(report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?)
         })
         .await
@@ -119,12 +121,15 @@ impl RecentAttempts {
 
 fn report(
     lookup: &mut dyn OwnerLookup,
-    webhook: WebhookView,
+    webhook: Webhook,
     now: Timestamp,
 ) -> Result<WebhookReport, StoreError> {
-    let attempts = lookup.recent_attempts(&webhook.webhook_id, now.minus(PERIOD), RECENT_MAX)?;
+    let attempts = lookup.recent_attempts(&webhook.id, now.minus(PERIOD), RECENT_MAX)?;
+    let retiring_until = webhook.retiring.iter().map(|secret| secret.until).max();
+    let retiring_until = retiring_until.filter(|until| *until > now);
+    let webhook = WebhookView::from(webhook);
     let max = usize::try_from(RECENT_MAX).unwrap_or(usize::MAX);
-    Ok(WebhookReport { webhook, recent: RecentAttempts::of(&attempts, now, max) })
+    Ok(WebhookReport { webhook, retiring_until, recent: RecentAttempts::of(&attempts, now, max) })
 }
 
 /// Returns the smallest duration that at least 95 % of the durations do not exceed. Returns `None` if there are no

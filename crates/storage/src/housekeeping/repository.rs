@@ -144,6 +144,10 @@ impl HousekeepingRepo for Transaction {
         self.purge(&IDEMPOTENCY_KEYS, before, limit)
     }
 
+    fn purge_used_forms(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.purge(&USED_FORMS, before, limit)
+    }
+
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let purged = purge_attempts::purge_attempts(conn, before, limit.into())?;
@@ -223,6 +227,8 @@ const IDEMPOTENCY_KEYS: ExpiringTable = ExpiringTable {
     key: "api_key_id, idempotency_key",
     time: "created_at",
 };
+
+const USED_FORMS: ExpiringTable = ExpiringTable { name: "used_forms", key: "form", time: "used_at" };
 
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (

@@ -1,5 +1,5 @@
-//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens and `inv_…`
-//! invites. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of the text in 6
+//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens, `inv_…` invites
+//! and `fm_…` ids of forms. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of the text in 6
 //! characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database lookup, and
 //! helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
 
@@ -51,6 +51,11 @@ macro_rules! bearer_secret {
     };
 }
 
+bearer_secret!(
+    /// The id of one form on a page of the dashboard, with which the form is used once.
+    FormId,
+    "fm_"
+);
 bearer_secret!(
     /// An invite: the secret with which a user may create an account if sign-up requires an invite.
     InviteSecret,

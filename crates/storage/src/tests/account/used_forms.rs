@@ -1,0 +1,53 @@
+//! Tests of used forms: a form is used once, leads to its result, and can be released.
+
+use std::thread;
+
+use sealpost_domain::{TokenHash, ports::Durability::Relaxed};
+
+use crate::tests::fixture::{Fixture, at, token};
+
+on_both!(
+    a_form_is_used_once_and_leads_to_its_result,
+    one_of_concurrent_uses_is_the_first,
+    old_uses_are_deleted_oldest_first,
+);
+
+fn use_at(db: &Fixture, form: &TokenHash, now: i64) -> bool {
+    db.store().write(Relaxed, |tx| tx.use_form(form, at(now))).unwrap()
+}
+
+fn a_form_is_used_once_and_leads_to_its_result(db: &Fixture) {
+    let (form, other) = (token(), token());
+    let result = || db.store().write(Relaxed, |tx| tx.form_result(&form)).unwrap();
+    assert!(use_at(db, &form, 1));
+    assert!(!use_at(db, &form, 2));
+    assert_eq!(result(), None);
+    db.store().write(Relaxed, |tx| tx.set_form_result(&form, "/dashboard")).unwrap();
+    assert_eq!(result().as_deref(), Some("/dashboard"));
+    assert!(use_at(db, &other, 2));
+    db.store().write(Relaxed, |tx| tx.release_form(&form)).unwrap();
+    assert_eq!(result(), None);
+    assert!(use_at(db, &form, 3));
+    assert!(!use_at(db, &other, 3));
+}
+
+fn one_of_concurrent_uses_is_the_first(db: &Fixture) {
+    let form = token();
+    let first = thread::scope(|scope| {
+        let uses: Vec<_> = (0..4).map(|_| scope.spawn(|| use_at(db, &form, 1))).collect();
+        uses.into_iter().map(|it| it.join().unwrap()).filter(|it| *it).count()
+    });
+    assert_eq!(first, 1);
+}
+
+fn old_uses_are_deleted_oldest_first(db: &Fixture) {
+    for millis in [3, 1, 4, 2] {
+        assert!(use_at(db, &token(), millis));
+    }
+    let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_used_forms(at(4), limit)).unwrap();
+    assert_eq!(purge(0), 0);
+    assert_eq!(purge(2), 2);
+    assert_eq!(db.count("used_forms WHERE used_at < 3"), 0);
+    assert_eq!((purge(2), purge(2)), (1, 0));
+    assert_eq!(db.count("used_forms"), 1);
+}
