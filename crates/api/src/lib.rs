@@ -31,5 +31,5 @@ pub use settings::ApiSettings;
 pub use state::ApiState;
 pub use throttle::{
     SessionOrAccount, Throttle, admit_activation, admit_ending, admit_owner_test, admit_sign_up,
-    log_in, session_and_account, verify_login_secret,
+    log_in, recover, session_and_account, verify_login_secret,
 };

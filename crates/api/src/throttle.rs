@@ -48,7 +48,7 @@ pub async fn log_in(
 }
 
 /// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret.
-pub(crate) async fn recover(
+pub async fn recover(
     app: &ApiState,
     request: &HttpRequest,
     recovery: Recovery,

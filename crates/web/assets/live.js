@@ -29,7 +29,7 @@ function follow(place) {
   }
 
   function add(html) {
-    const list = document.querySelector("ol.log");
+    const list = document.querySelector("table.log > tbody");
     // An empty log has no list yet.
     if (!list) return location.reload();
     const parsed = document.createElement("template");
@@ -37,6 +37,10 @@ function follow(place) {
     const entry = parsed.content.firstElementChild;
     for (const old of list.children) {
       if (old.dataset.entry === entry.dataset.entry) return;
+    }
+    // A row shows the newest attempt of its delivery.
+    for (const old of list.children) {
+      if (old.dataset.delivery === entry.dataset.delivery) old.remove();
     }
     list.prepend(entry);
     while (list.children.length > KEPT_ENTRIES) list.lastElementChild.remove();

@@ -9,5 +9,5 @@ mod layout;
 mod response;
 
 pub(crate) use cached::{cached_asset, cached_file, cached_page};
-pub(crate) use layout::{Layout, LayoutExtras, NavLink, SiteAddress};
+pub(crate) use layout::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress};
 pub(crate) use response::private_page;

@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `dashboard/pages` | one file per dashboard page, with its forms |
 //! | `dashboard/session` | the signed-in user, and the cookie of the session |
-//! | `dashboard/forms` | form fields, protection against other sites, rejections |
-//! | `dashboard/response` | responses of the dashboard, with the navigation |
+//! | `dashboard/forms` | form fields, protection against other sites, rejections, single use |
+//! | `dashboard/response` | responses of the dashboard: layout, sidebar, and results after a redirect |
 //! | `dashboard/charts` | the chart of daily counts, and the usage meters |
 //! | `console` | the pages of operators |
 //! | `docs` | the guides, the API reference and the error pages |

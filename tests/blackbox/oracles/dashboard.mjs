@@ -78,7 +78,7 @@ async function openAccount(page) {
   const file = decodeURIComponent(await page.getAttribute('a[download]', 'href'));
   for (const part of [id, secret, key]) assert.ok(file.includes(part), 'the file has all credentials');
   await page.click('text=Continue to the dashboard');
-  await has(page, 'h1', 'Identities');
+  await has(page, 'h1', 'Overview');
   await has(page, 'main', 'First steps');
   await note(page);
   await page.click('text=Sign out');
@@ -93,8 +93,8 @@ async function signIn(page, account) {
   await has(page, '[role=alert]', 'wrong');
   await page.fill('#login_secret', account.secret);
   await page.click('button.main');
-  await has(page, 'h1', 'Identities');
-  await has(page, 'ul.cards', HOSTILE);
+  await has(page, 'h1', 'Overview');
+  await has(page, 'table.identities', HOSTILE);
   await note(page);
 }
 
@@ -116,8 +116,7 @@ async function createIdentity(page) {
 // Leaves one token, so that the noted page shows a list.
 async function useApiTokens(page, key) {
   const identity = page.url();
-  await page.click('nav >> text=Account');
-  await page.click('text=API tokens');
+  await page.click('nav >> text=API tokens');
   await has(page, 'main', 'The account has no API token.');
   await page.fill('#name', HOSTILE);
   await page.selectOption('#api_key_id', key);
@@ -134,7 +133,8 @@ async function useApiTokens(page, key) {
   }
   const status = async (token) => (await post('/v1/did/status', {}, { authorization: `Bearer ${token}` })).status;
   assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [200, 403]);
-  await page.click('tbody button >> nth=0');
+  await page.click('tbody summary >> nth=0');
+  await page.click('tbody details[open] button');
   assert.equal(await page.locator('tbody tr').count(), 1);
   await has(page, 'tbody', HOSTILE);
   assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [401, 403]);
@@ -143,6 +143,8 @@ async function useApiTokens(page, key) {
 }
 
 async function registerWebhook(page, key) {
+  await page.goto(`${base}/dashboard/keys/${key}/webhooks`);
+  await note(page);
   await page.fill('#url', 'http://10.0.0.1/hook');
   await page.click('button:has-text("Register")');
   await has(page, '[role=alert]', 'URL');
@@ -157,8 +159,8 @@ async function registerWebhook(page, key) {
 }
 
 async function changePolicy(page, account, key) {
-  const identity = `${base}/dashboard/keys/${key}`;
-  await page.goto(identity);
+  await page.goto(`${base}/dashboard/keys/${key}/senders`);
+  await note(page);
   await page.selectOption('#accept', 'contacts');
   await page.click('button:has-text("Save")');
   assert.equal(await page.inputValue('#accept'), 'contacts');
@@ -177,29 +179,31 @@ async function followDeliveries(page, account, key, hook) {
   receiver.answers = 500;
   const envelope = await send(account, key);
   await until(page, '.tag.exhausted');
-  await has(page, '.log', envelope);
-  await has(page, '.log', '500');
+  await page.locator(`[title="${envelope}"]`).first().waitFor();
+  await has(page, 'tbody', 'The receiver responded 500');
   await page.click('nav.filters >> text=succeeded');
   await has(page, 'section', 'No deliveries in this list');
   await page.click('nav.filters >> text=exhausted');
-  await has(page, '.log', envelope);
+  await page.locator(`[title="${envelope}"]`).first().waitFor();
   receiver.answers = 200;
-  await page.click('.log button:has-text("Send again")');
+  await page.click('tbody button:has-text("Send again")');
   await has(page, '[role=status]', 'sent again');
-  await until(page, '.log .tag.succeeded');
+  assert.ok(page.url().endsWith('?state=exhausted'), 'the filter is kept');
+  await page.click('nav.filters >> text=all');
+  await until(page, 'tbody .tag.succeeded');
   receiver.answers = 500;
   await send(account, key);
-  await until(page, '.log li:first-child .tag.exhausted');
+  await until(page, 'tbody tr:first-child .tag.exhausted');
   receiver.answers = 200;
   await page.click('summary:has-text("Send failed deliveries again")');
   await page.selectOption('#hours', '1');
   await page.click('details[open] button:has-text("Send again")');
   await has(page, '[role=status]', '1 failed delivery is sent again');
-  await until(page, '.log li:first-child .tag.succeeded');
+  await until(page, 'tbody tr:first-child .tag.succeeded');
   for (let number = 0; number < 14; number += 1) await send(account, key);
   await until(page, 'text=Older');
   await page.click('text=Older');
-  await has(page, '.log', envelope);
+  await page.locator(`[title="${envelope}"]`).first().waitFor();
   await followEvents(page, key, hook, envelope);
   await page.goto(`${base}/dashboard/keys/${key}/webhooks/${hook}`);
 }
@@ -210,8 +214,8 @@ async function followEvents(page, key, hook, envelope) {
   await note(page);
   await page.selectOption('#state', 'exhausted');
   await page.click('button:has-text("Filter")');
-  await has(page, '.log', envelope);
-  await page.check('.log li:first-child input');
+  await page.locator(`[title="${envelope}"]`).first().waitFor();
+  await page.check('.log tbody tr:first-child input');
   await page.click('button:has-text("Send the selected events again")');
   await has(page, '[role=status]', '1 event is sent again');
   await page.fill('#id', envelope);
@@ -249,12 +253,12 @@ async function checkKnownIdentity(page, identity) {
   await page.fill('#account_id', identity.id);
   await page.fill('#login_secret', identity.secret);
   await page.click('button.main');
-  await has(page, 'ul.cards .tags', 'active');
-  await has(page, 'ul.cards .tags', identity.plan);
-  await has(page, 'ul.cards .tags .blocked', 'blocked by governance');
-  await has(page, 'ul.cards', identity.handle);
-  await usageIs(page, 'ul.cards', identity.usage);
-  await page.click('ul.cards h2 a');
+  await has(page, 'table.identities .tags', 'active');
+  await has(page, 'table.identities .tags', identity.plan);
+  await has(page, 'table.identities .tags .blocked', 'blocked by governance');
+  await has(page, 'table.identities', identity.handle);
+  await has(page, 'table.identities', '3 messages this month');
+  await page.click('table.identities a');
   assert.ok(page.url().endsWith(identity.key));
   for (const fact of [identity.key, identity.did, identity.handle]) await has(page, 'dl.facts', fact);
   await has(page, '.tags', identity.plan);
@@ -297,7 +301,7 @@ async function deleteWebhook(page, key, hook) {
 
 async function revoke(page, account, key) {
   await page.goto(`${base}/dashboard/keys/${key}`);
-  await page.click('text=Revoke…');
+  await page.click('text=Revoke this identity…');
   await has(page, 'main', 'no envelope that was sealed to it can ever be opened again');
   await page.fill('#typed', account.key);
   await page.click('button.danger');
@@ -305,7 +309,7 @@ async function revoke(page, account, key) {
   await page.fill('#typed', key);
   await page.click('button.danger');
   await has(page, '.notice', 'permanently revoked');
-  assert.equal(await page.locator('text=Revoke…').count(), 0);
+  assert.equal(await page.locator('text=Revoke this identity…').count(), 0);
   await page.goto(`${base}/dashboard`);
   await has(page, 'main', 'Revoked');
   assert.equal((await api(account, key, '/v1/did/status')).status, 403);
@@ -317,14 +321,16 @@ async function endSessions(page, account) {
   const before = await page.locator('.sessions li').count();
   await page.click('.sessions button >> nth=0');
   assert.equal(await page.locator('.sessions li').count(), before - 1);
+  await page.click('text=Make new secrets…');
   await page.click('text=Make a new login secret');
   const secret = await page.innerText('.secret');
   assert.match(secret, /^ls_/);
   assert.equal((await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret })).status, 401);
   account.secret = secret;
   const last = await login(account);
-  await page.click('text=Back to the account');
-  await page.click('text=Sign out everywhere');
+  await page.click('text=To the account');
+  await page.click('text=Sign out everywhere…');
+  await page.click('button:has-text("Sign out everywhere")');
   await has(page, 'h1', 'Sign in');
   for (const token of [other, last]) {
     assert.equal((await post('/v1/auth/logout', {}, { authorization: `Bearer ${token}` })).status, 401);
@@ -359,7 +365,8 @@ async function closeAccount(page, account) {
 async function checkEveryPage(person, paths, account) {
   const storageState = await person.storageState();
   const revokePage = paths.find((path) => /\/keys\/ak_\w+$/.test(path));
-  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/activity',
+  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/account/sessions',
+    '/dashboard/account/secret', '/dashboard/account/secrets', '/dashboard/recover', '/dashboard/recovered', '/dashboard/activity',
     '/dashboard/nowhere'];
   assert.ok(all.length >= 9, `every page was noted: ${all}`);
   for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {

@@ -37,14 +37,14 @@ async function follow() {
   await page.fill('#login_secret', secret);
   await page.click('button.main');
   await page.goto(`${base}/dashboard/keys/${key}/events`);
-  assert.equal(await page.locator('ol.log > li').count(), 1);
+  assert.equal(await page.locator('table.log > tbody > tr').count(), 1);
   await page.click('text=Follow live');
   await says(page, 'Live: waiting for attempts.');
 
   const envelope = await send();
-  await page.waitForSelector(`ol.log > li:first-child:has-text("${envelope}")`);
+  await page.waitForSelector(`table.log > tbody > tr:first-child:has([title="${envelope}"])`);
   await says(page, 'Live: 1 new attempt.');
-  assert.equal(await page.locator('ol.log > li').count(), 2, 'an entry is listed once');
+  assert.equal(await page.locator('table.log > tbody > tr').count(), 2, 'an entry is listed once');
   await page.evaluate(axe);
   const found = await page.evaluate('axe.run()');
   assert.deepEqual(found.violations.map((one) => one.id), []);

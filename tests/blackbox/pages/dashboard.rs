@@ -30,6 +30,9 @@ on_both!(
     the_event_log_is_followed_live_in_a_browser,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
     a_test_event_is_sent_from_the_page_of_a_webhook,
+    forms_show_their_errors_and_act_once_in_a_browser,
+    a_form_acts_once_also_on_another_node,
+    a_recovery_code_and_a_deep_link_work_in_a_browser,
 );
 
 fn every_page_works_in_a_browser(database: &Database) {
@@ -213,9 +216,10 @@ fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Data
     let page = format!("{key}/webhooks/{hook}");
     let form = |what: &str| format!("form_token={}&do={what}&hours=1", browser.form_token());
     let change = "Make a new signing secret";
-    assert!(browser.page(&page).contains(change) && browser.page(&key).contains("Register"));
+    let webhooks = format!("{key}/webhooks");
+    assert!(browser.page(&page).contains(change) && browser.page(&webhooks).contains("Register"));
     database.operate(&["key", "deactivate", &alice.key]);
-    for shown in [browser.page(&key), browser.page(&page)] {
+    for shown in [browser.page(&webhooks), browser.page(&page)] {
         assert!(shown.contains("This key is deactivated"), "{shown}");
         assert!(!shown.contains(change) && !shown.contains(">Register<"), "{shown}");
     }
@@ -247,8 +251,8 @@ fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
         let response = browser.post(path, &format!("{own}&{form}"), "same-origin");
         let page = String::from_utf8(response.body).unwrap();
         assert_eq!(response.status, status, "{path} {form}");
-        let (_, reported) = page.split_once("role=\"alert\">").unwrap();
-        assert!(reported.split('<').next().unwrap().contains(why), "{reported}");
+        let (_, reported) = page.split_once("role=\"alert\"").unwrap();
+        assert!(reported.split("</div>").next().unwrap().contains(why), "{reported}");
     }
     for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, HEAD, POST")]
     {
@@ -271,7 +275,7 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     let alice = client.new_identity();
     let browser = Browser::sign_in(client, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
-    let page = browser.page(&key);
+    let page = browser.page(&format!("{key}/webhooks"));
     for event in ["envelope.bounced", "envelope.received", "identity.rotated", "usage.threshold"] {
         assert!(page.contains(&format!("name=\"events\" value=\"{event}\"")), "{page}");
     }
@@ -283,7 +287,7 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     assert_eq!(response.status, 422);
     assert!(String::from_utf8_lossy(&response.body).contains("Choose at least one event."));
     assert_eq!(post("&events=envelope.sent").status, 400);
-    assert_eq!(post("&events=usage.threshold&events=identity.rotated").status, 200);
+    assert_eq!(post("&events=usage.threshold&events=identity.rotated").status, 303);
     let listed = client.manage(&alice, &json!({"action": "list"})).ok();
     let hook = &listed["webhooks"][0];
     assert_eq!(hook["events"], json!(["usage.threshold", "identity.rotated"]));
@@ -294,7 +298,7 @@ fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
     );
     server.stop();
     let server = database.serve();
-    let page = Browser::sign_in(server.client(), &alice).page(&key);
+    let page = Browser::sign_in(server.client(), &alice).page(&format!("{key}/webhooks"));
     assert!(!page.contains("name=\"events\""), "{page}");
 }
 
@@ -307,9 +311,7 @@ fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Datab
     let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
     let linked = browser.page(&format!("{page}?done=recovered&count=4321"));
     assert!(!linked.contains("4321") && !linked.contains("role=\"status\""), "{linked}");
-    let form = format!("form_token={}&do=recover&hours=1", browser.form_token());
-    let response = browser.post(&page, &form, "same-origin");
-    let reported = String::from_utf8(response.body).unwrap();
+    let reported = browser.submit(&page, "do=recover&hours=1");
     assert!(reported.contains("role=\"status\">No delivery failed in that time."), "{reported}");
 }
 
@@ -326,7 +328,9 @@ fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {
     let key = format!("/dashboard/keys/{}", alice.key);
     let hook = format!("{key}/webhooks/{}", text(&hook, "webhook_id"));
     let revoke = format!("{key}/revoke");
-    for path in ["/dashboard", "/dashboard/account", "/dashboard/keys", &key, &hook, &revoke] {
+    let [webhooks, senders] = ["webhooks", "senders"].map(|tab| format!("{key}/{tab}"));
+    let pages = ["/dashboard", "/dashboard/account", "/dashboard/keys", &key, &hook, &revoke];
+    for path in pages.into_iter().chain([&*webhooks, &*senders]) {
         let page = browser.page(path);
         let to = page.split(['\'', '"']).filter(|value| value.starts_with('/'));
         let strays: Vec<&str> = to.filter(|link| !link.starts_with("/seal/")).collect();
@@ -369,9 +373,9 @@ fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
     let token = browser.form_token();
     let submit = |fields: &str| {
         let form = format!("form_token={token}&{fields}");
-        browser.post(&format!("/dashboard/keys/{}/policy", bob.key), &form, "same-origin")
+        browser.post(&format!("/dashboard/keys/{}/senders", bob.key), &form, "same-origin")
     };
-    let page = || browser.page(&format!("/dashboard/keys/{}", bob.key));
+    let page = || browser.page(&format!("/dashboard/keys/{}/senders", bob.key));
     assert!(page().contains(r#"<option value="anyone" selected>"#));
     assert_eq!(submit("do=accept&accept=allowlist&receipts=none").status, 303);
     assert!(page().contains(r#"<option value="allowlist" selected>"#));
@@ -395,21 +399,18 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity());
-    let hook = text(&client.register(&bob, "http://127.0.0.1:9999/"), "webhook_id");
+    client.register(&bob, "http://127.0.0.1:9999/");
     let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     let browser = Browser::sign_in(client, &bob);
-    let path = format!("/dashboard/keys/{}/webhooks/{hook}", bob.key);
-    assert!(browser.page(&path).contains(&format!("Block sender: {envelope}")));
-    let token = browser.form_token();
-    let block = |envelope: &str| {
-        let form = format!("form_token={token}&do=block_sender&envelope_id={envelope}");
-        browser.post(&path, &form, "same-origin")
-    };
+    let page = |event: &str| format!("/dashboard/keys/{}/events/{event}", bob.key);
+    let shown = browser.page(&page(&envelope));
+    assert!(shown.contains("Block this sender") && shown.contains(&alice.key), "{shown}");
+    let form = format!("form_token={}", browser.form_token());
     for other in ["env_01h455vb4pex5vsknk084sn02q", "evt_01h455vb4pex5vsknk084sn02q"] {
-        assert_eq!(block(other).status, 404, "{other}");
+        assert_eq!(browser.post(&page(other), &form, "same-origin").status, 404, "{other}");
     }
-    let page = block(&envelope);
-    assert!(String::from_utf8_lossy(&page.body).contains(&format!("{} is blocked", alice.key)));
+    let shown = browser.submit(&page(&envelope), "");
+    assert!(shown.contains(&format!("{} is blocked", alice.key)), "{shown}");
     client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
 }
 
@@ -426,14 +427,15 @@ fn a_failing_webhook_is_marked_on_all_pages_until_it_succeeds(database: &Databas
     client.send(&alice, &alice.key, "x").ok();
     let browser = Browser::sign_in(client, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
-    let pages = ["/dashboard".to_owned(), key.clone(), format!("{key}/webhooks/{hook}")];
+    let tab = format!("{key}/webhooks");
+    let pages = ["/dashboard".to_owned(), tab.clone(), format!("{tab}/{hook}")];
     let failing = "class=\"badge bad\">failing";
     eventually("all pages show the failing webhook", SOON, || {
         pages.iter().all(|page| browser.page(page).contains(failing)).then_some(())
     });
     assert!(browser.page("/dashboard").contains("1 webhook needs attention"));
     eventually("both attempts are counted", SOON, || {
-        browser.page(&key).contains("2 failed").then_some(())
+        browser.page(&tab).contains("2 failed").then_some(())
     });
     client.send(&alice, &alice.key, "x").ok();
     receiver.await_requests(3);
@@ -481,10 +483,7 @@ fn the_event_log_lists_all_webhooks_of_a_key(database: &Database) {
     let found = browser.get(&format!("{log}?id={envelope}"));
     assert_eq!(found.header("location"), Some(&*format!("{log}/{envelope}")));
     assert!(browser.page(&format!("{log}?id=rubbish")).contains("This is not the id of an event"));
-    let select = |id: &str| {
-        let form = format!("form_token={}&selected={hook}+{id}", browser.form_token());
-        String::from_utf8(browser.post(&log, &form, "same-origin").body).unwrap()
-    };
+    let select = |id: &str| browser.submit(&log, &format!("selected={hook}+{id}"));
     assert!(select(&envelope).contains("1 event is sent again now."));
     assert_eq!(first.await_requests(2).len(), 2);
     assert!(select("env_01h455vb4pex5vsknk084sn02q").contains("role=\"alert\""));
@@ -527,13 +526,59 @@ fn a_test_event_is_sent_from_the_page_of_a_webhook(database: &Database) {
     let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
     let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
     let browser = Browser::sign_in(client, &alice);
-    let form = format!("form_token={}&do=test", browser.form_token());
     let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
-    let test = || {
-        let response = browser.post(&page, &form, "same-origin");
-        String::from_utf8(response.body).unwrap()
-    };
+    let test = || browser.submit(&page, "do=test");
     assert!(test().contains("arrived: the receiver responded 204"));
     assert!(test().contains("failed: the receiver responded 500"));
     assert_eq!(receiver.requests()[0].json()["event"], "webhook.test");
+}
+
+fn forms_show_their_errors_and_act_once_in_a_browser(database: &Database) {
+    browse(database, "forms.mjs");
+}
+
+fn a_recovery_code_and_a_deep_link_work_in_a_browser(database: &Database) {
+    browse(database, "way_back.mjs");
+}
+
+/// Runs a program that uses the dashboard of a fresh server in a browser.
+fn browse(database: &Database, program: &str) {
+    let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);
+    let program = root().join("tests/blackbox/oracles").join(program);
+    let ran = run_node(&program, &[&server.url, &chromium()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn a_form_acts_once_also_on_another_node(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let browser = Browser::sign_in(client, &alice);
+    let path = format!("/dashboard/keys/{}/webhooks", alice.key);
+    let fields = format!(
+        "form_token={}&form_id={}&url=http%3A%2F%2F127.0.0.1%3A9999%2F",
+        browser.form_token(),
+        browser.form_id()
+    );
+    // A rejected form can be sent again.
+    let rejected =
+        browser.post_as_is(&path, &fields.replace("127.0.0.1", "10.0.0.1"), "same-origin");
+    assert_eq!(rejected.status, 400);
+    let first = browser.post_as_is(&path, &fields, "same-origin");
+    assert_eq!(first.status, 303);
+    let page = browser.follow(&first);
+    assert!(page.contains("whsec_") && page.contains("Save the secret now"), "{page}");
+    let cookie = browser.cookie.clone();
+    server.stop();
+    let server = database.serve();
+    let browser = Browser { client: server.client(), cookie };
+    let again = browser.post_as_is(&path, &fields, "same-origin");
+    assert_eq!(again.header("location"), first.header("location"));
+    let page = browser.follow(&again);
+    assert!(page.contains("This form was sent before"), "{page}");
+    assert!(page.contains("The secret was shown once") && !page.contains("whsec_"), "{page}");
+    let listed = server.client().manage(&alice, &json!({"action": "list"})).ok();
+    assert_eq!(listed["webhooks"].as_array().unwrap().len(), 1);
+    let unknown = fields.replace("form_id=fm_", "form_id=fm_x");
+    assert_eq!(browser.post_as_is(&path, &unknown, "same-origin").status, 403);
 }

@@ -184,7 +184,8 @@ impl Problem {
         }
     }
 
-    fn field(&self) -> Option<&str> {
+    /// Returns the name of the field that has the error. `None` if no single field has it.
+    pub fn field(&self) -> Option<&str> {
         match self {
             Self::InvalidHttp { field, .. } => *field,
             other => other.refusal().and_then(Refusal::field),

@@ -3,3 +3,4 @@
 mod activity;
 mod closing;
 mod session_details;
+mod used_forms;

@@ -7,7 +7,7 @@ use sealpost_service::{Error, OperatorRole, SignedInOperator};
 use crate::{
     assets,
     dashboard::{forms::Rejection, response::PageResponse},
-    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+    html::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress},
 };
 
 /// The layout of a page of the console.
@@ -17,7 +17,7 @@ pub(super) struct ConsoleFrame<'a> {
     /// The signed-in operator, and the token that each form of the session must contain. `None` if the browser has no
     /// session.
     pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
-    /// The path of the navigation link to mark as current.
+    /// The path of the link in the sidebar to mark as current.
     pub(super) current: &'a str,
 }
 
@@ -51,13 +51,14 @@ impl ConsoleFrame<'_> {
         let sign_out = session.and_then(|(operator, form_token)| {
             SignOut { base, operator, form_token }.render().ok()
         });
-        let nav: &[NavLink] = if session.is_some() { &SIGNED_IN } else { &PUBLIC };
         let extras = LayoutExtras {
             stylesheet: Some(&assets::DASHBOARD.name),
+            sidebar: session.map(|_| Sidebar { label: "Console", links: &SIDEBAR, current }),
             nav_end: sign_out.unwrap_or_default(),
+            notice: "",
         };
         let title = format!("{title} · Console");
-        let layout = Layout { site, title: &title, nav, current };
+        let layout = Layout { site, title: &title, nav: &NAV, current: "/console" };
         PageResponse::new(status, layout.render_with(main, &extras))
     }
 }
@@ -84,13 +85,14 @@ pub(super) fn rejection_of(error: &Error) -> Rejection {
         text: "The service failed to process the request. It may have been processed in part: look at the audit trail."
             .to_owned(),
         status: StatusCode::INTERNAL_SERVER_ERROR,
+        field: None,
         retry_after_s: None,
     }
 }
 
 /// Creates a rejection with a status and a text.
 pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
-    Rejection { text: text.to_owned(), status, retry_after_s: None }
+    Rejection { text: text.to_owned(), field: None, status, retry_after_s: None }
 }
 
 /// Responds with 500 because the server was built without the state of the console.
@@ -105,10 +107,10 @@ pub(super) fn may_act(operator: &SignedInOperator) -> bool {
     operator.role == OperatorRole::Operator
 }
 
-const SIGNED_IN: [NavLink; 4] = [
+const SIDEBAR: [NavLink; 4] = [
     NavLink { text: "Keys", to: "/console" },
     NavLink { text: "Accounts", to: "/console/accounts" },
     NavLink { text: "Service", to: "/console/service" },
     NavLink { text: "Audit trail", to: "/console/audit" },
 ];
-const PUBLIC: [NavLink; 1] = [NavLink { text: "Console", to: "/console" }];
+const NAV: [NavLink; 1] = [NavLink { text: "Console", to: "/console" }];

@@ -1,7 +1,9 @@
 //! Reads submitted forms, and rejects forms that pages of other sites sent.
 
+mod draft;
 mod rejection;
 pub(crate) mod same_site;
+mod single_use;
 
 use std::{collections::HashSet, time::Duration};
 
@@ -11,7 +13,9 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 
+pub(crate) use draft::Draft;
 pub(crate) use rejection::Rejection;
+pub(super) use single_use::{SingleUse, form_id};
 
 use super::response::{PageResponse, web_state};
 

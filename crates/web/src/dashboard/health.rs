@@ -30,14 +30,14 @@ pub(super) enum Health {
 
 impl<'a> WebhookCard<'a> {
     pub(super) fn new(report: &'a WebhookReport) -> Self {
-        let WebhookReport { webhook, recent } = report;
+        let WebhookReport { webhook, recent, .. } = report;
         Self { webhook, recent, health: Health::of(report), sparkline: Sparkline::new(recent) }
     }
 }
 
 impl Health {
     fn of(report: &WebhookReport) -> Self {
-        let WebhookReport { webhook, recent } = report;
+        let WebhookReport { webhook, recent, .. } = report;
         match (webhook.status, webhook.failing_since, recent.success_percent()) {
             (WebhookStatus::Disabled, ..) => Self::Disabled,
             (_, Some(_), _) => Self::Failing,

@@ -4,17 +4,20 @@ pub(super) mod account;
 pub(super) mod activity;
 pub(super) mod close_account;
 pub(super) mod event;
+mod event_row;
 pub(super) mod events;
 pub(super) mod identity;
 pub(super) mod live_events;
 pub(super) mod new_identity;
 pub(super) mod open_account;
 pub(super) mod overview;
-pub(super) mod policy;
+pub(super) mod recover;
 pub(super) mod revoke;
+pub(super) mod senders;
 pub(super) mod sign_in;
 pub(super) mod tokens;
 pub(super) mod webhook;
+pub(super) mod webhooks;
 
 use std::fmt::Display;
 
@@ -35,7 +38,7 @@ fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
 /// Reads label, handle and invite from the form of a new identity. A handle is a readable name that senders can use.
 fn activation_of(form: &Form) -> Result<Activate, Rejection> {
     let reject =
-        |field: &str, fault: &dyn Display| Rejection::field(format!("The {field} {fault}."));
+        |field: &str, fault: &dyn Display| Rejection::field(field, format!("The {field} {fault}."));
     let label = Label::parse(form.text("label")).map_err(|fault| reject("label", &fault))?;
     let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
     let handle = handle.map(Handle::parse).transpose().map_err(|fault| reject("handle", &fault))?;

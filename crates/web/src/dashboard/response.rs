@@ -1,5 +1,6 @@
 //! The responses of the dashboard: pages, redirects and error pages.
 
+mod flash;
 mod frame;
 
 use std::{fmt, time::Duration};
@@ -18,9 +19,13 @@ use askama::Template;
 use sealpost_api::whole_seconds;
 use sealpost_service::Error;
 
-pub(super) use frame::Frame;
+pub(super) use flash::Flash;
+pub(super) use frame::{Frame, FrameSession};
 
-use super::{forms::Rejection, session::cookie};
+use super::{
+    forms::{Draft, Rejection},
+    session::cookie,
+};
 use crate::{
     html::{SiteAddress, private_page},
     state::WebState,
@@ -47,14 +52,18 @@ impl PageResponse {
         Self::new(StatusCode::OK, frame.render(title, main))
     }
 
-    /// Responds with the page of a rejected form. The response has the status and the headers of the rejection.
-    pub(super) fn rejected(
+    /// Responds with the page of a form. After a rejection, the response has its status and its headers.
+    pub(super) fn of_form(
         frame: Frame<'_>,
         title: &str,
-        rejection: &Rejection,
+        draft: Draft<'_>,
         main: &impl Template,
     ) -> Self {
-        Self::new(rejection.status, frame.render(title, main)).with_headers_of(rejection)
+        let page = |status| Self::new(status, frame.render(title, main));
+        match draft.rejection() {
+            None => page(StatusCode::OK),
+            Some(rejection) => page(rejection.status).with_headers_of(rejection),
+        }
     }
 
     /// Redirects with 303 to another page of the dashboard, after a form was processed.
@@ -63,9 +72,17 @@ impl PageResponse {
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
 
-    /// Redirects to the sign-in page, and deletes the cookie of the ended session.
-    pub(super) fn redirect_to_sign_in(app: &WebState) -> Self {
-        Self::redirect(&app.site, "/dashboard/sign-in").with_cookie(&cookie::delete(app))
+    /// Redirects to the sign-in page, and deletes the cookie of the ended session. `next` is the page to return to after
+    /// the sign-in; empty for the first page of the dashboard.
+    pub(super) fn redirect_to_sign_in(app: &WebState, next: &str) -> Self {
+        let path = match next {
+            "" | "/dashboard" => "/dashboard/sign-in".to_owned(),
+            next => match askama::filters::urlencode_strict(next) {
+                Ok(next) => format!("/dashboard/sign-in?next={next}"),
+                Err(_) => "/dashboard/sign-in".to_owned(),
+            },
+        };
+        Self::redirect(&app.site, &path).with_cookie(&cookie::delete(app))
     }
 
     pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
@@ -90,6 +107,13 @@ impl PageResponse {
         Self::error_page(site, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
     }
 
+    /// Rejects a form that was sent before, while its act is not known to have ended.
+    pub(super) fn repeated_form(site: &SiteAddress) -> Self {
+        let detail = "This form was sent before, and it acts only once. Its first result is not known yet: look at your \
+            identities before you open the form again.";
+        Self::error_page(site, StatusCode::CONFLICT, NOTHING_DONE, detail)
+    }
+
     /// Rejects a request because the account has reached the rate limit of the dashboard.
     pub(super) fn too_many_requests(site: &SiteAddress, retry_after: Duration) -> Self {
         let seconds = whole_seconds(retry_after);
@@ -97,7 +121,7 @@ impl PageResponse {
             "Your account requested too many pages within a minute. Nothing was done. Try again in {seconds} s."
         );
         let status = StatusCode::TOO_MANY_REQUESTS;
-        let rejection = Rejection { text, status, retry_after_s: Some(seconds) };
+        let rejection = Rejection { text, field: None, status, retry_after_s: Some(seconds) };
         Self::error_page(site, status, "Too many requests", &rejection.text)
             .with_headers_of(&rejection)
     }
@@ -185,8 +209,11 @@ pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, Pa
 impl Responder for PageResponse {
     type Body = BoxBody;
 
-    fn respond_to(self, _: &HttpRequest) -> HttpResponse {
-        self.response()
+    fn respond_to(self, request: &HttpRequest) -> HttpResponse {
+        match Flash::deletion(request, self.status) {
+            Some(cookie) => self.with_cookie(&cookie).response(),
+            None => self.response(),
+        }
     }
 }
 

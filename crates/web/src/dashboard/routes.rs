@@ -18,6 +18,12 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(web::get().to(p::open_account::show))
                 .route(web::post().to(p::open_account::submit)),
         )
+        .service(
+            at("/dashboard/recover", "GET, POST")
+                .route(web::get().to(p::recover::show))
+                .route(web::post().to(p::recover::submit)),
+        )
+        .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
         .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
@@ -28,18 +34,28 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::close_account::submit)),
         )
         .service(
-            at("/dashboard/account/sessions", "POST")
+            at("/dashboard/account/opened", "GET")
+                .route(web::get().to(p::open_account::show_opened)),
+        )
+        .service(
+            at("/dashboard/account/sessions", "GET, POST")
+                .route(web::get().to(p::account::ask_sessions))
                 .route(web::post().to(p::account::end_session)),
         )
         .service(
-            at("/dashboard/account/secret", "POST")
+            at("/dashboard/account/secret", "GET, POST")
+                .route(web::get().to(p::account::ask_secrets))
                 .route(web::post().to(p::account::replace_secrets)),
+        )
+        .service(
+            at("/dashboard/account/secrets", "GET").route(web::get().to(p::account::show_secrets)),
         )
         .service(
             at("/dashboard/tokens", "GET, POST")
                 .route(web::get().to(p::tokens::show))
                 .route(web::post().to(p::tokens::create)),
         )
+        .service(at("/dashboard/tokens/{token}", "GET").route(web::get().to(p::tokens::show_token)))
         .service(
             at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
         )
@@ -68,7 +84,9 @@ fn key_routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::revoke::submit)),
         )
         .service(
-            at("/dashboard/keys/{key}/policy", "POST").route(web::post().to(p::policy::submit)),
+            at("/dashboard/keys/{key}/senders", "GET, POST")
+                .route(web::get().to(p::senders::show))
+                .route(web::post().to(p::senders::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/events", "GET, POST")
@@ -80,16 +98,23 @@ fn key_routes(config: &mut web::ServiceConfig) {
                 .route(web::get().to(p::live_events::follow)),
         )
         .service(
-            at("/dashboard/keys/{key}/events/{event}", "GET").route(web::get().to(p::event::show)),
+            at("/dashboard/keys/{key}/events/{event}", "GET, POST")
+                .route(web::get().to(p::event::show))
+                .route(web::post().to(p::event::block_sender)),
         )
         .service(
-            at("/dashboard/keys/{key}/webhooks", "POST")
-                .route(web::post().to(p::webhook::register)),
+            at("/dashboard/keys/{key}/webhooks", "GET, POST")
+                .route(web::get().to(p::webhooks::show))
+                .route(web::post().to(p::webhooks::register)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
                 .route(web::get().to(p::webhook::show))
                 .route(web::post().to(p::webhook::act)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/webhooks/{webhook}/secret", "GET")
+                .route(web::get().to(p::webhook::show_secret)),
         );
 }
 

@@ -8,14 +8,16 @@ use std::time::Instant;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
-use sealpost_domain::{Code, RequestSource, TokenHash};
-use sealpost_service::{ConfirmationFault, ConfirmedOwner, Error, Owner, form_token};
+use sealpost_domain::{AccountId, Code, RequestSource};
+use sealpost_service::{
+    AccountSession, ConfirmationFault, ConfirmedOwner, Error, Owner, form_token,
+};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     forms::{Form, Rejection},
-    response::{Frame, PageResponse, web_state},
+    response::{Flash, Frame, FrameSession, PageResponse, web_state},
 };
 use crate::{html::SiteAddress, state::WebState};
 
@@ -26,32 +28,50 @@ pub(super) struct SignedInUser {
     pub(super) source: RequestSource,
     /// The token that each form of this session must contain, as protection against forms of other sites.
     pub(super) form_token: String,
+    /// The result of the form that led to the page of this request.
+    pub(super) flash: Flash,
+    session: AccountSession,
+    account: String,
+    path: String,
 }
 
 /// A user of a page or form that ends sessions, tokens, keys or the account. The rate limit of the dashboard does not
 /// apply: a stolen session must not keep the owner from ending it. A flood of such requests waits for slots instead.
-pub(super) struct EndingUser {
-    user: SignedInUser,
-    session: TokenHash,
-}
+pub(super) struct EndingUser(SignedInUser);
 
 impl EndingUser {
     /// Returns the user, and the slot that the request must keep until its end; `None` below the limit. Called when
     /// the form is read, so that a slow client takes no slot.
     pub(super) async fn start(&self) -> (&SignedInUser, Option<OwnedSemaphorePermit>) {
-        (&self.user, admit_ending(&self.user.app.api, self.session).await)
+        let Self(user) = self;
+        (user, admit_ending(&user.app.api, user.session.token_hash()).await)
     }
 }
 
 impl SignedInUser {
-    /// Returns the user of a request, without a rate limit.
-    fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
+    /// Returns the user of a request, without a rate limit. If the session has ended, returns a redirect to the sign-in
+    /// page, which leads back to the requested page.
+    async fn of(request: &HttpRequest) -> Result<Self, PageResponse> {
         let app = web_state(request)?;
+        let next = match request.uri().path_and_query() {
+            Some(path) if request.method() == Method::GET => path.as_str(),
+            _ => "",
+        };
+        let to_sign_in = || PageResponse::redirect_to_sign_in(&app, next);
         let tokens = cookie::session_token(&app, request)
             .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
-        let (token, form_token) = tokens.ok_or_else(|| PageResponse::redirect_to_sign_in(&app))?;
+        let (token, form_token) = tokens.ok_or_else(to_sign_in)?;
         let source = request_source(&app.api, request);
-        Ok(Self { app, token, source, form_token })
+        let session = match app.api.sealpost.owner(&token, source.clone()).await {
+            Ok(owner) => *owner.session(),
+            Err(error) => match error.refusal() {
+                Some(refusal) if refusal.code() == Code::Unauthorized => return Err(to_sign_in()),
+                _ => return Err(PageResponse::service_error(&app.site, &error)),
+            },
+        };
+        let flash = Flash::extract(request).await?;
+        let (account, path) = (session.account_id().to_string(), request.path().to_owned());
+        Ok(Self { app, token, source, form_token, flash, session, account, path })
     }
 
     /// Calls the service as the owner of the account. Redirects to the sign-in page if the session has ended.
@@ -93,10 +113,11 @@ impl SignedInUser {
         };
         let confirmed = result.await.map_err(|error| self.error_response(&error))?;
         Ok(confirmed.map_err(|fault| {
-            Rejection::field(match fault {
+            let text = match fault {
                 ConfirmationFault::Missing => "Give the login secret. Nothing was done.",
                 ConfirmationFault::Wrong => NOTHING_DONE,
-            })
+            };
+            Rejection::field("login_secret", text)
         }))
     }
 
@@ -109,11 +130,10 @@ impl SignedInUser {
         attempted: &'static str,
         wrong: &str,
     ) -> Result<Result<(), Rejection>, PageResponse> {
-        let session = self.ask(async |owner| Ok(*owner.session())).await?;
         let api = &self.app.api;
-        let verified = verify_login_secret(api, request, &session, secret, attempted).await;
+        let verified = verify_login_secret(api, request, &self.session, secret, attempted).await;
         Ok(verified.map_err(|problem| match problem.code() {
-            Code::Unauthorized => Rejection::field(wrong),
+            Code::Unauthorized => Rejection::field("login_secret", wrong),
             _ => Rejection::from(&problem),
         }))
     }
@@ -130,7 +150,14 @@ impl SignedInUser {
 
     /// Returns the layout for the pages of this user.
     pub(super) fn frame(&self) -> Frame<'_> {
-        Frame::signed_in(self.site(), &self.form_token)
+        let Self { form_token, account, path, .. } = self;
+        let session = FrameSession { form_token, account, path };
+        Frame { site: self.site(), session: Some(session), notice: self.flash.text() }
+    }
+
+    /// Returns the account of this user.
+    pub(super) fn account_id(&self) -> AccountId {
+        self.session.account_id()
     }
 
     /// Rejects a form without the form token of this session.
@@ -140,9 +167,8 @@ impl SignedInUser {
     }
 
     /// Applies the rate limit of the dashboard.
-    async fn admit(&self, method: &Method) -> Result<(), PageResponse> {
-        let session = self.ask(async |owner| Ok(*owner.session())).await?;
-        let keys = session_and_account(session.token_hash(), session.account_id());
+    fn admit(&self, method: &Method) -> Result<(), PageResponse> {
+        let keys = session_and_account(self.session.token_hash(), self.session.account_id());
         let cost = if *method == Method::GET { 1 } else { FORM_COST };
         let admitted = self.app.dashboard.admit(keys, cost, Instant::now());
         admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
@@ -152,7 +178,7 @@ impl SignedInUser {
     pub(super) fn error_response(&self, error: &Error) -> PageResponse {
         match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
-                PageResponse::redirect_to_sign_in(&self.app)
+                PageResponse::redirect_to_sign_in(&self.app, "")
             }
             _ => PageResponse::service_error(self.site(), error),
         }
@@ -166,8 +192,8 @@ impl FromRequest for SignedInUser {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let user = Self::of(&request)?;
-            user.admit(request.method()).await?;
+            let user = Self::of(&request).await?;
+            user.admit(request.method())?;
             Ok(user)
         })
     }
@@ -179,11 +205,7 @@ impl FromRequest for EndingUser {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
-        Box::pin(async move {
-            let user = SignedInUser::of(&request)?;
-            let session = user.ask(async |owner| Ok(*owner.session())).await?;
-            Ok(Self { user, session: session.token_hash() })
-        })
+        Box::pin(async move { SignedInUser::of(&request).await.map(Self) })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{fmt::Display, time::Duration};
 
 use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
+use sealpost_service::DeliveryView;
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
 /// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
@@ -19,6 +20,57 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
         },
     };
     format!("<time datetime=\"{at}\" title=\"{}\">{text}</time>", when(at))
+}
+
+/// Shortens an id to its prefix and its last characters: `env_…9x2kd4`. Pages have the whole id elsewhere.
+pub(crate) fn short_id(id: impl Display) -> String {
+    let id = id.to_string();
+    match id.split_once('_') {
+        Some((prefix, rest)) if rest.is_ascii() && rest.len() > SHORT_LEN => {
+            format!("{prefix}_…{}", rest.get(rest.len() - SHORT_LEN..).unwrap_or(rest))
+        }
+        _ => id,
+    }
+}
+
+/// Describes a failed attempt without an HTTP status. `class` is the class of the failure in the API.
+pub(super) fn failure(class: &str, detail: &Option<String>) -> String {
+    let text = match class {
+        "blocked_address" => "The address of the receiver is not public",
+        "connect" => "The receiver accepted no connection",
+        "dns" => "The host name of the receiver was not found",
+        "http_status" => "The receiver responded with an error",
+        "protocol" => "The receiver did not speak HTTP correctly",
+        "timeout" => "The receiver did not respond in time",
+        "tls" => "The encrypted connection failed",
+        "too_large" => "The response of the receiver was too large",
+        other => other,
+    };
+    match detail {
+        Some(detail) => format!("{text} ({detail})"),
+        None => text.to_owned(),
+    }
+}
+
+/// Describes the result of an attempt, or of the newest attempt of a pending delivery.
+pub(super) fn attempt_result(attempt: &DeliveryView) -> String {
+    match (attempt.status_code, &attempt.error) {
+        (Some(status), _) => format!("The receiver responded {status}"),
+        (None, Some(class)) => failure(class, &attempt.error_detail),
+        (None, None) => "Not attempted yet".to_owned(),
+    }
+}
+
+/// Names the program and the system in a user agent: `Chrome on Linux`. Returns the first word of other user agents.
+pub(super) fn program(user_agent: &str) -> String {
+    let find = |names: &[(&str, &'static str)]| {
+        names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
+    };
+    match (find(&BROWSERS), find(&SYSTEMS)) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), None) => browser.to_owned(),
+        (None, _) => user_agent.split_whitespace().next().unwrap_or("Unknown program").to_owned(),
+    }
 }
 
 /// Formats a duration in its largest unit, such as hours. Returns `None` below one second.
@@ -54,6 +106,12 @@ pub(crate) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
     format!("{second} UTC")
+}
+
+/// Formats the day of a time: `2026-01-02`. Pages have the whole time elsewhere.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(crate) fn day(at: &Timestamp) -> String {
+    at.to_string().get(..10).unwrap_or_default().to_owned()
 }
 
 /// Describes a kind of event in the form of a new webhook.
@@ -113,6 +171,24 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
     }
 }
 
+const SHORT_LEN: usize = 6;
+/// Parts of user agents, and the browsers that send them. Most browsers also name others: the order decides.
+const BROWSERS: [(&str, &str); 5] = [
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+];
+const SYSTEMS: [(&str, &str); 6] = [
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +216,28 @@ mod tests {
             (-5_000, "in 5 seconds"),
         ] {
             assert!(text(ms).contains(&format!(">{expected}<")), "{}", text(ms));
+        }
+    }
+
+    #[test]
+    fn user_agents_are_shown_as_programs() {
+        let chrome =
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/156.0 Safari/537.36";
+        for (agent, text) in [
+            (chrome, "Chrome on Linux"),
+            ("Mozilla/5.0 (Windows NT 10.0; rv:150.0) Gecko Firefox/150.0", "Firefox on Windows"),
+            ("sealpost/0.1.0 (shell)", "sealpost/0.1.0"),
+            ("", "Unknown program"),
+        ] {
+            assert_eq!(program(agent), text);
+        }
+    }
+
+    #[test]
+    fn long_ids_are_shortened() {
+        assert_eq!(short_id("env_01h455vb4pex5vsknk084sn02q"), "env_…4sn02q");
+        for id in ["wh_1", "nobody", "é_ééééééééé"] {
+            assert_eq!(short_id(id), id);
         }
     }
 

@@ -48,7 +48,8 @@ impl DocsLayout<'_> {
             // Rendering writes into memory, so it does not fail.
             main: main.render().unwrap_or_default(),
         };
-        let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), nav_end: String::new() };
+        let extras =
+            LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
         Layout { site, title, nav: NAV, current: section(path) }.render_with(&frame, &extras)
     }
 }

@@ -34,13 +34,26 @@ pub(crate) struct Layout<'a> {
     pub(crate) current: &'a str,
 }
 
-/// Parts that only the dashboard adds to the layout.
+/// The links beside a page of the dashboard or the console.
+pub(crate) struct Sidebar<'a> {
+    /// The name of the navigation, for assistive technology.
+    pub(crate) label: &'static str,
+    pub(crate) links: &'a [NavLink],
+    /// The path of the link to mark as current. Empty if none is marked.
+    pub(crate) current: &'a str,
+}
+
+/// Parts that only some pages add to the layout.
 #[derive(Default)]
-pub(crate) struct LayoutExtras {
+pub(crate) struct LayoutExtras<'a> {
     /// The file name of a second stylesheet. `None` if there is none.
     pub(crate) stylesheet: Option<&'static str>,
-    /// HTML that is inserted at the end of the navigation.
+    /// The links beside the main part. `None` if the page has no sidebar.
+    pub(crate) sidebar: Option<Sidebar<'a>>,
+    /// HTML that is inserted at the end of the header.
     pub(crate) nav_end: String,
+    /// The result of a form, shown above the main part. Empty if there is none.
+    pub(crate) notice: &'a str,
 }
 
 impl SiteAddress {
@@ -60,7 +73,7 @@ impl Layout<'_> {
     }
 
     /// Renders the whole page around `main`, with the parts in `extras`.
-    pub(crate) fn render_with(&self, main: &impl Template, extras: &LayoutExtras) -> String {
+    pub(crate) fn render_with(&self, main: &impl Template, extras: &LayoutExtras<'_>) -> String {
         let page = LayoutTemplate {
             base: &self.site.base_path,
             title: self.title,
@@ -89,7 +102,7 @@ struct LayoutTemplate<'a> {
     stylesheet: &'a str,
     script: &'a str,
     icon: &'a str,
-    extras: &'a LayoutExtras,
+    extras: &'a LayoutExtras<'a>,
     main: String,
 }
 

@@ -29,7 +29,7 @@ impl Landing {
 }
 
 fn render(site: &SiteAddress) -> String {
-    let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), nav_end: String::new() };
+    let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
     let main = LandingTemplate { base: &site.base_path, base_url: &site.base_url };
     let title = "Identities and sealed messages for your users";
     Layout { site, title, nav: NAV, current: "/" }.render_with(&main, &extras)

@@ -4,7 +4,7 @@ use crate::support::{Client, Identity, Response};
 
 /// A browser that is signed in to the dashboard.
 pub(crate) struct Browser<'a> {
-    client: &'a Client,
+    pub(crate) client: &'a Client,
     /// The session cookie as `name=value`, in the form of the `Cookie` header.
     pub(crate) cookie: String,
 }
@@ -34,19 +34,50 @@ impl<'a> Browser<'a> {
         between(&self.page("/dashboard"), "name=\"form_token\" value=\"", "\"")
     }
 
-    /// Submits a form. `site` is the value of the header `Sec-Fetch-Site`.
+    /// Returns the id of a fresh form. Empty if the session has ended.
+    pub(crate) fn form_id(&self) -> String {
+        let page = self.get("/dashboard/account/secret").body;
+        let page = String::from_utf8(page).unwrap();
+        if page.contains(FORM_ID) { between(&page, FORM_ID, "\"") } else { String::new() }
+    }
+
+    /// Submits a form with a fresh id. `site` is the value of the header `Sec-Fetch-Site`.
     pub(crate) fn post(&self, path: &str, form: &str, site: &str) -> Response {
+        self.post_as_is(path, &format!("{form}&form_id={}", self.form_id()), site)
+    }
+
+    /// Submits a form whose fields include its id.
+    pub(crate) fn post_as_is(&self, path: &str, form: &str, site: &str) -> Response {
         let request = self.client.post(path).header("Cookie", &self.cookie);
         request.header("Sec-Fetch-Site", site).body(FORM, form.as_bytes()).response()
     }
 
-    /// Submits a form from the same origin, and returns the secret in the response page.
+    /// Follows a redirect as a browser does, with the result of the form in its cookie.
     #[track_caller]
-    pub(crate) fn secret(&self, path: &str, form: &str) -> String {
+    pub(crate) fn follow(&self, response: &Response) -> String {
+        let path = response.header("location").unwrap().split('#').next().unwrap();
+        let result = response.header("set-cookie").unwrap_or_default().split(';').next().unwrap();
+        let cookies = format!("{}; {result}", self.cookie);
+        let page = self.client.request("GET", path).header("Cookie", &cookies).response();
+        assert_eq!(page.status, 200, "{path}");
+        String::from_utf8(page.body).unwrap()
+    }
+
+    /// Submits a form of this session, and returns the page with its result.
+    #[track_caller]
+    pub(crate) fn submit(&self, path: &str, form: &str) -> String {
         let form = format!("form_token={}&{form}", self.form_token());
         let response = self.post(path, &form, "same-origin");
-        assert_eq!(response.status, 200, "{path}");
-        between(&String::from_utf8(response.body).unwrap(), "class=\"secret\">", "<")
+        match response.status {
+            303 => self.follow(&response),
+            _ => String::from_utf8(response.body).unwrap(),
+        }
+    }
+
+    /// Submits a form from the same origin, and returns the secret on the page with its result.
+    #[track_caller]
+    pub(crate) fn secret(&self, path: &str, form: &str) -> String {
+        between(&self.submit(path, form), "class=\"secret\">", "<")
     }
 }
 
@@ -69,4 +100,5 @@ fn between(page: &str, before: &str, after: &str) -> String {
     rest.split(after).next().unwrap().to_owned()
 }
 
+const FORM_ID: &str = "name=\"form_id\" value=\"";
 const FORM: &str = "application/x-www-form-urlencoded";

@@ -8,7 +8,10 @@ use serde::Deserialize;
 
 use crate::{
     console::{form::ActForm, user::ConsoleUser},
-    dashboard::{response::PageResponse, text::when},
+    dashboard::{
+        response::PageResponse,
+        text::{day, short_id, when},
+    },
 };
 
 /// The query parameters of the list of accounts.

@@ -8,7 +8,10 @@ use serde::Deserialize;
 
 use crate::{
     console::user::ConsoleUser,
-    dashboard::{response::PageResponse, text::when},
+    dashboard::{
+        response::PageResponse,
+        text::{day, short_id, when},
+    },
 };
 
 /// The fields of the search form. Empty fields do not restrict the search.

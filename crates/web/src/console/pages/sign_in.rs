@@ -12,18 +12,21 @@ use crate::{
         state::ConsoleState,
         user::redirect_to_sign_in,
     },
-    dashboard::{forms::Rejection, response::PageResponse},
+    dashboard::{
+        forms::{Draft, Rejection},
+        response::PageResponse,
+    },
 };
 
 #[derive(Template)]
 #[template(path = "console/sign_in.html")]
 struct SignInPage<'a> {
     base: &'a str,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
 pub(crate) async fn show(state: web::Data<ConsoleState>) -> PageResponse {
-    page(&state, StatusCode::OK, None)
+    page(&state, StatusCode::OK, Draft::default())
 }
 
 pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse {
@@ -36,7 +39,9 @@ pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse
             if problem.code() == Code::Unauthorized {
                 "The name or the password is wrong.".clone_into(&mut rejection.text);
             }
-            page(&state, rejection.status, Some(&rejection.text)).with_headers_of(&rejection)
+            let rejection = rejection.at("password");
+            let draft = Draft::rejected(&form, &rejection);
+            page(&state, rejection.status, draft).with_headers_of(&rejection)
         }
     }
 }
@@ -47,8 +52,8 @@ pub(crate) async fn sign_out(session: SessionForm) -> PageResponse {
     redirect_to_sign_in(&user.state)
 }
 
-fn page(state: &ConsoleState, status: StatusCode, problem: Option<&str>) -> PageResponse {
+fn page(state: &ConsoleState, status: StatusCode, draft: Draft<'_>) -> PageResponse {
     let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
-    let main = SignInPage { base: &state.site.base_path, problem };
+    let main = SignInPage { base: &state.site.base_path, draft };
     frame.respond(status, "Sign in", &main)
 }

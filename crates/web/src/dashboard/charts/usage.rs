@@ -47,6 +47,11 @@ impl UsageMeter {
         percent.unwrap_or(100).min(100)
     }
 
+    /// Returns true from 1 % of the limit. Below, an overview shows no meter.
+    pub(in crate::dashboard) fn is_notable(&self) -> bool {
+        self.percent() >= 1
+    }
+
     /// Returns a warning about the effect of reaching the limit. Returns `None` below 80 % of the limit. Also returns
     /// `None` for the limit per minute, because its count restarts soon.
     pub(in crate::dashboard) fn advice(&self) -> Option<&'static str> {

@@ -4,19 +4,26 @@ use actix_web::{ResponseError as _, http::StatusCode};
 use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
-/// The reason for a rejected form or request. `retry_after_s` is the value of the header `Retry-After`. It is `None` if
+/// The reason for a rejected form or request. `field` is the id of the field that caused it; `None` if no single field
+/// did. `retry_after_s` is the value of the header `Retry-After`. It is `None` if
 /// the rejection does not end at a known time.
 pub(crate) struct Rejection {
     pub(crate) text: String,
+    pub(crate) field: Option<String>,
     pub(crate) status: StatusCode,
     pub(crate) retry_after_s: Option<u64>,
 }
 
 impl Rejection {
     /// Rejects a form with 422, because one of its fields is invalid.
-    pub(crate) fn field(text: impl Into<String>) -> Self {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        Self { text: text.into(), status, retry_after_s: None }
+    pub(crate) fn field(field: &str, text: impl Into<String>) -> Self {
+        let (text, field) = (text.into(), Some(field.to_owned()));
+        Self { text, field, status: StatusCode::UNPROCESSABLE_ENTITY, retry_after_s: None }
+    }
+
+    /// Moves the rejection to the field with this id. Pages name some fields otherwise than the API.
+    pub(crate) fn at(self, field: &str) -> Self {
+        Self { field: Some(field.to_owned()), ..self }
     }
 }
 
@@ -24,6 +31,7 @@ impl From<&Problem> for Rejection {
     fn from(problem: &Problem) -> Self {
         Self {
             text: sentence(&problem.to_string()),
+            field: problem.field().map(str::to_owned),
             status: problem.status_code(),
             retry_after_s: problem.retry_after_s(),
         }
@@ -34,6 +42,7 @@ impl From<&Refusal> for Rejection {
     fn from(refusal: &Refusal) -> Self {
         Self {
             text: sentence(&refusal.to_string()),
+            field: refusal.field().map(str::to_owned),
             status: Problem::status_of(refusal.code()),
             retry_after_s: refusal.retry_after_s(),
         }
@@ -58,7 +67,7 @@ mod tests {
     #[test]
     fn a_rejection_has_the_status_and_retry_after_of_the_api() {
         let seen = |refusal: &Refusal| {
-            let Rejection { status, retry_after_s, text } = Rejection::from(refusal);
+            let Rejection { status, retry_after_s, text, .. } = Rejection::from(refusal);
             assert_eq!(text, sentence(&refusal.to_string()));
             (status.as_u16(), retry_after_s)
         };

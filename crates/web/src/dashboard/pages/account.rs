@@ -1,4 +1,5 @@
-//! The page of the account: its sessions and its secrets.
+//! The page of the account with its sessions, and the pages that ask before they end all sessions or replace the
+//! secrets.
 
 use actix_web::HttpRequest;
 use askama::Template;
@@ -6,10 +7,10 @@ use sealpost_domain::{AccountId, Timestamp};
 use sealpost_service::{Owner, Scope, SessionView, Truncated};
 
 use crate::dashboard::{
-    forms::{Form, Rejection},
-    response::PageResponse,
+    forms::{Draft, Form, Rejection, SingleUse},
+    response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
-    text::{ago, hour},
+    text::{ago, hour, program},
 };
 
 #[derive(Template)]
@@ -20,24 +21,45 @@ struct AccountPage<'a> {
     account_id: AccountId,
     now: Timestamp,
     sessions: Truncated<SessionView>,
-    needs_secret: bool,
-    problem: Option<&'a str>,
 }
 
-/// The page with the new login secret and recovery code. The service cannot show them again.
+/// The page that asks before it ends all sessions or replaces the secrets.
 #[derive(Template)]
-#[template(path = "dashboard/secret_rotated.html")]
-struct SecretPage<'a> {
+#[template(path = "dashboard/account_question.html")]
+struct QuestionPage<'a> {
     base: &'a str,
-    account_id: AccountId,
-    login_secret: &'a str,
-    recovery_code: &'a str,
+    form_token: &'a str,
+    question: &'static Question,
+    needs_secret: bool,
+    draft: Draft<'a>,
+}
+
+/// A critical change of the account, as its page describes it.
+struct Question {
+    title: &'static str,
+    consequence: &'static str,
+    path: &'static str,
+    button: &'static str,
+}
+
+/// The page with the new login secret and recovery code. Both are shown once.
+#[derive(Template)]
+#[template(path = "dashboard/account_secrets.html")]
+pub(super) struct SecretsPage<'a> {
+    pub(super) base: &'a str,
+    pub(super) result: &'a Flash,
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
-    let main = page(user, None).await?;
-    Ok(PageResponse::ok(user.frame(), TITLE, &main))
+    let main = AccountPage {
+        base: user.base(),
+        form_token: &user.form_token,
+        account_id: user.account_id(),
+        now: user.app.api.clock.now(),
+        sessions: user.ask(async |owner| owner.sessions().await).await?,
+    };
+    Ok(PageResponse::ok(user.frame(), "Account", &main))
 }
 
 /// Ends the session of this browser.
@@ -49,7 +71,13 @@ pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageRespo
         sealpost.logout(owner.session(), Scope::Session, owner.source()).await
     };
     user.ask(logout).await?;
-    Ok(PageResponse::redirect_to_sign_in(&user.app))
+    Ok(PageResponse::redirect_to_sign_in(&user.app, ""))
+}
+
+/// Asks before it ends all sessions.
+pub(crate) async fn ask_sessions(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    let (user, _slot) = ending.start().await;
+    ask(user, &SIGN_OUT_EVERYWHERE, None).await
 }
 
 /// Ends one session, or all sessions of the account.
@@ -64,16 +92,24 @@ pub(crate) async fn end_session(
     if name == EVERY_SESSION {
         let owner = match user.confirm(&request, &form).await? {
             Ok(owner) => owner,
-            Err(rejection) => return reject(user, &rejection).await,
+            Err(rejection) => {
+                return ask(user, &SIGN_OUT_EVERYWHERE, Some((&form, &rejection))).await;
+            }
         };
         owner.end_all_sessions().await.map_err(|error| user.error_response(&error))?;
-        return Ok(PageResponse::redirect_to_sign_in(&user.app));
+        return Ok(PageResponse::redirect_to_sign_in(&user.app, ""));
     }
     user.ask(async |owner| owner.end_session(&name).await).await?;
-    Ok(PageResponse::redirect(user.site(), "/dashboard/account"))
+    Ok(Flash::notice("/dashboard/account", "The session is ended.").redirect(&user.app))
 }
 
-/// Replaces the login secret and the recovery code, and shows the new ones.
+/// Asks before it replaces the secrets.
+pub(crate) async fn ask_secrets(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+    let (user, _slot) = ending.start().await;
+    ask(user, &REPLACE_SECRETS, None).await
+}
+
+/// Replaces the login secret and the recovery code.
 pub(crate) async fn replace_secrets(
     ending: EndingUser,
     request: HttpRequest,
@@ -83,34 +119,51 @@ pub(crate) async fn replace_secrets(
     user.check(&form)?;
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return reject(user, &rejection).await,
+        Err(rejection) => return ask(user, &REPLACE_SECRETS, Some((&form, &rejection))).await,
     };
+    let single_use = SingleUse::begin(&user.app, &form).await?;
     let secrets = owner.replace_secrets().await.map_err(|error| user.error_response(&error))?;
-    let main = SecretPage {
+    let result = Flash::notice("/dashboard/account/secrets", "")
+        .show_once("account_id", secrets.account_id.to_string())
+        .show_once("login_secret", secrets.login_secret)
+        .show_once("recovery_code", secrets.recovery_code);
+    Ok(single_use.done(result).await)
+}
+
+/// Shows the new secrets once.
+pub(crate) async fn show_secrets(ending: EndingUser) -> PageResponse {
+    let (user, _slot) = ending.start().await;
+    let main = SecretsPage { base: user.base(), result: &user.flash };
+    PageResponse::ok(user.frame(), "New secrets", &main)
+}
+
+async fn ask(
+    user: &SignedInUser,
+    question: &'static Question,
+    rejected: Option<(&Form, &Rejection)>,
+) -> Result<PageResponse, PageResponse> {
+    let main = QuestionPage {
         base: user.base(),
-        account_id: secrets.account_id,
-        login_secret: &secrets.login_secret,
-        recovery_code: &secrets.recovery_code,
+        form_token: &user.form_token,
+        question,
+        needs_secret: user.needs_secret().await?,
+        draft: rejected.map(|(form, why)| Draft::rejected(form, why)).unwrap_or_default(),
     };
-    Ok(PageResponse::ok(user.frame(), "New secrets", &main))
+    Ok(PageResponse::of_form(user.frame(), question.title, main.draft, &main))
 }
 
-async fn reject(user: &SignedInUser, rejection: &Rejection) -> Result<PageResponse, PageResponse> {
-    let main = page(user, Some(&rejection.text)).await?;
-    Ok(PageResponse::rejected(user.frame(), TITLE, rejection, &main))
-}
-
-async fn page<'a>(
-    user: &'a SignedInUser,
-    problem: Option<&'a str>,
-) -> Result<AccountPage<'a>, PageResponse> {
-    let (account_id, sessions) =
-        user.ask(async |owner| Ok((owner.account_id(), owner.sessions().await?))).await?;
-    let needs_secret = user.needs_secret().await?;
-    let (base, form_token) = (user.base(), &*user.form_token);
-    let now = user.app.api.clock.now();
-    Ok(AccountPage { base, form_token, account_id, now, sessions, needs_secret, problem })
-}
-
+const REPLACE_SECRETS: Question = Question {
+    title: "Make new secrets?",
+    consequence: "A new login secret and a new recovery code replace the old ones immediately. Open sessions and API \
+        tokens continue. If another person may know the old login secret, also sign out everywhere.",
+    path: "/dashboard/account/secret",
+    button: "Make a new login secret and recovery code",
+};
+const SIGN_OUT_EVERYWHERE: Question = Question {
+    title: "Sign out everywhere?",
+    consequence: "This ends all sessions of the account, in browsers and programs, also this one. API tokens continue: \
+        revoke them on their own page.",
+    path: "/dashboard/account/sessions",
+    button: "Sign out everywhere",
+};
 const EVERY_SESSION: &str = "all";
-const TITLE: &str = "Account";

@@ -6,7 +6,7 @@ use sealpost_domain::{AccountId, Code};
 use sealpost_service::AccountClosed;
 
 use crate::dashboard::{
-    forms::{Form, Rejection},
+    forms::{Draft, Form, Rejection},
     response::{Frame, PageResponse},
     session::{EndingUser, SignedInUser, cookie},
 };
@@ -17,7 +17,7 @@ struct ClosePage<'a> {
     base: &'a str,
     form_token: &'a str,
     account_id: AccountId,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
 /// The page after an account was closed. It shows the data that was deleted, and the data that stays.
@@ -27,10 +27,9 @@ struct ClosedPage {
     closed: AccountClosed,
 }
 
-pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
+pub(crate) async fn show(ending: EndingUser) -> PageResponse {
     let (user, _slot) = ending.start().await;
-    let account_id = user.ask(async |owner| Ok(owner.account_id())).await?;
-    Ok(PageResponse::ok(user.frame(), TITLE, &page(user, account_id, None)))
+    page(user, Draft::default())
 }
 
 pub(crate) async fn submit(
@@ -44,7 +43,7 @@ pub(crate) async fn submit(
     if let Err(rejection) =
         user.verify_secret(&request, &login_secret, ATTEMPTED, WRONG_SECRET).await?
     {
-        return reject(user, &rejection).await;
+        return Ok(page(user, Draft::rejected(&form, &rejection)));
     }
     let sealpost = &user.app.api.sealpost;
     let closed = user
@@ -61,25 +60,18 @@ pub(crate) async fn submit(
         }
         Err(error) => match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
-                reject(user, &Rejection::field(WRONG_SECRET)).await
+                let rejection = Rejection::field("login_secret", WRONG_SECRET);
+                Ok(page(user, Draft::rejected(&form, &rejection)))
             }
             _ => Err(PageResponse::service_error(user.site(), &error)),
         },
     }
 }
 
-async fn reject(user: &SignedInUser, rejection: &Rejection) -> Result<PageResponse, PageResponse> {
-    let account_id = user.ask(async |owner| Ok(owner.account_id())).await?;
-    let main = page(user, account_id, Some(&rejection.text));
-    Ok(PageResponse::rejected(user.frame(), TITLE, rejection, &main))
-}
-
-fn page<'a>(
-    user: &'a SignedInUser,
-    account_id: AccountId,
-    problem: Option<&'a str>,
-) -> ClosePage<'a> {
-    ClosePage { base: user.base(), form_token: &user.form_token, account_id, problem }
+fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
+    let (base, form_token) = (user.base(), &*user.form_token);
+    let main = ClosePage { base, form_token, account_id: user.account_id(), draft };
+    PageResponse::of_form(user.frame(), TITLE, draft, &main)
 }
 
 const TITLE: &str = "Close the account";

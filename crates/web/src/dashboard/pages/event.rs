@@ -2,14 +2,16 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventId, KeyStatus, Timestamp};
-use sealpost_service::{DeliveryView, EventReport, KeyStanding, LoggedWebhook};
+use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp};
+use sealpost_service::{EventReport, KeyStanding, LoggedWebhook};
+use serde::Deserialize;
 
 use super::key_of;
 use crate::dashboard::{
-    response::PageResponse,
+    forms::Form,
+    response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, thousands},
+    text::{ago, attempt_result, short_id, thousands},
 };
 
 #[derive(Template)]
@@ -21,6 +23,15 @@ struct EventPage<'a> {
     key: &'a KeyStanding,
     event: &'a EventReport,
     webhooks: Vec<&'a LoggedWebhook>,
+    sender: Option<Sender>,
+}
+
+/// The part of the body of an event that names its sender.
+#[derive(Deserialize)]
+struct Sender {
+    sender: ApiKeyId,
+    #[serde(default)]
+    sender_handle: Option<String>,
 }
 
 pub(crate) async fn show(
@@ -38,6 +49,7 @@ pub(crate) async fn show(
         event.attempts.iter().map(|attempt| &attempt.entry.webhook).collect();
     webhooks.sort_by_key(|webhook| webhook.webhook_id);
     webhooks.dedup();
+    let sender = event.body.as_deref().and_then(|body| serde_json::from_str(body).ok());
     let main = EventPage {
         base: user.base(),
         form_token: &user.form_token,
@@ -45,15 +57,22 @@ pub(crate) async fn show(
         key: &key,
         event: &event,
         webhooks,
+        sender: sender.filter(|_| event.event_id.is_envelope()),
     };
     Ok(PageResponse::ok(user.frame(), "Event", &main))
 }
 
-/// Describes the result of an attempt: the HTTP status, or the error if there was no response.
-fn describe(attempt: &DeliveryView) -> String {
-    match (attempt.status_code, &attempt.error) {
-        (Some(status), _) => format!("HTTP {status}"),
-        (None, Some(error)) => error.clone(),
-        (None, None) => String::new(),
-    }
+/// Blocks the sender of the envelope.
+pub(crate) async fn block_sender(
+    user: SignedInUser,
+    path: web::Path<(String, String)>,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let (key, event) = path.into_inner();
+    let id = key_of(&user, &key)?;
+    let page = format!("/dashboard/keys/{id}/events/{event}");
+    let sender = user.ask(async move |owner| owner.block_sender(&id, event).await).await?;
+    let text = format!("{sender} is blocked. It can no longer send to this key.");
+    Ok(Flash::notice(&page, text).redirect(&user.app))
 }

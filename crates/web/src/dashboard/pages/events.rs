@@ -6,18 +6,22 @@ use actix_web::web;
 use askama::Template;
 use sealpost_domain::{ApiKeyId, EventId, KeyStatus, TimeFault, Timestamp, WebhookId};
 use sealpost_service::{
-    DeliveryState, EventLogCursor, EventLogPage, KeyStanding, ListEvents, Manage,
+    DeliveryState, EventLogCursor, KeyStanding, ListEvents, LoggedWebhook, Manage,
 };
 use serde::Deserialize;
 
-use super::key_of;
+use super::{
+    event_row::{EventLogRow, rows_of},
+    identity::IdentityHead,
+    key_of,
+};
 use crate::{
     assets::LIVE,
     dashboard::{
-        forms::{Form, Rejection},
-        response::PageResponse,
+        forms::{Form, Rejection, SingleUse},
+        response::{Flash, PageResponse},
         session::SignedInUser,
-        text::{ago, thousands},
+        text::{ago, attempt_result, short_id, thousands},
     },
 };
 
@@ -28,9 +32,12 @@ struct EventsPage<'a> {
     form_token: &'a str,
     now: Timestamp,
     key: &'a KeyStanding,
-    log: &'a EventLogPage,
+    entries: Vec<EventLogRow>,
+    next: Option<EventLogCursor>,
+    webhooks: &'a [LoggedWebhook],
     query: &'a EventsQuery,
-    notice: Notice,
+    head: IdentityHead<'a>,
+    problem: Problem,
     /// The URL of the live stream with new entries. `None` if this list cannot be followed live.
     live: Option<String>,
 }
@@ -52,13 +59,11 @@ pub(crate) struct EventsQuery {
     cursor: String,
 }
 
-/// The result of a processed form, and the problem with a form or a search. The page shows both texts.
-///
-/// Neither text is a query parameter, because otherwise a link could make the page show a false result.
+/// The problem with a form or a search, and the id of the field that has it. Empty if there is none.
 #[derive(Default)]
-struct Notice {
-    result: Option<String>,
-    problem: Option<String>,
+struct Problem {
+    text: String,
+    field: &'static str,
 }
 
 impl EventsQuery {
@@ -85,6 +90,15 @@ impl EventsQuery {
         }
     }
 
+    /// Returns the query string that keeps the filter after a form.
+    fn filter(&self) -> String {
+        let ListEvents { webhook_id, state, .. } = self.list();
+        let webhook = webhook_id.map(|id| id.to_string()).unwrap_or_default();
+        let state = state.map_or("", DeliveryState::as_str);
+        let before = self.before().ok().flatten().map(|_| self.before.trim()).unwrap_or_default();
+        format!("?webhook={webhook}&state={state}&before={before}")
+    }
+
     /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
     pub(super) fn begins_with_newest_attempt(&self) -> bool {
         let ListEvents { state, before, cursor, .. } = self.list();
@@ -93,15 +107,9 @@ impl EventsQuery {
 
     /// Returns the URL of the live stream of this list. Returns `None` if the list cannot be followed live.
     fn live_stream(&self, user: &SignedInUser, id: &ApiKeyId) -> Option<String> {
-        let ListEvents { webhook_id, state, .. } = self.list();
-        let webhook = webhook_id.map(|id| id.to_string()).unwrap_or_default();
-        // A parsed state has a fixed name, which needs no encoding.
-        let state = state.map_or("", |_| &self.state);
         let is_live = user.app.live.is_on() && self.begins_with_newest_attempt();
         let base = user.base();
-        is_live.then(|| {
-            format!("{base}/dashboard/keys/{id}/events/live?webhook={webhook}&state={state}")
-        })
+        is_live.then(|| format!("{base}/dashboard/keys/{id}/events/live{}", self.filter()))
     }
 }
 
@@ -112,21 +120,22 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let id = key_of(&user, &key)?;
     if query.id.trim().is_empty() {
-        let problem = query.before().err().map(|_malformed| MALFORMED_TIME.to_owned());
-        return load(&user, &id, &query, Notice { problem, ..Notice::default() }).await;
+        let text = query.before().err().map_or("", |_malformed| MALFORMED_TIME).to_owned();
+        return load(&user, &id, &query, Problem { text, field: "before" }).await;
     }
     if let Ok(event) = query.id.trim().parse::<EventId>() {
         let page = format!("/dashboard/keys/{id}/events/{event}");
         return Ok(PageResponse::redirect(user.site(), &page));
     }
-    let problem = "This is not the id of an event. Ids begin with env_ or evt_.".to_owned();
-    load(&user, &id, &query, Notice { problem: Some(problem), ..Notice::default() }).await
+    let text = "This is not the id of an event. Ids begin with env_ or evt_.".to_owned();
+    load(&user, &id, &query, Problem { text, field: "id" }).await
 }
 
 /// Sends the selected events again.
 pub(crate) async fn redeliver(
     user: SignedInUser,
     key: web::Path<String>,
+    query: web::Query<EventsQuery>,
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
@@ -135,6 +144,7 @@ pub(crate) async fn redeliver(
     let deliveries: Option<Vec<_>> = selected.iter().map(|it| it.split_once(' ')).collect();
     let deliveries = deliveries.filter(|them| them.len() <= usize::from(ENTRIES_PER_PAGE));
     let deliveries = deliveries.ok_or_else(|| PageResponse::unreadable_form(user.site()))?;
+    let single_use = SingleUse::begin(&user.app, &form).await?;
     let (mut sent, mut problem) = (0, None);
     for (webhook_id, envelope_id) in deliveries {
         let (webhook_id, envelope_id) = (webhook_id.to_owned(), envelope_id.to_owned());
@@ -147,20 +157,25 @@ pub(crate) async fn redeliver(
             },
         }
     }
-    let result = match (sent, &problem) {
-        (0, Some(_)) => None,
-        (0, None) => Some("No event was selected.".to_owned()),
-        (1, _) => Some("1 event is sent again now.".to_owned()),
-        (many, _) => Some(format!("{many} events are sent again now.")),
+    if let (0, Some(text)) = (sent, &problem) {
+        single_use.release().await?;
+        return load(&user, &id, &query, Problem { text: text.clone(), field: "" }).await;
+    }
+    let result = match sent {
+        0 => "No event was selected.".to_owned(),
+        1 => "1 event is sent again now.".to_owned(),
+        many => format!("{many} events are sent again now."),
     };
-    load(&user, &id, &EventsQuery::default(), Notice { result, problem }).await
+    let result = problem.map_or(result.clone(), |problem| format!("{result} {problem}"));
+    let page = format!("/dashboard/keys/{id}/events{}", query.filter());
+    Ok(single_use.done(Flash::notice(&page, result)).await)
 }
 
 async fn load(
     user: &SignedInUser,
     id: &ApiKeyId,
     query: &EventsQuery,
-    notice: Notice,
+    problem: Problem,
 ) -> Result<PageResponse, PageResponse> {
     let list = query.list();
     let (key, log) = user
@@ -172,9 +187,12 @@ async fn load(
         form_token: &user.form_token,
         now: user.app.api.clock.now(),
         key: &key,
-        log: &log,
+        entries: rows_of(log.entries),
+        next: log.next,
+        webhooks: &log.webhooks,
         query,
-        notice,
+        head: IdentityHead::new(user, &key, "/events"),
+        problem,
         live,
     };
     let title = format!("Events of {}", key.label);

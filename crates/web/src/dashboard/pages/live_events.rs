@@ -26,7 +26,7 @@ use crate::dashboard::{
     live::{LiveStream, StreamEnd},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, thousands},
+    text::{ago, attempt_result, short_id, thousands},
 };
 
 #[derive(Template)]
@@ -36,6 +36,7 @@ struct LogEntry<'a> {
     now: Timestamp,
     key: &'a KeyStanding,
     entry: &'a EventLogEntry,
+    earlier: &'a usize,
 }
 
 /// The state of a stream between two polls.
@@ -153,7 +154,7 @@ impl Follower {
                 continue;
             }
             let base = self.user.base();
-            let html = LogEntry { base, now, key: &self.key, entry }.render();
+            let html = LogEntry { base, now, key: &self.key, entry, earlier: &0 }.render();
             text.push_str("event: entry\n");
             // Rendering writes into memory, so it does not fail.
             for line in html.unwrap_or_default().lines() {

@@ -7,8 +7,8 @@ use sealpost_service::Owner;
 
 use super::activation_of;
 use crate::dashboard::{
-    forms::{Form, Rejection},
-    response::PageResponse,
+    forms::{Draft, Form, Rejection, SingleUse},
+    response::{Flash, PageResponse},
     session::SignedInUser,
 };
 
@@ -17,15 +17,11 @@ use crate::dashboard::{
 struct NewIdentityPage<'a> {
     base: &'a str,
     form_token: &'a str,
-    label: &'a str,
-    handle: &'a str,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
 pub(crate) async fn show(user: SignedInUser) -> PageResponse {
-    let (base, form_token) = (user.base(), &*user.form_token);
-    let main = NewIdentityPage { base, form_token, label: "", handle: "", problem: None };
-    PageResponse::ok(user.frame(), TITLE, &main)
+    page(&user, Draft::default())
 }
 
 pub(crate) async fn submit(
@@ -34,16 +30,7 @@ pub(crate) async fn submit(
     form: Form,
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
-    let reject = |rejection: Rejection| {
-        let main = NewIdentityPage {
-            base: user.base(),
-            form_token: &user.form_token,
-            label: form.text("label"),
-            handle: form.text("handle"),
-            problem: Some(&rejection.text),
-        };
-        Ok(PageResponse::rejected(user.frame(), TITLE, &rejection, &main))
-    };
+    let reject = |rejection: Rejection| Ok(page(&user, Draft::rejected(&form, &rejection)));
     let input = match activation_of(&form) {
         Ok(input) => input,
         Err(rejection) => return reject(rejection),
@@ -51,20 +38,29 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_activation(&user.app.api, &request) {
         return reject(Rejection::from(&problem));
     }
+    let single_use = SingleUse::begin(&user.app, &form).await?;
     let sealpost = &user.app.api.sealpost;
     let activate = async move |owner: &Owner<'_>| {
         Ok(sealpost.activate(Some(owner.session()), input, owner.source()).await)
     };
-    let made = user.ask(activate).await?;
-    match made {
+    match user.ask(activate).await? {
         Ok(key) => {
-            Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{}", key.api_key_id)))
+            let page = format!("/dashboard/keys/{}", key.api_key_id);
+            Ok(single_use.done(Flash::notice(&page, "The identity is created.")).await)
         }
         Err(error) => match error.refusal() {
-            Some(refusal) => reject(Rejection::from(refusal)),
+            Some(refusal) => {
+                single_use.release().await?;
+                reject(Rejection::from(refusal))
+            }
             None => Err(PageResponse::service_error(user.site(), &error)),
         },
     }
+}
+
+fn page(user: &SignedInUser, draft: Draft<'_>) -> PageResponse {
+    let main = NewIdentityPage { base: user.base(), form_token: &user.form_token, draft };
+    PageResponse::of_form(user.frame(), TITLE, draft, &main)
 }
 
 const TITLE: &str = "New identity";

@@ -8,8 +8,8 @@ use sealpost_service::{Activated, Activation, Login};
 use super::activation_of;
 use crate::{
     dashboard::{
-        forms::{Form, Rejection},
-        response::{Frame, PageResponse},
+        forms::{Draft, Form, Rejection, SingleUse},
+        response::{Flash, Frame, PageResponse},
         session::cookie,
     },
     state::WebState,
@@ -19,59 +19,41 @@ use crate::{
 #[template(path = "dashboard/open_account.html")]
 struct OpenAccountPage<'a> {
     base: &'a str,
-    label: &'a str,
-    handle: &'a str,
     activation: Activation,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
-/// The page with the secrets of the new account. The service cannot show them again.
+/// The page with the secrets of the new account. They are shown once.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {
     base: &'a str,
-    opened: &'a Activated,
-    login_secret: &'a str,
-    recovery_code: &'a str,
     base_url: &'a str,
+    result: &'a Flash,
 }
 
 impl OpenedPage<'_> {
     /// Formats the credentials of the account as the content of a text file, which the user can download.
     fn credentials_file(&self) -> String {
-        let Self { opened, login_secret, recovery_code, base_url, .. } = self;
-        format!(
-            "Credentials of Sealpost at {base_url}\n\nAccount: {}\nLogin secret: {login_secret}\nRecovery code: \
-            {recovery_code}\nAPI key: {}\nDID: {}\n",
-            opened.account_id,
-            opened.api_key_id,
-            opened.did.as_str()
-        )
+        let credentials = CREDENTIALS.iter().filter_map(|(name, text)| {
+            let value = self.result.value(name)?;
+            Some(format!("{text}: {value}\n"))
+        });
+        let credentials: String = credentials.collect();
+        format!("Credentials of Sealpost at {}\n\n{credentials}", self.base_url)
     }
 }
 
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
-    let site = &app.site;
-    let base = &*site.base_path;
-    let activation = app.api.sealpost.activation();
-    let main = OpenAccountPage { base, label: "", handle: "", activation, problem: None };
-    PageResponse::ok(Frame::public(site), TITLE, &main)
+    page(&app, Draft::default())
 }
 
 pub(crate) async fn submit(
     app: web::Data<WebState>,
     request: HttpRequest,
     form: Form,
-) -> PageResponse {
-    let site = &app.site;
-    let (frame, base) = (Frame::public(site), &*site.base_path);
-    let reject = |rejection: Rejection| {
-        let (label, handle) = (form.text("label"), form.text("handle"));
-        let activation = app.api.sealpost.activation();
-        let problem = Some(&*rejection.text);
-        let main = OpenAccountPage { base, label, handle, activation, problem };
-        PageResponse::rejected(frame, TITLE, &rejection, &main)
-    };
+) -> Result<PageResponse, PageResponse> {
+    let reject = |rejection: Rejection| Ok(page(&app, Draft::rejected(&form, &rejection)));
     let input = match activation_of(&form) {
         Ok(input) => input,
         Err(rejection) => return reject(rejection),
@@ -79,24 +61,47 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_sign_up(&app.api, &request, input.invite.as_deref()).await {
         return reject(Rejection::from(&problem));
     }
+    let single_use = SingleUse::begin(&app, &form).await?;
     match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {
         Ok(opened) => {
-            let login_secret = opened.login_secret.as_deref().unwrap_or_default();
-            let recovery_code = opened.recovery_code.as_deref().unwrap_or_default();
-            let base_url = &*site.base_url;
-            let main = OpenedPage { base, opened: &opened, login_secret, recovery_code, base_url };
-            let page = PageResponse::ok(frame, "Account opened", &main);
-            sign_in(&app, &request, &opened, page).await
+            let page = single_use.done(result_of(&opened)).await;
+            Ok(sign_in(&app, &request, &opened, page).await)
         }
         Err(error) => match error.refusal() {
-            Some(refusal) => reject(Rejection::from(refusal)),
-            None => PageResponse::service_error(site, &error),
+            Some(refusal) => {
+                single_use.release().await?;
+                reject(Rejection::from(refusal))
+            }
+            None => Err(PageResponse::service_error(&app.site, &error)),
         },
     }
 }
 
-/// Signs the browser in to the new account. If the login fails, the page still shows the secrets, and the link to the
-/// dashboard leads to the sign-in page.
+/// Shows the secrets of the new account once. Needs no session, so that a failed login does not hide them.
+pub(crate) async fn show_opened(app: web::Data<WebState>, result: Flash) -> PageResponse {
+    let site = &app.site;
+    let main = OpenedPage { base: &site.base_path, base_url: &site.base_url, result: &result };
+    let frame = Frame { notice: result.text(), ..Frame::public(site) };
+    PageResponse::ok(frame, "Account opened", &main)
+}
+
+fn result_of(opened: &Activated) -> Flash {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let result = Flash::notice("/dashboard/account/opened", "")
+        .show_once("account_id", opened.account_id.to_string())
+        .show_once("login_secret", text(&opened.login_secret))
+        .show_once("recovery_code", text(&opened.recovery_code))
+        .show_once("api_key_id", opened.api_key_id.to_string())
+        .show_once("label", opened.label.to_string())
+        .show_once("did", opened.did.as_str());
+    match &opened.handle {
+        Some(handle) => result.show_once("handle", format!("@{handle}")),
+        None => result,
+    }
+}
+
+/// Signs the browser in to the new account. If the login fails, the next page still shows the secrets, and its link to
+/// the dashboard leads to the sign-in page.
 async fn sign_in(
     app: &WebState,
     request: &HttpRequest,
@@ -111,4 +116,19 @@ async fn sign_in(
     }
 }
 
-const TITLE: &str = "Open an account";
+fn page(app: &WebState, draft: Draft<'_>) -> PageResponse {
+    let activation = app.api.sealpost.activation();
+    let main = OpenAccountPage { base: &app.site.base_path, activation, draft };
+    PageResponse::of_form(Frame::public(&app.site), "Open an account", draft, &main)
+}
+
+/// The values on the page and in the file, with their names for people.
+const CREDENTIALS: [(&str, &str); 7] = [
+    ("account_id", "Account"),
+    ("login_secret", "Login secret"),
+    ("recovery_code", "Recovery code"),
+    ("api_key_id", "API key"),
+    ("label", "Label"),
+    ("handle", "Handle"),
+    ("did", "DID"),
+];

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use askama::Template;
-use sealpost_domain::{AccountId, ApiKeyId, KeyStatus, Label, Timestamp, WebhookStatus};
+use sealpost_domain::{ApiKeyId, KeyStatus, Label, Timestamp, WebhookStatus};
 use sealpost_service::{KeyStanding, Truncated, WebhookView};
 
 use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, thousands},
+    text::{ago, failure, short_id, thousands},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/overview.html")]
 struct OverviewPage<'a> {
     base: &'a str,
-    account_id: AccountId,
     now: Timestamp,
     contact: Option<&'a str>,
     unhealthy: Truncated<UnhealthyWebhook>,
+    has_webhooks: bool,
     first_steps: Option<FirstSteps>,
     live: Vec<IdentityCard>,
     revoked: Vec<KeyStanding>,
@@ -50,15 +50,14 @@ struct UnhealthyWebhook {
 }
 
 pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
-    let (account_id, keys, unhealthy) = user
-        .ask(async |owner| {
-            Ok((owner.account_id(), owner.keys().await?, owner.unhealthy_webhooks().await?))
-        })
+    let (keys, unhealthy) = user
+        .ask(async |owner| Ok((owner.keys().await?, owner.unhealthy_webhooks().await?)))
         .await?;
     let (base, now) = (user.base(), user.app.api.clock.now());
     let truncated_to = keys.has_more.then_some(keys.first.len());
     let unhealthy = unhealthy_webhooks(unhealthy, &keys.first);
     let first_steps = first_steps(&keys.first, now);
+    let has_webhooks = keys.first.iter().any(|key| key.webhooks > 0);
     let (revoked, live): (Vec<_>, Vec<_>) =
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
     let card = |key: KeyStanding| {
@@ -68,16 +67,16 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
     let live = live.into_iter().map(card).collect();
     let main = OverviewPage {
         base,
-        account_id,
         now,
         contact: user.app.sales_contact.as_deref(),
         unhealthy,
+        has_webhooks,
         first_steps,
         live,
         revoked,
         truncated_to,
     };
-    Ok(PageResponse::ok(user.frame(), "Identities", &main))
+    Ok(PageResponse::ok(user.frame(), "Overview", &main))
 }
 
 /// Returns the first steps of a new account, and which of them are done. Returns `None` if all are done, if the account

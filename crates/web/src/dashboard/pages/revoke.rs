@@ -7,8 +7,8 @@ use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
 use super::{identity::load, key_of};
 use crate::dashboard::{
-    forms::{Form, Rejection},
-    response::PageResponse,
+    forms::{Draft, Form, Rejection},
+    response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
 };
 
@@ -20,7 +20,7 @@ struct RevokePage<'a> {
     key: &'a KeyStanding,
     waiting: PendingCount,
     needs_secret: bool,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
 pub(crate) async fn show(
@@ -33,8 +33,7 @@ pub(crate) async fn show(
         let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
         return Ok(PageResponse::redirect(user.site(), &key));
     }
-    let needs_secret = user.needs_secret().await?;
-    Ok(PageResponse::ok(user.frame(), &title(&view), &page(user, &view, needs_secret, None)))
+    page(user, &view, Draft::default()).await
 }
 
 pub(crate) async fn submit(
@@ -47,38 +46,40 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let id = key_of(user, &key)?;
     if form.text("typed") != id.to_string() {
-        let rejection = Rejection::field("The typed key does not match. Nothing was revoked.");
-        return reject(user, &key, &rejection).await;
+        let rejection =
+            Rejection::field("typed", "The typed key does not match. Nothing was revoked.");
+        return reject(user, &key, Draft::rejected(&form, &rejection)).await;
     }
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return reject(user, &key, &rejection).await,
+        Err(rejection) => return reject(user, &key, Draft::rejected(&form, &rejection)).await,
     };
     owner.revoke(&id).await.map_err(|error| user.error_response(&error))?;
-    Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{id}")))
+    Ok(Flash::notice(&format!("/dashboard/keys/{id}"), "The identity is revoked.")
+        .redirect(&user.app))
 }
 
 async fn reject(
     user: &SignedInUser,
     key: &str,
-    rejection: &Rejection,
+    draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
-    let view = load(user, key).await?.key;
-    let main = page(user, &view, user.needs_secret().await?, Some(&rejection.text));
-    Ok(PageResponse::rejected(user.frame(), &title(&view), rejection, &main))
+    page(user, &load(user, key).await?.key, draft).await
 }
 
-fn page<'a>(
-    user: &'a SignedInUser,
-    view: &'a KeyPage,
-    needs_secret: bool,
-    problem: Option<&'a str>,
-) -> RevokePage<'a> {
-    let (base, form_token) = (user.base(), &*user.form_token);
-    let (key, waiting) = (&view.standing, view.pending);
-    RevokePage { base, form_token, key, waiting, needs_secret, problem }
-}
-
-fn title(view: &KeyPage) -> String {
-    format!("Revoke {}", view.standing.label)
+async fn page(
+    user: &SignedInUser,
+    view: &KeyPage,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
+    let main = RevokePage {
+        base: user.base(),
+        form_token: &user.form_token,
+        key: &view.standing,
+        waiting: view.pending,
+        needs_secret: user.needs_secret().await?,
+        draft,
+    };
+    let title = format!("Revoke {}", view.standing.label);
+    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
 }

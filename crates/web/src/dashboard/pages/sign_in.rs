@@ -5,10 +5,11 @@ use askama::Template;
 use sealpost_api::{Problem, log_in};
 use sealpost_domain::Code;
 use sealpost_service::Login;
+use serde::Deserialize;
 
 use crate::{
     dashboard::{
-        forms::{Form, Rejection},
+        forms::{Draft, Form, Rejection},
         response::{Frame, PageResponse},
         session::cookie,
     },
@@ -19,14 +20,20 @@ use crate::{
 #[template(path = "dashboard/sign_in.html")]
 struct SignInPage<'a> {
     base: &'a str,
-    account_id: &'a str,
-    problem: Option<&'a str>,
+    next: &'a str,
+    draft: Draft<'a>,
 }
 
-pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
-    let site = &app.site;
-    let main = SignInPage { base: &site.base_path, account_id: "", problem: None };
-    PageResponse::ok(Frame::public(site), TITLE, &main)
+/// The query string of the page.
+#[derive(Default, Deserialize)]
+pub(crate) struct SignInQuery {
+    /// The page to return to after the sign-in.
+    #[serde(default)]
+    next: String,
+}
+
+pub(crate) async fn show(app: web::Data<WebState>, query: web::Query<SignInQuery>) -> PageResponse {
+    page(&app, next_of(&query.next), Draft::default())
 }
 
 pub(crate) async fn submit(
@@ -34,25 +41,33 @@ pub(crate) async fn submit(
     request: HttpRequest,
     form: Form,
 ) -> PageResponse {
-    let account_id = form.text("account_id").to_owned();
-    let site = &app.site;
-    let reject = |rejection: Rejection| {
-        let problem = Some(&*rejection.text);
-        let main = SignInPage { base: &site.base_path, account_id: &account_id, problem };
-        PageResponse::rejected(Frame::public(site), TITLE, &rejection, &main)
-    };
+    let next = next_of(form.text("next"));
     let login = Login {
-        account_id: account_id.clone(),
+        account_id: form.text("account_id").to_owned(),
         login_secret: form.text("login_secret").to_owned(),
     };
     match log_in(&app.api, &request, login).await {
-        Ok(session) => PageResponse::redirect(site, "/dashboard")
+        Ok(session) => PageResponse::redirect(&app.site, next)
             .with_cookie(&cookie::set(&app, session.session_token)),
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
-            PageResponse::service_error(site, &error)
+            PageResponse::service_error(&app.site, &error)
         }
-        Err(problem) => reject(rejection_of(&problem)),
+        Err(problem) => page(&app, next, Draft::rejected(&form, &rejection_of(&problem))),
     }
+}
+
+fn page(app: &WebState, next: &str, draft: Draft<'_>) -> PageResponse {
+    let main = SignInPage { base: &app.site.base_path, next, draft };
+    PageResponse::of_form(Frame::public(&app.site), "Sign in", draft, &main)
+}
+
+/// Returns the page of the dashboard to open after the sign-in. Any other address leads to the first page, so that a
+/// link to the sign-in page cannot lead to another site.
+fn next_of(next: &str) -> &str {
+    let rest = next.strip_prefix("/dashboard");
+    let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_page && is_plain && !next.contains("//") { next } else { "/dashboard" }
 }
 
 /// Converts the error of a login into text for the page. Replaces the API's text for wrong credentials, because that
@@ -61,9 +76,31 @@ fn rejection_of(problem: &Problem) -> Rejection {
     let rejection = Rejection::from(problem);
     if problem.code() == Code::Unauthorized {
         let text = "The account or the login secret is wrong.".to_owned();
-        return Rejection { text, ..rejection };
+        return Rejection { text, ..rejection }.at("login_secret");
     }
     rejection
 }
 
-const TITLE: &str = "Sign in";
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_of_the_dashboard_are_opened_after_the_sign_in() {
+        for page in ["/dashboard", "/dashboard/keys/ak_1/events?state=failed", "/dashboard?x"] {
+            assert_eq!(next_of(page), page);
+        }
+        for other in [
+            "",
+            "/docs",
+            "//evil.example",
+            "https://evil.example/dashboard",
+            "/dashboardx",
+            "/dashboard//evil.example",
+            "/dashboard/\\evil.example",
+            "/dashboard\r\nx: y",
+        ] {
+            assert_eq!(next_of(other), "/dashboard", "{other}");
+        }
+    }
+}

@@ -5,11 +5,11 @@ use std::time::Duration;
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_domain::{KeyStatus, Label, TokenScope};
-use sealpost_service::{ApiTokenCreated, ApiTokenView, CreateApiToken, KeyStanding};
+use sealpost_service::{ApiTokenView, CreateApiToken, KeyStanding};
 
 use crate::dashboard::{
-    forms::{Form, Rejection},
-    response::PageResponse,
+    forms::{Draft, Form, Rejection, SingleUse},
+    response::{Flash, PageResponse},
     session::{EndingUser, SignedInUser},
     text::when,
 };
@@ -22,24 +22,24 @@ struct TokensPage<'a> {
     tokens: Vec<ApiTokenView>,
     keys: Vec<KeyStanding>,
     needs_secret: bool,
-    problem: Option<&'a str>,
+    draft: Draft<'a>,
 }
 
-/// The page with a new token. The service cannot show the token again.
+/// The page with a new token. The token is shown once.
 #[derive(Template)]
-#[template(path = "dashboard/token_created.html")]
+#[template(path = "dashboard/token.html")]
 struct TokenPage<'a> {
     base: &'a str,
-    created: &'a ApiTokenCreated,
+    token: &'a ApiTokenView,
+    result: &'a Flash,
 }
 
 pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
-    let main = page(user, None).await?;
-    Ok(PageResponse::ok(user.frame(), TITLE, &main))
+    page(user, Draft::default()).await
 }
 
-/// Creates a token and shows it.
+/// Creates a token, and redirects to the page that shows it.
 pub(crate) async fn create(
     user: SignedInUser,
     request: HttpRequest,
@@ -48,22 +48,38 @@ pub(crate) async fn create(
     user.check(&form)?;
     let create = match token_of(&form) {
         Ok(create) => create,
-        Err(rejection) => return reject(&user, &rejection).await,
+        Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
     };
     let owner = match user.confirm(&request, &form).await? {
         Ok(owner) => owner,
-        Err(rejection) => return reject(&user, &rejection).await,
+        Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
     };
+    let single_use = SingleUse::begin(&user.app, &form).await?;
     match owner.create_api_token(create).await {
         Ok(created) => {
-            let main = TokenPage { base: user.base(), created: &created };
-            Ok(PageResponse::ok(user.frame(), "Your new API token", &main))
+            let page = format!("/dashboard/tokens/{}", created.token_id);
+            Ok(single_use.done(Flash::notice(&page, "").show_once("token", created.token)).await)
         }
         Err(error) => match error.refusal() {
-            Some(refusal) => reject(&user, &Rejection::from(refusal)).await,
+            Some(refusal) => {
+                single_use.release().await?;
+                page(&user, Draft::rejected(&form, &Rejection::from(refusal))).await
+            }
             None => Err(user.error_response(&error)),
         },
     }
+}
+
+/// Shows a token. The text of the token is shown once.
+pub(crate) async fn show_token(
+    user: SignedInUser,
+    id: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    let tokens = tokens_of(&user).await?;
+    let token = tokens.iter().find(|token| token.token_id.to_string() == *id);
+    let token = token.ok_or_else(|| PageResponse::not_found(user.site()))?;
+    let main = TokenPage { base: user.base(), token, result: &user.flash };
+    Ok(PageResponse::ok(user.frame(), token.name.as_str(), &main))
 }
 
 pub(crate) async fn revoke(
@@ -78,21 +94,20 @@ pub(crate) async fn revoke(
         sealpost.revoke_api_token(owner.session(), token, owner.source()).await
     })
     .await?;
-    Ok(PageResponse::redirect(user.site(), "/dashboard/tokens"))
+    Ok(Flash::notice("/dashboard/tokens", "The API token is revoked.").redirect(&user.app))
 }
 
 /// Reads the form of a new token.
 fn token_of(form: &Form) -> Result<CreateApiToken, Rejection> {
     let name = Label::parse(form.text("name"))
-        .map_err(|fault| Rejection::field(format!("The name {fault}.")))?;
-    let is_chosen = |scope: &TokenScope| !form.text(scope.as_str()).is_empty();
+        .map_err(|fault| Rejection::field("name", format!("The name {fault}.")))?;
+    let is_chosen = |scope: &TokenScope| form.all(scope.as_str()).iter().any(|sent| sent == "on");
     let scopes: Vec<_> = TokenScope::ALL.into_iter().filter(is_chosen).collect();
     if scopes.is_empty() {
-        return Err(Rejection::field("Choose at least one scope."));
+        return Err(Rejection::field("scopes", "Choose at least one scope."));
     }
     let days = form.text("expires_in_days").parse().ok().filter(|days| (1..=366).contains(days));
-    let days: u64 =
-        days.ok_or_else(|| Rejection::field("The lifetime must be a number of 1 to 366 days."))?;
+    let days: u64 = days.ok_or_else(|| Rejection::field("expires_in_days", LIFETIME))?;
     Ok(CreateApiToken {
         api_key_id: form.text("api_key_id").to_owned(),
         name,
@@ -101,26 +116,25 @@ fn token_of(form: &Form) -> Result<CreateApiToken, Rejection> {
     })
 }
 
-async fn reject(user: &SignedInUser, rejection: &Rejection) -> Result<PageResponse, PageResponse> {
-    let main = page(user, Some(&rejection.text)).await?;
-    Ok(PageResponse::rejected(user.frame(), TITLE, rejection, &main))
-}
-
-async fn page<'a>(
-    user: &'a SignedInUser,
-    problem: Option<&'a str>,
-) -> Result<TokensPage<'a>, PageResponse> {
-    let sealpost = &user.app.api.sealpost;
-    let (tokens, keys) = user
-        .ask(async |owner| {
-            let tokens = sealpost.api_tokens(owner.session()).await?.tokens;
-            Ok((tokens, owner.keys().await?.first))
-        })
-        .await?;
+async fn page(user: &SignedInUser, draft: Draft<'_>) -> Result<PageResponse, PageResponse> {
+    let tokens = tokens_of(user).await?;
+    let keys = user.ask(async |owner| Ok(owner.keys().await?.first)).await?;
     let keys = keys.into_iter().filter(|key| key.status != KeyStatus::Revoked).collect();
     let needs_secret = user.needs_secret().await?;
     let (base, form_token) = (user.base(), &*user.form_token);
-    Ok(TokensPage { base, form_token, tokens, keys, needs_secret, problem })
+    let main = TokensPage { base, form_token, tokens, keys, needs_secret, draft };
+    Ok(PageResponse::of_form(user.frame(), "API tokens", draft, &main))
+}
+
+async fn tokens_of(user: &SignedInUser) -> Result<Vec<ApiTokenView>, PageResponse> {
+    let sealpost = &user.app.api.sealpost;
+    user.ask(async |owner| Ok(sealpost.api_tokens(owner.session()).await?.tokens)).await
+}
+
+/// Returns the name of the identity that a token acts as: its label, or its API key if it is not in the list.
+fn identity_of(token: &ApiTokenView, keys: &[KeyStanding]) -> String {
+    let key = keys.iter().find(|key| key.api_key_id == token.api_key_id);
+    key.map_or_else(|| token.api_key_id.to_string(), |key| key.label.to_string())
 }
 
 /// Describes the requests that a scope allows, for the page.
@@ -135,4 +149,4 @@ fn allows(scope: TokenScope) -> &'static str {
     }
 }
 
-const TITLE: &str = "API tokens";
+const LIFETIME: &str = "The lifetime must be a number of 1 to 366 days.";

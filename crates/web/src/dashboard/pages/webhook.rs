@@ -6,19 +6,22 @@ use actix_web::web;
 use askama::Template;
 use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{
-    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookView,
+    Cursor, Deliveries, DeliveryState, KeyStanding, Manage, Managed, WebhookView,
 };
 use serde::Deserialize;
 
-pub(crate) use actions::{act, register};
+pub(crate) use actions::act;
 
-use super::key_of;
+use super::{
+    event_row::{EventRow, rows_of},
+    key_of,
+};
 use crate::dashboard::{
     charts::Sparkline,
     health::WebhookCard,
-    response::PageResponse,
+    response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, thousands, why_no_change},
+    text::{ago, attempt_result, failure, short_id, thousands, when, why_no_change},
 };
 
 #[derive(Template)]
@@ -26,15 +29,27 @@ use crate::dashboard::{
 struct WebhookPage<'a> {
     base: &'a str,
     form_token: &'a str,
-    key: &'a str,
-    key_status: KeyStatus,
+    key: &'a KeyStanding,
     now: Timestamp,
     webhook: &'a WebhookView,
     card: WebhookCard<'a>,
-    log: DeliveriesPage,
+    log: Vec<EventRow>,
+    next_cursor: Option<String>,
     filters: [StateFilter; 5],
     state: &'a str,
-    result: Option<String>,
+    /// Time until which a replaced signing secret also signs.
+    retiring_until: Option<Timestamp>,
+}
+
+/// The page with the new signing secret of a webhook. The secret is shown once.
+#[derive(Template)]
+#[template(path = "dashboard/webhook_secret.html")]
+struct SecretPage<'a> {
+    base: &'a str,
+    key: &'a KeyStanding,
+    webhook: &'a WebhookView,
+    retiring_until: Option<Timestamp>,
+    result: &'a Flash,
 }
 
 /// A link that filters the log of deliveries by one state.
@@ -53,37 +68,33 @@ pub(crate) struct DeliveryQuery {
     cursor: String,
 }
 
+impl DeliveryQuery {
+    /// Returns the query string that keeps the filter after a form.
+    fn filter(&self) -> String {
+        let state = DeliveryState::from_name(&self.state);
+        state.map_or_else(String::new, |state| format!("?state={}", state.as_str()))
+    }
+}
+
 pub(crate) async fn show(
     user: SignedInUser,
     path: web::Path<(String, String)>,
     query: web::Query<DeliveryQuery>,
 ) -> Result<PageResponse, PageResponse> {
     let (key, webhook_id) = path.into_inner();
-    load(&user, &key, &webhook_id, &query, None).await
-}
-
-/// Shows the page. After a form was processed, `result` describes its effect. The text is not a query parameter,
-/// because otherwise a link could make the page show a false result.
-async fn load(
-    user: &SignedInUser,
-    key: &str,
-    webhook_id: &str,
-    query: &DeliveryQuery,
-    result: Option<String>,
-) -> Result<PageResponse, PageResponse> {
-    let id = key_of(user, key)?;
+    let id = key_of(&user, &key)?;
     let input = Deliveries {
-        webhook_id: webhook_id.to_owned(),
+        webhook_id,
         state: DeliveryState::from_name(&query.state),
         limit: ATTEMPTS_PER_PAGE,
         cursor: query.cursor.parse::<Cursor>().ok(),
     };
     let state = input.state.map_or("", DeliveryState::as_str);
-    let (key_status, report, log) = user
+    let (key, report, log) = user
         .ask(async move |owner| {
-            let status = owner.standing(&id).await?.status;
+            let key = owner.standing(&id).await?;
             let report = owner.webhook(&id, &input.webhook_id).await?;
-            Ok((status, report, owner.manage(&id, Manage::Deliveries(input)).await?))
+            Ok((key, report, owner.manage(&id, Manage::Deliveries(input)).await?))
         })
         .await?;
     let Managed::Deliveries(log) = log else {
@@ -93,17 +104,37 @@ async fn load(
     let main = WebhookPage {
         base: user.base(),
         form_token: &user.form_token,
-        key,
-        key_status,
+        key: &key,
         now: user.app.api.clock.now(),
         webhook: &report.webhook,
         card: WebhookCard::new(&report),
-        log,
+        log: rows_of(log.deliveries),
+        next_cursor: log.next_cursor,
         filters: FILTERS.map(filter),
         state,
-        result,
+        retiring_until: report.retiring_until,
     };
     Ok(PageResponse::ok(user.frame(), "Webhook", &main))
+}
+
+/// Shows the new signing secret once.
+pub(crate) async fn show_secret(
+    user: SignedInUser,
+    path: web::Path<(String, String)>,
+) -> Result<PageResponse, PageResponse> {
+    let (key, webhook_id) = path.into_inner();
+    let id = key_of(&user, &key)?;
+    let (key, report) = user
+        .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhook(&id, &webhook_id).await?)))
+        .await?;
+    let main = SecretPage {
+        base: user.base(),
+        key: &key,
+        webhook: &report.webhook,
+        retiring_until: report.retiring_until,
+        result: &user.flash,
+    };
+    Ok(PageResponse::ok(user.frame(), "Signing secret", &main))
 }
 
 /// Explains to the user why the service disabled a webhook.

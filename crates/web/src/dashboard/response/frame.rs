@@ -1,61 +1,99 @@
-//! The layout around dashboard pages: the navigation, and the button to sign out.
+//! The layout around dashboard pages: header, sidebar, notice and the button to sign out.
 
 use askama::Template;
 
 use crate::{
     assets,
-    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+    html::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress},
 };
 
 /// The layout of a dashboard page, for a browser with or without a session.
 #[derive(Clone, Copy)]
 pub(in crate::dashboard) struct Frame<'a> {
-    site: &'a SiteAddress,
-    /// The form token of the session. `None` if the user is not signed in.
-    form_token: Option<&'a str>,
+    pub(in crate::dashboard) site: &'a SiteAddress,
+    /// `None` if the user is not signed in.
+    pub(in crate::dashboard) session: Option<FrameSession<'a>>,
+    /// The result of a form, which the page shows above its content. Empty if there is none.
+    pub(in crate::dashboard) notice: &'a str,
 }
 
-/// The button to sign out. It is a form, because following a link must not end a session.
+/// The session of the signed-in user, for the layout.
+#[derive(Clone, Copy)]
+pub(in crate::dashboard) struct FrameSession<'a> {
+    pub(in crate::dashboard) form_token: &'a str,
+    pub(in crate::dashboard) account: &'a str,
+    /// The path of the page, which decides the current item of the sidebar.
+    pub(in crate::dashboard) path: &'a str,
+}
+
+/// The account, and the button to sign out. The button is a form, because following a link must not end a session.
 #[derive(Template)]
 #[template(path = "dashboard/sign_out.html")]
 struct SignOut<'a> {
     base: &'a str,
     form_token: &'a str,
+    account: &'a str,
 }
 
 impl<'a> Frame<'a> {
     /// Returns the layout for browsers that are not signed in.
     pub(in crate::dashboard) fn public(site: &'a SiteAddress) -> Self {
-        Self { site, form_token: None }
-    }
-
-    /// Returns the layout for a signed-in user.
-    pub(in crate::dashboard) fn signed_in(site: &'a SiteAddress, form_token: &'a str) -> Self {
-        Self { site, form_token: Some(form_token) }
+        Self { site, session: None, notice: "" }
     }
 
     /// Renders the whole page around `main`.
     pub(super) fn render(&self, title: &str, main: &impl Template) -> String {
-        let Self { site, form_token } = *self;
+        let Self { site, session, notice } = *self;
         let base = &site.base_path;
-        let sign_out = form_token.map(|form_token| SignOut { base, form_token }.render());
-        let nav: &[NavLink] = if form_token.is_some() { &SIGNED_IN } else { &PUBLIC };
+        let sign_out = session.map(|FrameSession { form_token, account, .. }| {
+            SignOut { base, form_token, account }.render().unwrap_or_default()
+        });
         let extras = LayoutExtras {
             stylesheet: Some(&assets::DASHBOARD.name),
+            sidebar: session.map(|session| Sidebar {
+                label: "Dashboard",
+                links: &SIDEBAR,
+                current: current(session.path),
+            }),
             // Rendering writes into memory, so it does not fail.
-            nav_end: sign_out.and_then(Result::ok).unwrap_or_default(),
+            nav_end: sign_out.unwrap_or_default(),
+            notice,
         };
-        Layout { site, title, nav, current: "" }.render_with(main, &extras)
+        Layout { site, title, nav: &NAV, current: "/dashboard" }.render_with(main, &extras)
     }
 }
 
-const SIGNED_IN: [NavLink; 4] = [
-    NavLink { text: "Identities", to: "/dashboard" },
-    NavLink { text: "Account", to: "/dashboard/account" },
-    NavLink { text: "Activity", to: "/dashboard/activity" },
-    NavLink { text: "Documentation", to: "/docs" },
-];
-const PUBLIC: [NavLink; 2] = [
+/// Returns the item of the sidebar to mark on the page at `path`. Pages of identities belong to the overview.
+fn current(path: &str) -> &'static str {
+    let is_below = |link: &&NavLink| path.starts_with(link.to);
+    SIDEBAR.iter().rev().find(is_below).map_or("", |link| link.to)
+}
+
+const NAV: [NavLink; 3] = [
     NavLink { text: "Dashboard", to: "/dashboard" },
-    NavLink { text: "Documentation", to: "/docs" },
+    NavLink { text: "Guides", to: "/docs" },
+    NavLink { text: "Reference", to: "/docs/reference" },
 ];
+const SIDEBAR: [NavLink; 4] = [
+    NavLink { text: "Overview", to: "/dashboard" },
+    NavLink { text: "API tokens", to: "/dashboard/tokens" },
+    NavLink { text: "Activity", to: "/dashboard/activity" },
+    NavLink { text: "Account", to: "/dashboard/account" },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_page_marks_one_item_of_the_sidebar() {
+        for (path, item) in [
+            ("/dashboard", "/dashboard"),
+            ("/dashboard/keys/ak_1/events", "/dashboard"),
+            ("/dashboard/tokens/tok_1", "/dashboard/tokens"),
+            ("/dashboard/account/close", "/dashboard/account"),
+        ] {
+            assert_eq!(current(path), item);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The senders of an identity: whose messages it accepts, and the part of receipts that senders can see.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::{AcceptPolicy, ApiKeyId, KeyStatus, ReceiptPolicy};
+use sealpost_service::{KeyStanding, PolicyChange, PolicyView};
+
+use super::{identity::IdentityHead, key_of};
+use crate::dashboard::{
+    forms::{Draft, Form, Rejection},
+    response::{Flash, PageResponse},
+    session::SignedInUser,
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/senders.html")]
+struct SendersPage<'a> {
+    base: &'a str,
+    form_token: &'a str,
+    head: IdentityHead<'a>,
+    key: &'a KeyStanding,
+    policy: &'a PolicyView,
+    lists: [SenderList<'a>; 2],
+    draft: Draft<'a>,
+}
+
+/// The allowed or the blocked senders of a key, with the actions of the forms that add and remove senders.
+struct SenderList<'a> {
+    title: &'static str,
+    verb: &'static str,
+    add: &'static str,
+    remove: &'static str,
+    senders: &'a [ApiKeyId],
+}
+
+pub(crate) async fn show(
+    user: SignedInUser,
+    key: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    page(&user, &key, Draft::default()).await
+}
+
+/// Changes the policy and shows the senders again.
+pub(crate) async fn submit(
+    user: SignedInUser,
+    path: web::Path<String>,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let id = key_of(&user, &path)?;
+    let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.site()))?;
+    match user.ask(async move |owner| Ok(owner.set_policy(&id, change).await)).await? {
+        Ok(_) => {
+            let page = format!("/dashboard/keys/{path}/senders");
+            Ok(Flash::notice(&page, "The senders are changed.").redirect(&user.app))
+        }
+        Err(error) => match error.refusal() {
+            Some(refusal) => {
+                let rejection = Rejection::from(refusal);
+                page(&user, &path, Draft::rejected(&form, &rejection)).await
+            }
+            None => Err(PageResponse::service_error(user.site(), &error)),
+        },
+    }
+}
+
+async fn page(
+    user: &SignedInUser,
+    key: &str,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(user, key)?;
+    let view = user.ask(async move |owner| owner.key(&id).await).await?;
+    let (key, policy) = (&view.standing, &view.policy);
+    let list = |title, verb, add, remove, senders| SenderList { title, verb, add, remove, senders };
+    let main = SendersPage {
+        base: user.base(),
+        form_token: &user.form_token,
+        head: IdentityHead::new(user, key, "/senders"),
+        key,
+        policy,
+        lists: [
+            list("Allowed senders", "Allow", "allow", "unallow", &policy.allowed),
+            list("Blocked senders", "Block", "block", "unblock", &policy.blocked),
+        ],
+        draft,
+    };
+    let title = format!("Senders of {}", key.label);
+    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+}
+
+/// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
+/// malformed.
+fn change_of(form: &Form) -> Option<PolicyChange> {
+    let names = || form.text("names").split([' ', ',']).filter(|name| !name.is_empty());
+    let names = || names().map(str::to_owned).collect();
+    let change = PolicyChange::default();
+    Some(match form.text("do") {
+        "accept" => PolicyChange {
+            accept: Some(AcceptPolicy::from_name(form.text("accept"))?),
+            receipts: Some(ReceiptPolicy::from_name(form.text("receipts"))?),
+            listed: Some(form.text("listed") == "yes"),
+            ..change
+        },
+        "allow" => PolicyChange { allow: names(), ..change },
+        "unallow" => PolicyChange { unallow: names(), ..change },
+        "block" => PolicyChange { block: names(), ..change },
+        "unblock" => PolicyChange { unblock: names(), ..change },
+        _ => return None,
+    })
+}
+
+/// Returns the text of an option in the form: the accepted senders.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn accepted(accept: &AcceptPolicy) -> &'static str {
+    match accept {
+        AcceptPolicy::Allowlist => "allowed senders only",
+        AcceptPolicy::Anyone => "everyone except blocked senders",
+        AcceptPolicy::Contacts => "keys that this key has written to, and allowed senders",
+        AcceptPolicy::Nobody => "no sender",
+    }
+}
+
+/// Returns the text of an option in the form: the last state of an envelope that its sender can see.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
+    match receipts {
+        ReceiptPolicy::None => "that the envelope was sent",
+        ReceiptPolicy::Notified => "that a webhook was notified",
+        ReceiptPolicy::Opened => "that the envelope was opened",
+    }
+}

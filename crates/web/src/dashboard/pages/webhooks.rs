@@ -1,0 +1,107 @@
+//! The webhooks of an identity, and the form that registers another.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::{EventKind, KeyStatus, Timestamp};
+use sealpost_service::{KeyStanding, Register, Registered, WaitingChoice};
+
+use super::{identity::IdentityHead, key_of};
+use crate::dashboard::{
+    charts::Sparkline,
+    forms::{Draft, Form, Rejection, SingleUse},
+    health::WebhookCard,
+    response::{Flash, PageResponse},
+    session::SignedInUser,
+    text::{about_event, ago, failure, thousands},
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/webhooks.html")]
+struct WebhooksPage<'a> {
+    base: &'a str,
+    base_url: &'a str,
+    form_token: &'a str,
+    head: IdentityHead<'a>,
+    key: &'a KeyStanding,
+    now: Timestamp,
+    webhooks: Vec<WebhookCard<'a>>,
+    /// The kinds of events that the form of a new webhook offers.
+    events: Vec<EventKind>,
+    draft: Draft<'a>,
+}
+
+pub(crate) async fn show(
+    user: SignedInUser,
+    key: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    page(&user, &key, Draft::default()).await
+}
+
+/// Registers a webhook, and redirects to the page that shows its signing secret.
+pub(crate) async fn register(
+    user: SignedInUser,
+    path: web::Path<String>,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let id = key_of(&user, &path)?;
+    let events = match events_of(&user, &form) {
+        Ok(events) => events,
+        Err(rejection) => return page(&user, &path, Draft::rejected(&form, &rejection)).await,
+    };
+    let waiting =
+        if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
+    let input = Register { url: form.text("url").to_owned(), events, waiting };
+    let single_use = SingleUse::begin(&user.app, &form).await?;
+    match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
+        Ok(Registered { webhook_id, secret, .. }) => {
+            let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
+            let result = Flash::notice(&page, "The webhook is registered.");
+            Ok(single_use.done(result.show_once("secret", secret)).await)
+        }
+        Err(error) => match error.refusal() {
+            Some(refusal) => {
+                single_use.release().await?;
+                let rejection = Rejection::from(refusal);
+                page(&user, &path, Draft::rejected(&form, &rejection)).await
+            }
+            None => Err(PageResponse::service_error(user.site(), &error)),
+        },
+    }
+}
+
+/// Returns the kinds of events that the user selected for a new webhook. If the service has only one kind, the form has
+/// no field for events, and this kind is returned.
+fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
+    let sealpost = &user.app.api.sealpost;
+    let names = form.all("events");
+    match &sealpost.event_kinds()[..] {
+        [only] => Ok(vec![*only]),
+        _ if names.is_empty() => Err(Rejection::field("events", "Choose at least one event.")),
+        _ => sealpost.find_events(&names).map_err(|refusal| Rejection::from(&refusal)),
+    }
+}
+
+async fn page(
+    user: &SignedInUser,
+    key: &str,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(user, key)?;
+    let (key, webhooks) = user
+        .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhooks(&id).await?)))
+        .await?;
+    let main = WebhooksPage {
+        base: user.base(),
+        base_url: &user.site().base_url,
+        form_token: &user.form_token,
+        head: IdentityHead::new(user, &key, "/webhooks"),
+        key: &key,
+        now: user.app.api.clock.now(),
+        webhooks: webhooks.iter().map(WebhookCard::new).collect(),
+        events: user.app.api.sealpost.event_kinds(),
+        draft,
+    };
+    let title = format!("Webhooks of {}", key.label);
+    Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+}
