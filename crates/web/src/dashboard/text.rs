@@ -34,7 +34,7 @@ pub(crate) fn short_id(id: impl Display) -> String {
 }
 
 /// Describes a failed attempt without an HTTP status. `class` is the class of the failure in the API.
-pub(super) fn failure(class: &str, detail: &Option<String>) -> String {
+pub(super) fn failure(class: &str, detail: Option<&str>) -> String {
     let text = match class {
         "blocked_address" => "The address of the receiver is not public",
         "connect" => "The receiver accepted no connection",
@@ -56,7 +56,7 @@ pub(super) fn failure(class: &str, detail: &Option<String>) -> String {
 pub(super) fn attempt_result(attempt: &DeliveryView) -> String {
     match (attempt.status_code, &attempt.error) {
         (Some(status), _) => format!("The receiver responded {status}"),
-        (None, Some(class)) => failure(class, &attempt.error_detail),
+        (None, Some(class)) => failure(class, attempt.error_detail.as_deref()),
         (None, None) => "Not attempted yet".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! A form as a page shows it: empty, or as the user typed it together with the reason why it was rejected.
 
-use super::{Form, Rejection};
+use super::{fields::Form, rejection::Rejection};
 
 /// The content of a form on a page.
 #[derive(Clone, Copy, Default)]

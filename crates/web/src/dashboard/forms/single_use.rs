@@ -4,7 +4,7 @@ use actix_web::web;
 use sealpost_domain::TokenHash;
 use sealpost_service::{FormUse, form_hash, new_form_id};
 
-use super::Form;
+use super::fields::Form;
 use crate::{
     dashboard::response::{Flash, PageResponse},
     state::WebState,

@@ -166,7 +166,10 @@ pub(crate) async fn redeliver(
         1 => "1 event is sent again now.".to_owned(),
         many => format!("{many} events are sent again now."),
     };
-    let result = problem.map_or(result.clone(), |problem| format!("{result} {problem}"));
+    let result = match problem {
+        Some(problem) => format!("{result} {problem}"),
+        None => result,
+    };
     let page = format!("/dashboard/keys/{id}/events{}", query.filter());
     Ok(single_use.done(Flash::notice(&page, result)).await)
 }

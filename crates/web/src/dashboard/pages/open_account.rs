@@ -86,11 +86,10 @@ pub(crate) async fn show_opened(app: web::Data<WebState>, result: Flash) -> Page
 }
 
 fn result_of(opened: &Activated) -> Flash {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let result = Flash::notice("/dashboard/account/opened", "")
         .show_once("account_id", opened.account_id.to_string())
-        .show_once("login_secret", text(&opened.login_secret))
-        .show_once("recovery_code", text(&opened.recovery_code))
+        .show_once("login_secret", opened.login_secret.as_deref().unwrap_or_default())
+        .show_once("recovery_code", opened.recovery_code.as_deref().unwrap_or_default())
         .show_once("api_key_id", opened.api_key_id.to_string())
         .show_once("label", opened.label.to_string())
         .show_once("did", opened.did.as_str());

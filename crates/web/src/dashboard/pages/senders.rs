@@ -1,4 +1,4 @@
-//! The senders of an identity: whose messages it accepts, and the part of receipts that senders can see.
+//! The policy of an identity: the accepted senders, and the part of receipts that senders can see.
 
 use actix_web::web;
 use askama::Template;

@@ -1,5 +1,5 @@
-//! The result of a form for the page after the redirect. It travels in a cookie, which that page deletes: a reload of
-//! the page does not repeat the form, and does not show a secret again. A link cannot carry a result.
+//! The result of a form, for the page after the redirect. The result is in a cookie, and the page deletes the cookie. So
+//! a reload repeats no form and shows no secret again. A link cannot carry a result.
 
 use std::collections::BTreeMap;
 

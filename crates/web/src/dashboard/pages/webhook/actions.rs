@@ -83,7 +83,7 @@ fn result_of(tested: &Tested) -> String {
     let duration = thousands(duration_ms);
     let response = match (status_code, error) {
         (Some(status), _) => format!("the receiver responded {status}"),
-        (None, Some(error)) => failure(error, &None),
+        (None, Some(error)) => failure(error, tested.error_detail.as_deref()),
         (None, None) => "no response".to_owned(),
     };
     let verb = if error.is_none() { "arrived" } else { "failed" };
