@@ -16,4 +16,5 @@ mod targets;
 mod test_events;
 mod thresholds;
 mod unrecorded_outcomes;
+mod updates;
 mod waiting;

@@ -24,7 +24,7 @@ use self::{
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
         list::ListWebhooks, manage, recover::RecoverDeliveries, redeliver::RedeliverEvent,
-        register, rotate_secret::RotateWebhookSecret, test::TestWebhook,
+        register, rotate_secret::RotateWebhookSecret, test::TestWebhook, update::UpdateWebhook,
     },
 };
 use crate::{
@@ -60,6 +60,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/webhooks/redeliver", action::endpoint::<RedeliverEvent>()),
         Row::post("/v1/webhooks/recover", action::endpoint::<RecoverDeliveries>()),
         Row::post("/v1/webhooks/test", action::endpoint::<TestWebhook>()),
+        Row::post("/v1/webhooks/update", action::endpoint::<UpdateWebhook>()),
         Row::post("/v1/webhooks", manage::endpoint()),
         Row::get("/v1/ping", ping::endpoint()),
         Row::post("/v1/badges/issue", issue::endpoint()),

@@ -44,11 +44,11 @@ pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    AttemptTiming, BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced,
-    EnvelopeReceived, Event, EventBody, EventDetails, EventId, EventKind, EventMetadata,
-    EventsVersion, HealthReport, IdentityRotated, IdentityRotation, LastFailure, LeaseToken,
-    LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery, ReachedThreshold,
-    ReceivedEnvelope, ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target,
-    TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold, Webhook,
-    WebhookHealth, WebhookStatus, WebhookTest,
+    AttemptTiming, BounceReason, DeliveryId, Description, DescriptionFault, DisabledReason,
+    Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails, EventId,
+    EventKind, EventMetadata, EventsVersion, HealthReport, IdentityRotated, IdentityRotation,
+    LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
+    ReachedThreshold, ReceivedEnvelope, ReceiverResponse, RetiringSecret, RotationReason,
+    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
+    Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

@@ -24,8 +24,8 @@ pub use account::{
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use delivery::{
     Claim, DeliveryRepo, Dispatch, EventRepo, EventSigner, ExpeditedDelivery, FailureRange,
-    FinishTest, Outbox, RecoverySummary, TargetGuard, WaitingEnvelope, WaitingLookup, WaitingRepo,
-    WaitingTransfer, WebhookLookup, WebhookRepo,
+    FinishTest, Outbox, RecoverySummary, TargetGuard, VettedUrl, WaitingEnvelope, WaitingLookup,
+    WaitingRepo, WaitingTransfer, WebhookLookup, WebhookRepo,
 };
 pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
 pub use error::{BoxedError, StoreError};

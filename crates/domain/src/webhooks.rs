@@ -3,6 +3,7 @@
 mod attempt;
 mod bounce;
 mod delivery;
+mod description;
 mod event;
 mod event_details;
 mod event_id;
@@ -21,6 +22,7 @@ pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
+pub use description::{Description, DescriptionFault};
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata, ReceivedEnvelope};
 pub use event_details::{
     BounceReason, EnvelopeBounced, EventDetails, IdentityRotated, RotationReason, ThresholdWindow,

@@ -115,6 +115,7 @@ pub use webhooks::{
     register::{Register, Registered},
     rotate_secret::{Retiring, WebhookSecretRotated},
     test::Tested,
+    update::{Update, Updated},
     view::WebhookView,
     waiting::{WaitingChoice, WaitingCount},
 };

@@ -9,5 +9,6 @@ pub(crate) mod redeliver;
 pub(crate) mod register;
 pub(crate) mod rotate_secret;
 pub(crate) mod test;
+pub(crate) mod update;
 pub(crate) mod view;
 pub(crate) mod waiting;

@@ -227,6 +227,10 @@ diesel::table! {
         retiring -> Nullable<Binary>,
         retiring_until -> Nullable<BigInt>,
         last_failure_detail -> Nullable<Text>,
+        description -> Nullable<Text>,
+        paused -> Bool,
+        failed_attempts -> BigInt,
+        failing_announced_at -> Nullable<BigInt>,
     }
 }
 

@@ -19,11 +19,14 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::ports::TargetGuard;
+use sealpost_domain::ports::{TargetGuard, VettedUrl};
 use url::{Host, Url};
 
 pub use self::policy::AddressPolicy;
-use self::{location::NOT_PUBLIC, resolver::NameResolver};
+use self::{
+    location::NOT_PUBLIC,
+    resolver::{NameResolver, ResolveFailure},
+};
 
 /// Checks the URL of a webhook when the webhook is registered.
 #[derive(Debug, Clone)]
@@ -47,14 +50,14 @@ impl AddressGuard {
         Self { policy, new_resolver, lookups: Arc::default() }
     }
 
-    /// Whether the host name is known to resolve to a forbidden address.
+    /// Looks up a host name.
     ///
-    /// Returns `false` if the name does not resolve in time, or if too many lookups are in progress. The URL is then
+    /// The result is `Unknown` if too many lookups are in progress, or if a lookup takes too long. The URL is then
     /// admitted. This is safe, because the address is checked again for every connection. To refuse the URL instead
     /// would let slow name servers block registration for all accounts. To wait longer would block the threads of other
     /// requests.
-    fn resolves_to_forbidden(&self, name: &str) -> bool {
-        let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
+    fn look_up(&self, name: &str) -> Lookup {
+        let Some(permit) = LookupPermit::acquire(&self.lookups) else { return Lookup::Unknown };
         let (sender, receiver) = mpsc::channel();
         let (name, new_resolver, policy) =
             (name.to_owned(), self.new_resolver, self.policy.clone());
@@ -62,25 +65,50 @@ impl AddressGuard {
         // run inside another one.
         let lookup = move || {
             let runtime = actix_rt::Runtime::new().ok()?;
-            let ips = runtime.block_on(new_resolver().resolve(&name)).ok()?;
+            let found = runtime.block_on(new_resolver().resolve(&name));
             drop(permit);
-            sender.send(policy.dialable(ips).is_none()).ok()
+            let lookup = match found {
+                Ok(ips) => policy.dialable(ips).map_or(Lookup::Forbidden, |_ips| Lookup::Allowed),
+                Err(ResolveFailure::Unresolved) => Lookup::Unresolved,
+                Err(ResolveFailure::Local(_)) => Lookup::Unknown,
+            };
+            sender.send(lookup).ok()
         };
         let spawned = thread::Builder::new().name("webhook-vet".to_owned()).spawn(lookup);
-        spawned.is_ok() && receiver.recv_timeout(VET_TIMEOUT).unwrap_or(false)
+        let found = spawned.ok().and_then(|_thread| receiver.recv_timeout(VET_TIMEOUT).ok());
+        found.unwrap_or(Lookup::Unknown)
     }
 }
 
 impl TargetGuard for AddressGuard {
-    fn vet(&self, url: &str) -> Result<String, String> {
-        let url: Url = self.policy.parse_url(url)?;
-        if let Some(Host::Domain(name)) = url.host()
-            && self.resolves_to_forbidden(name)
-        {
-            return Err(NOT_PUBLIC.to_owned());
-        }
-        Ok(url.into())
+    fn check(&self, url: &str) -> Result<(), String> {
+        self.policy.parse_url(url).map(drop)
     }
+
+    fn vet(&self, url: &str) -> Result<VettedUrl, String> {
+        let url: Url = self.policy.parse_url(url)?;
+        let mut unresolved = None;
+        if let Some(Host::Domain(name)) = url.host() {
+            match self.look_up(name) {
+                Lookup::Allowed | Lookup::Unknown => {}
+                Lookup::Forbidden => return Err(NOT_PUBLIC.to_owned()),
+                Lookup::Unresolved => unresolved = Some(name.to_owned()),
+            }
+        }
+        Ok(VettedUrl { url: url.into(), unresolved })
+    }
+}
+
+/// The result of looking up a host name.
+#[derive(Debug, Clone, Copy)]
+enum Lookup {
+    Allowed,
+    /// The name has an address that is not allowed.
+    Forbidden,
+    /// The lookup gave no result.
+    Unknown,
+    /// The name has no address.
+    Unresolved,
 }
 
 /// The permission to run one DNS lookup. Dropping the value returns the permission.
@@ -119,14 +147,16 @@ mod tests {
         }
         assert_eq!(
             guard.vet("https://PUBLIC.test:443/hook"),
-            Ok("https://public.test/hook".to_owned())
+            Ok(VettedUrl { url: "https://public.test/hook".to_owned(), unresolved: None })
         );
     }
 
     #[test]
     fn a_name_that_does_not_resolve_yet_is_accepted() {
         let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
-        assert_eq!(guard.vet("https://later.test/"), Ok("https://later.test/".to_owned()));
+        let unresolved = Some("later.test".to_owned());
+        let vetted = VettedUrl { url: "https://later.test/".to_owned(), unresolved };
+        assert_eq!(guard.vet("https://later.test/"), Ok(vetted));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod shared_state;
 mod shutdown;
 mod stats;
 mod sweeper;
+mod target_refresher;
 mod test_sender;
 mod threads;
 mod worker_inboxes;

@@ -106,6 +106,7 @@ pub(crate) fn delivery(
             secret: webhook.secret.clone(),
             retiring: Vec::new(),
         }),
+        target_read_at: PAST,
         attempts: 0,
         lease: LeaseToken(1),
         lease_until: PAST,

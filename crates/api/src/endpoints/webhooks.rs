@@ -12,3 +12,4 @@ pub(super) mod redeliver;
 pub(super) mod register;
 pub(super) mod rotate_secret;
 pub(super) mod test;
+pub(super) mod update;

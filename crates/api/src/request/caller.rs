@@ -101,7 +101,10 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
             let RawRequest { token, mut fields, memory } = read;
             let key = key_named(request.headers(), &mut fields);
             let credentials = Credentials { token, key };
-            Ok(Self { credentials, body: fields.and_then(Fields::into_body), memory })
+            let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
+            let body =
+                fields.and_then(|fields| fields.into_checked_body(|body: &B| body.check(app)));
+            Ok(Self { credentials, body, memory })
         })
     }
 }

@@ -12,6 +12,7 @@ use super::{
     nearest::nearest,
     unique_json::{self, JsonFault},
 };
+use crate::state::ApiState;
 
 /// The members of a JSON request body, which are removed as they are read.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +29,11 @@ pub(crate) trait RequestBody: Sized + 'static {
     /// Reads all members that the endpoint accepts. Implementations first call [`require`](Fields::require), so that a
     /// missing member is reported first.
     fn read(fields: &mut Fields) -> Result<Self, Refusal>;
+
+    /// Checks values by rules that depend on the settings of the server. Called before unknown members are refused.
+    fn check(&self, _app: &ApiState) -> Result<(), Refusal> {
+        Ok(())
+    }
 }
 
 /// The body of an endpoint that accepts no members, except for the API key.
@@ -63,8 +69,17 @@ impl Fields {
     }
 
     /// Reads the members as a typed body. At the end, refuses members that were not read.
-    pub(crate) fn into_body<B: RequestBody>(mut self) -> Result<B, Refusal> {
+    pub(crate) fn into_body<B: RequestBody>(self) -> Result<B, Refusal> {
+        self.into_checked_body(|_| Ok(()))
+    }
+
+    /// Like [`into_body`](Self::into_body), and calls `check` before it refuses members that were not read.
+    pub(crate) fn into_checked_body<B: RequestBody>(
+        mut self,
+        check: impl FnOnce(&B) -> Result<(), Refusal>,
+    ) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;
+        check(&body)?;
         self.refuse_unknown()?;
         Ok(body)
     }
@@ -74,6 +89,12 @@ impl Fields {
     pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
         let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
         missing.map_or(Ok(()), |field| Err(Refusal::MissingField { field }))
+    }
+
+    /// Refuses the request if one of these optional members is an empty string or array.
+    pub(crate) fn refuse_empty(&self, names: &[&'static str]) -> Result<(), Refusal> {
+        let is_given = |name: &&&str| self.members.get(**name).is_some_and(|it| !it.is_null());
+        names.iter().filter(is_given).try_for_each(|name| self.require(&[*name]))
     }
 
     /// Reads a required string.
@@ -141,6 +162,11 @@ impl Fields {
             Some(Value::Bool(flag)) => Ok(Some(flag)),
             Some(_) => Err(invalid(field, "must be true or false")),
         }
+    }
+
+    /// Returns whether the body has the member, even if its value is null.
+    pub(crate) fn contains(&self, field: &str) -> bool {
+        self.members.contains_key(field)
     }
 
     fn take(&mut self, field: &'static str) -> Option<Value> {

@@ -33,11 +33,13 @@ pub enum ActivityKind {
     WebhookDeleted,
     /// The owner registered a webhook.
     WebhookRegistered,
+    /// The owner changed a webhook.
+    WebhookUpdated,
 }
 
 impl ActivityKind {
     /// All kinds of actions.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::KeyActivated,
         Self::KeyRevoked,
         Self::Login,
@@ -51,6 +53,7 @@ impl ActivityKind {
         Self::TokenRevoked,
         Self::WebhookDeleted,
         Self::WebhookRegistered,
+        Self::WebhookUpdated,
     ];
 
     /// Returns the name used in JSON and SQL.
@@ -69,6 +72,7 @@ impl ActivityKind {
             Self::TokenRevoked => "token_revoked",
             Self::WebhookDeleted => "webhook_deleted",
             Self::WebhookRegistered => "webhook_registered",
+            Self::WebhookUpdated => "webhook_updated",
         }
     }
 

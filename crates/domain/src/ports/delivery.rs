@@ -6,7 +6,7 @@ mod waiting;
 mod webhooks;
 
 pub use dispatching::{
-    Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
+    Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard, VettedUrl,
 };
 pub use events::EventRepo;
 pub use waiting::{WaitingEnvelope, WaitingLookup, WaitingRepo, WaitingTransfer};

@@ -123,8 +123,9 @@ impl RecipientWebhooks {
 pub struct RecipientWebhook {
     /// Subscribed kinds of events. Omits kinds unknown to this version of the server.
     pub events: Vec<EventKind>,
-    /// True if events are delivered. Deliveries to a disabled webhook are stored, and wait until it is enabled.
-    pub is_enabled: bool,
+    /// True if events are delivered: the webhook is enabled and not paused. Deliveries to any other webhook are stored,
+    /// and wait until it is active again.
+    pub is_active: bool,
     /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
 }
@@ -142,7 +143,7 @@ pub struct WriteSet {
     /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
     /// them at once.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to insert for disabled webhooks. They become due when the webhook is enabled.
+    /// Deliveries to insert for disabled and paused webhooks. They become due when the webhook is active again.
     pub parked: Vec<ParkedDelivery>,
     /// Envelopes to recipients without a webhook for received envelopes. Such an envelope waits until its recipient
     /// registers one.
@@ -164,7 +165,7 @@ pub struct WriteSet {
     pub contacts: Vec<Contact>,
 }
 
-/// A delivery to a disabled webhook. It waits until the webhook is enabled.
+/// A delivery to a disabled or paused webhook. It waits until the webhook is active again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParkedDelivery {
     /// Id of the delivery.

@@ -26,6 +26,8 @@ pub struct LeasedDelivery {
     pub event: Event,
     /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
+    /// The target is at least as new as this time: a later read of the database may return other data.
+    pub target_read_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
     /// Token of this node's lease on the delivery.

@@ -1,7 +1,7 @@
 //! Webhooks: URLs of receivers for the events of an API key.
 
 use crate::{
-    AccountId, ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId,
+    AccountId, ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId,
     WebhookStatus, Wrapped,
 };
 
@@ -16,6 +16,10 @@ pub struct Webhook {
     pub url: String,
     /// Subscribed kinds of events.
     pub events: Vec<EventKind>,
+    /// The owner's note about the webhook.
+    pub description: Option<Description>,
+    /// True if the owner paused the webhook. A paused webhook gets no events, whatever its status is.
+    pub paused: bool,
     /// Current signing secret, encrypted.
     pub secret: Wrapped,
     /// Replaced signing secrets that the service still signs with, newest first.
@@ -37,6 +41,11 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// Whether events are delivered to the webhook: it is enabled and not paused.
+    pub fn is_active(&self) -> bool {
+        self.status == WebhookStatus::Enabled && !self.paused
+    }
+
     /// Returns the data for deliveries to this webhook. `account_id` is the account of its key.
     pub fn target(&self, account_id: AccountId) -> Target {
         Target {

@@ -59,7 +59,8 @@ impl Owner<'_> {
                     Manage::Enable { .. }
                     | Manage::Recover(_)
                     | Manage::Redeliver { .. }
-                    | Manage::RotateSecret { .. } => require_active(facts),
+                    | Manage::RotateSecret { .. }
+                    | Manage::Update(_) => require_active(facts),
                 })?;
                 core.manage_admitted(&key, action, &origin)
             })

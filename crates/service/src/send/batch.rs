@@ -41,6 +41,8 @@ pub(crate) struct BatchLease {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
+    /// A time before the facts of the batch were read.
+    pub(crate) read_at: Timestamp,
     /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
 }
@@ -90,13 +92,14 @@ pub(crate) fn contacts_query(
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
-    BatchTimes { now, expired_before }: BatchTimes,
+    BatchTimes { now, read_at, expired_before }: BatchTimes,
     lease: BatchLease,
     room: &mut StorageRoom,
 ) -> (Vec<Decided>, WriteSet) {
     let mut decision = BatchDecision {
         facts,
         now,
+        read_at,
         expired_before,
         lease,
         room,
@@ -114,6 +117,7 @@ pub(crate) fn decide(
 struct BatchDecision<'a> {
     facts: AdmissionFacts,
     now: Timestamp,
+    read_at: Timestamp,
     expired_before: Timestamp,
     lease: BatchLease,
     room: &'a mut StorageRoom,
@@ -210,7 +214,7 @@ impl BatchDecision<'_> {
             changes.waiting.push(WaitingEnvelope { envelope_id, recipient });
         }
         for webhook in subscribed {
-            if !webhook.is_enabled {
+            if !webhook.is_active {
                 let id = DeliveryId { event_id: event.id(), webhook_id: webhook.target.webhook_id };
                 changes.parked.push(ParkedDelivery { id, event_at: event.timestamp() });
                 continue;
@@ -218,6 +222,7 @@ impl BatchDecision<'_> {
             let delivery = LeasedDelivery {
                 event: event.clone(),
                 target: Arc::clone(&webhook.target),
+                target_read_at: self.read_at,
                 attempts: 0,
                 lease: lease.token,
                 lease_until: lease.until,

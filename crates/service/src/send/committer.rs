@@ -162,6 +162,7 @@ fn store(
     let durability = durability(&commands);
     let is_short_of_space = durability == Durability::Durable && core.is_short_of_space()?;
     let (decided, leased, stored) = store.write(durability, |tx| {
+        let read_at = core.clock.now();
         let mut facts = tx.lock_facts(&query)?;
         let (token, until) = core.dispatch.lease();
         let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };
@@ -173,7 +174,7 @@ fn store(
         let expired_before = now.minus(core.settings.idempotency_kept_for());
         let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
         room.is_short_of_space = is_short_of_space;
-        let times = BatchTimes { now, expired_before };
+        let times = BatchTimes { now, read_at, expired_before };
         let (decided, changes) = decide(facts, &commands, times, lease, &mut room);
         tx.apply(&changes)?;
         Ok((decided, changes.leased, room.stored))

@@ -13,6 +13,7 @@ use super::{
     deliveries::{Deliveries, DeliveriesPage},
     redeliver::{Enabled, Recover, Recovered, Redelivered},
     rotate_secret::WebhookSecretRotated,
+    update::{Update, Updated},
     view::WebhookView,
 };
 use crate::{
@@ -53,6 +54,8 @@ pub enum Manage {
         /// Id of the webhook.
         webhook_id: String,
     },
+    /// Changes the URL, the events or the description of a webhook, or pauses or resumes it.
+    Update(Update),
 }
 
 /// The result of an action on webhooks.
@@ -73,6 +76,8 @@ pub enum Managed {
     Redelivered(Redelivered),
     /// The webhook has a new secret.
     SecretRotated(WebhookSecretRotated),
+    /// The webhook is changed.
+    Updated(Updated),
 }
 
 /// All webhooks of a key.
@@ -132,6 +137,9 @@ impl Core {
             }
             Manage::RotateSecret { webhook_id } => {
                 self.rotate_webhook_secret(key, &webhook_id, origin).map(Managed::SecretRotated)
+            }
+            Manage::Update(update) => {
+                self.update_webhook(key, update, origin).map(Managed::Updated)
             }
         }
     }

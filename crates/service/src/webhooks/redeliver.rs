@@ -65,9 +65,9 @@ pub struct Redelivered {
 }
 
 impl Core {
-    /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions. The first
-    /// transaction waits for concurrent batches that store deliveries for the disabled webhook. Therefore the further
-    /// transactions find the deliveries of these batches too.
+    /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions, unless the
+    /// webhook is paused. The first transaction waits for concurrent batches that store deliveries for the disabled
+    /// webhook. Therefore the further transactions find the deliveries of these batches too.
     pub(super) fn enable_webhook(
         &self,
         key: &ApiKeyId,
@@ -82,13 +82,13 @@ impl Core {
             find(tx, key, webhook_id)
         });
         let webhook = enabled??;
-        let due_now = self.make_pending_due(&webhook.id)?;
+        let due_now = if webhook.paused { 0 } else { self.make_pending_due(&webhook.id)? };
         Ok(Enabled { webhook: webhook.into(), due_now })
     }
 
     /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
     /// deliveries keep their due time. Each transaction changes a bounded number of rows.
-    fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
+    pub(super) fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
         let mut count = 0;
@@ -114,7 +114,7 @@ impl Core {
     ) -> Result<Redelivered, Error> {
         let now = self.clock.now();
         let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_enabled(tx, key, webhook_id)? {
+            let webhook = match find_active(tx, key, webhook_id)? {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
@@ -173,7 +173,7 @@ impl Core {
     ) -> Result<(), Error> {
         let (_, lease_end) = self.dispatch.lease();
         let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_enabled(tx, key, &query.webhook_id)? {
+            let webhook = match find_active(tx, key, &query.webhook_id)? {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
@@ -190,7 +190,7 @@ impl Core {
         now: Timestamp,
     ) -> Result<Recovered, Error> {
         let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_enabled(tx, key, &query.webhook_id)? {
+            let webhook = match find_active(tx, key, &query.webhook_id)? {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
@@ -207,19 +207,23 @@ impl Core {
     }
 }
 
-/// Finds a webhook of a key. Refuses a disabled webhook, because its deliveries are not attempted.
-fn find_enabled(
+/// Finds a webhook of a key. Refuses a disabled or paused webhook, because its deliveries are not attempted.
+fn find_active(
     tx: &mut dyn Tx,
     key: &ApiKeyId,
     webhook_id: &str,
 ) -> Result<Result<Webhook, Refusal>, StoreError> {
-    Ok(find(tx, key, webhook_id)?.and_then(|webhook| match webhook.status {
-        WebhookStatus::Enabled => Ok(webhook),
-        WebhookStatus::Disabled => {
-            let problem =
-                "names a disabled webhook; enable it first, which sends its pending deliveries";
-            Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() })
-        }
+    Ok(find(tx, key, webhook_id)?.and_then(|webhook| {
+        let problem = match webhook.status {
+            WebhookStatus::Disabled => {
+                "names a disabled webhook; enable it first, which sends its pending deliveries"
+            }
+            WebhookStatus::Enabled if webhook.paused => {
+                "names a paused webhook; resume it first, which sends its pending deliveries"
+            }
+            WebhookStatus::Enabled => return Ok(webhook),
+        };
+        Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() })
     }))
 }
 

@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ActivityKind, ApiKeyId, EventKind, KeyStatus, Refusal, RequestSource, Timestamp, Webhook,
-    WebhookId, WebhookStatus,
-    ports::{Durability, FactsQuery, StoreError, Tx},
+    ActivityKind, ApiKeyId, Description, EventKind, KeyStatus, Refusal, RequestSource, Timestamp,
+    Webhook, WebhookId, WebhookStatus,
+    ports::{Durability, FactsQuery, StoreError, Tx, VettedUrl},
 };
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub struct Register {
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
+    /// The owner's note about the webhook.
+    pub description: Option<Description>,
     /// Decides if the envelopes that wait for the key's first webhook are delivered or skipped.
     pub waiting: WaitingChoice,
 }
@@ -39,12 +41,16 @@ pub struct Registered {
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
+    /// The owner's note about the webhook; `null` if there is none.
+    pub description: Option<Description>,
     /// The signing secret, shown only in this response.
     pub secret: String,
     /// Always `enabled`.
     pub status: WebhookStatus,
     /// Time of registration.
     pub created_at: Timestamp,
+    /// A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none.
+    pub warning: Option<String>,
     /// The number of waiting envelopes that the webhook will receive.
     #[serde(flatten)]
     pub waiting: WaitingCount,
@@ -58,14 +64,12 @@ impl Sealpost {
 
     /// Returns the kinds of events with these names. A repeated name counts once. Refuses an unknown name.
     pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
-        let mut events = Vec::new();
-        for name in names {
-            let event = self.core.settings.events.find(name).map_err(invalid_events)?;
-            if !events.contains(&event) {
-                events.push(event);
-            }
-        }
-        Ok(events)
+        self.core.find_events(names)
+    }
+
+    /// Checks the text of a webhook's URL, without a look-up.
+    pub fn check_url(&self, url: &str) -> Result<(), Refusal> {
+        self.core.guard.check(url).map_err(invalid_url)
     }
 
     /// Registers a webhook for the caller's key.
@@ -88,12 +92,27 @@ fn invalid_events(problem: String) -> Refusal {
     Refusal::InvalidField { field: "events", problem }
 }
 
+fn invalid_url(problem: String) -> Refusal {
+    Refusal::InvalidField { field: "url", problem }
+}
+
 /// Returns whether the webhook subscribes to received envelopes.
 fn is_received_by(webhook: &Webhook) -> bool {
     webhook.events.contains(&EventKind::EnvelopeReceived)
 }
 
 impl Core {
+    pub(super) fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
+        let mut events = Vec::new();
+        for name in names {
+            let event = self.settings.events.find(name).map_err(invalid_events)?;
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
     /// Registers a webhook for an admitted caller. The URL is checked between two transactions, because a DNS look-up
     /// must not keep a transaction open.
     pub(crate) fn register_admitted(
@@ -108,10 +127,7 @@ impl Core {
         // The limit is also checked before the DNS look-up, because the look-up can take seconds.
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
-        let url = self
-            .guard
-            .vet(&register.url)
-            .map_err(|problem| Refusal::InvalidField { field: "url", problem })?;
+        let (url, warning) = self.vet_url(&register.url)?;
         let secret = WebhookSecret::generate()?;
         let now = self.clock.now();
         let id = WebhookId::new(now, random()?);
@@ -125,6 +141,8 @@ impl Core {
             status: WebhookStatus::Enabled,
             disabled_reason: None,
             failing_since: None,
+            description: register.description,
+            paused: false,
             created_at: now,
             last_success_at: None,
             last_failure: None,
@@ -144,11 +162,22 @@ impl Core {
             api_key_id: *key,
             url: webhook.url,
             events: webhook.events,
+            description: webhook.description,
             secret: secret.expose().to_string(),
             status: webhook.status,
             created_at: now,
+            warning,
             waiting,
         })
+    }
+
+    /// Checks a URL. Returns its canonical form, and a warning if its host name does not resolve yet.
+    pub(super) fn vet_url(&self, url: &str) -> Result<(String, Option<String>), Refusal> {
+        let VettedUrl { url, unresolved } = self.guard.vet(url).map_err(invalid_url)?;
+        let warning = unresolved.map(|name| {
+            format!("the host name {name} does not resolve yet; attempts fail until it does")
+        });
+        Ok((url, warning))
     }
 
     /// Inserts a webhook while the key is locked. Concurrent registrations for the key wait, so the maximum number of

@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Timestamp, Webhook, WebhookId,
+    WebhookStatus,
 };
 use serde::Serialize;
 
@@ -14,7 +15,10 @@ pub struct WebhookView {
     pub api_key_id: ApiKeyId,
     pub url: String,
     pub events: Vec<EventKind>,
+    pub description: Option<Description>,
     pub status: WebhookStatus,
+    /// Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is.
+    pub paused: bool,
     pub disabled_reason: Option<DisabledReason>,
     pub failing_since: Option<Timestamp>,
     pub created_at: Timestamp,
@@ -29,7 +33,9 @@ impl From<Webhook> for WebhookView {
             api_key_id: webhook.api_key_id,
             url: webhook.url,
             events: webhook.events,
+            description: webhook.description,
             status: webhook.status,
+            paused: webhook.paused,
             disabled_reason: webhook.disabled_reason,
             failing_since: webhook.failing_since,
             created_at: webhook.created_at,

@@ -16,7 +16,7 @@ use sealpost_domain::{
     Target, TestEvent, Timestamp,
     ports::{
         Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, Store, StoreError,
-        TargetGuard, Tx,
+        TargetGuard, Tx, VettedUrl,
     },
 };
 use sealpost_service::{
@@ -240,11 +240,15 @@ impl Dispatch for RecordedDispatch {
 struct Anywhere;
 
 impl TargetGuard for Anywhere {
-    fn vet(&self, url: &str) -> Result<String, String> {
+    fn check(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn vet(&self, url: &str) -> Result<VettedUrl, String> {
         if url.contains("private") {
             Err("must not be private".to_owned())
         } else {
-            Ok(url.to_owned())
+            Ok(VettedUrl { url: url.to_owned(), unresolved: None })
         }
     }
 }

@@ -28,6 +28,7 @@ use crate::{
     rows::{
         columns,
         delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
+        webhook::is_inactive,
     },
     schema::{deliveries, webhooks as w},
 };
@@ -68,8 +69,8 @@ pub(crate) fn search(
 
 /// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled webhooks and deliveries of expired
-/// events a later due time (parks them), because otherwise the next claim would select the same deliveries again.
+/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled or paused webhooks, and deliveries of
+/// expired events, a later due time (parks them). Otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -100,7 +101,7 @@ fn lease(
     picked: &[DeliveryKey],
     ready: &mut Vec<LeasedDelivery>,
 ) -> Result<(), Fault> {
-    let (mut orphans, mut disabled, mut parked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut orphans, mut inactive, mut parked) = (Vec::new(), Vec::new(), Vec::new());
     let rows = statements::lease(conn, picked, claim)?;
     let stored = events::load(conn, &rows)?;
     for row in rows {
@@ -108,7 +109,7 @@ fn lease(
         match row.read(claim, &stored) {
             Ok(Claimed::Ready(delivery)) => ready.push(delivery),
             Ok(Claimed::Orphan) => orphans.push(key),
-            Ok(Claimed::Disabled) => disabled.push(key),
+            Ok(Claimed::Inactive) => inactive.push(key),
             Ok(Claimed::Expired) => parked.push(key),
             Err(fault) => {
                 // The delivery is parked (gets a later due time), so that the other deliveries are sent. A newer
@@ -127,10 +128,10 @@ fn lease(
         bounces::settle(conn, orphans.iter().map(|key| &key.event_id), claim.now)?;
     }
     let mut due = Vec::new();
-    if !disabled.is_empty() {
-        let locked = lock_disabled(conn, &disabled)?;
+    if !inactive.is_empty() {
+        let locked = lock_inactive(conn, &inactive)?;
         let (stays, changes): (Vec<_>, Vec<_>) =
-            disabled.into_iter().partition(|key| locked.contains(&key.webhook_id));
+            inactive.into_iter().partition(|key| locked.contains(&key.webhook_id));
         parked.extend(stays);
         due = changes;
     }
@@ -142,22 +143,19 @@ fn lease(
     Ok(())
 }
 
-/// Locks the webhooks of these deliveries that are still disabled, and returns their ids. Leaves out a webhook that
-/// another transaction is changing.
+/// Locks the webhooks of these deliveries that are still disabled or paused, and returns their ids. Leaves out a webhook
+/// that another transaction is changing.
 ///
-/// Enabling a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, it could miss a
-/// delivery that this transaction is parking.
-fn lock_disabled(
+/// Enabling or resuming a webhook waits for the lock, and then makes the parked deliveries due. Without the lock, it
+/// could miss a delivery that this transaction is parking.
+fn lock_inactive(
     conn: &mut AnyConnection,
     deliveries: &[DeliveryKey],
 ) -> Result<HashSet<String>, Fault> {
     let ids: BTreeSet<_> = deliveries.iter().map(|key| &key.webhook_id).collect();
-    let disabled = w::table
-        .filter(any_of(w::id, ids))
-        .filter(w::status.eq(WebhookStatus::Disabled.as_str()))
-        .order(w::id)
-        .select(w::id);
-    let locked = Locked::new(disabled, RowLock::SharedIfFree);
+    let inactive =
+        w::table.filter(any_of(w::id, ids)).filter(is_inactive()).order(w::id).select(w::id);
+    let locked = Locked::new(inactive, RowLock::SharedIfFree);
     Ok(on_backend!(conn, c => locked.load::<String>(c))?.into_iter().collect())
 }
 
@@ -259,10 +257,10 @@ fn newest_due(
 }
 
 enum Claimed {
-    /// The webhook is disabled, so the delivery is parked (gets a later due time).
-    Disabled,
     /// The event has expired, so the delivery is parked until housekeeping deletes it.
     Expired,
+    /// The webhook is disabled or paused, so the delivery is parked (gets a later due time).
+    Inactive,
     /// The webhook or the event no longer exists, so the delivery is deleted.
     Orphan,
     Ready(LeasedDelivery),
@@ -282,12 +280,13 @@ impl ClaimedRow {
         if event.id().timestamp() < claim.oldest {
             return Ok(Claimed::Expired);
         }
-        if status != WebhookStatus::Enabled.as_str() {
-            return Ok(Claimed::Disabled);
+        if status != WebhookStatus::Enabled.as_str() || target.paused {
+            return Ok(Claimed::Inactive);
         }
         Ok(Claimed::Ready(LeasedDelivery {
             event,
             target: Arc::new(target.read(&account_id)?),
+            target_read_at: claim.now,
             attempts: columns::number(self.attempts, "number of attempts")?,
             lease: claim.lease,
             lease_until: claim.lease_until,

@@ -3,25 +3,29 @@
 //! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts; such deliveries are
 //! attempted again when their leases end.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
-use diesel::prelude::*;
+use diesel::{dsl::not, prelude::*};
 use sealpost_domain::{
-    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId, WebhookStatus,
+    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Target, Timestamp, WebhookId,
     ports::{Claim, Durability, ExpeditedDelivery, Outbox, StoreError},
 };
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     database::Database,
-    query::any_of::any_of,
+    query::{any_of::any_of, row_types::SelectedRow},
     queue::{
         claims,
         outcomes::{self, AttemptRecording},
         statements,
     },
-    rows::delivery::{DeliveryKey, DeliveryLease, DueTimeChange},
-    schema::{deliveries, webhooks},
+    rows::{
+        columns,
+        delivery::{DeliveryKey, DeliveryLease, DueTimeChange},
+        webhook::{TargetRow, is_inactive},
+    },
+    schema::{api_keys, deliveries, webhooks},
 };
 
 impl Outbox for Database {
@@ -71,14 +75,11 @@ impl Outbox for Database {
         self.transact(Durability::Relaxed, |conn| statements::expedite(conn, &changes))
     }
 
-    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+    fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
         if of.is_empty() {
             return Ok(Vec::new());
         }
-        let ids: Vec<_> = of.iter().map(WebhookId::to_string).collect();
-        let enabled = self.read(|conn| enabled_of(conn, &ids))?;
-        let ended = of.iter().zip(&ids).filter(|(_, id)| !enabled.contains(*id));
-        Ok(ended.map(|(id, _)| *id).collect())
+        self.read(|conn| active_targets(conn, of))
     }
 }
 
@@ -115,10 +116,12 @@ impl Database {
     }
 }
 
-fn enabled_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashSet<String>, Fault> {
-    let enabled = webhooks::table
-        .filter(any_of(webhooks::id, ids))
-        .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
-        .select(webhooks::id);
-    Ok(on_backend!(conn, c => enabled.load::<String>(c))?.into_iter().collect())
+fn active_targets(conn: &mut AnyConnection, ids: &[WebhookId]) -> Result<Vec<Target>, Fault> {
+    let active = webhooks::table
+        .inner_join(api_keys::table.on(api_keys::id.eq(webhooks::api_key_id)))
+        .filter(any_of(webhooks::id, columns::texts(ids)))
+        .filter(not(is_inactive()))
+        .select((api_keys::account_id, TargetRow::SELECTION));
+    let rows = on_backend!(conn, c => active.load::<(String, TargetRow)>(c))?;
+    rows.into_iter().map(|(account_id, target)| target.read(&account_id)).collect()
 }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, LastFailure,
+    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, Description, EventId, LastFailure,
     PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookOwner, WebhookRepo},
 };
@@ -62,8 +62,20 @@ impl WebhookRepo for Transaction {
             webhooks::status.eq(WebhookStatus::Enabled.as_str()),
             webhooks::disabled_reason.eq(None::<String>),
             webhooks::failing_since.eq(None::<i64>),
+            webhooks::failed_attempts.eq(0),
         );
         let update = diesel::update(webhooks::table.find(id.to_string())).set(enabled);
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+    }
+
+    fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
+        let changes = (
+            webhooks::url.eq(&webhook.url),
+            webhooks::events.eq(event_names(webhook)),
+            webhooks::description.eq(webhook.description.as_ref().map(Description::as_str)),
+            webhooks::paused.eq(webhook.paused),
+        );
+        let update = diesel::update(webhooks::table.find(webhook.id.to_string())).set(changes);
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
@@ -217,17 +229,26 @@ struct WebhookRow {
     retiring: Option<Vec<u8>>,
     retiring_until: Option<i64>,
     last_failure_detail: Option<String>,
+    description: Option<String>,
+    paused: bool,
+    failed_attempts: i64,
+    failing_announced_at: Option<i64>,
 }
 
+fn event_names(webhook: &Webhook) -> String {
+    let names: Vec<_> = webhook.events.iter().map(|event| event.as_str()).collect();
+    names.join(columns::EVENTS_SEPARATOR)
+}
+
+/// Returns the row of a new webhook.
 fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
-    let events: Vec<_> = webhook.events.iter().map(|event| event.as_str()).collect();
     let failure = webhook.last_failure.as_ref();
     let (retiring, retiring_until) = retiring_secrets::write(&webhook.retiring)?;
     Ok(WebhookRow {
         id: webhook.id.to_string(),
         api_key_id: webhook.api_key_id.to_string(),
         url: webhook.url.clone(),
-        events: events.join(columns::EVENTS_SEPARATOR),
+        events: event_names(webhook),
         secret: webhook.secret.0.clone(),
         status: webhook.status.as_str().to_owned(),
         created_at: webhook.created_at.as_millis(),
@@ -239,6 +260,10 @@ fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
         retiring,
         retiring_until,
         last_failure_detail: failure.and_then(|failure| failure.error_detail.clone()),
+        description: webhook.description.as_ref().map(Description::to_string),
+        paused: webhook.paused,
+        failed_attempts: 0,
+        failing_announced_at: None,
     })
 }
 
@@ -251,6 +276,8 @@ impl WebhookRow {
             api_key_id: columns::id(&self.api_key_id, "webhook")?,
             url: self.url,
             events: columns::known_events(&self.events),
+            description: webhook::description(self.description.as_deref())?,
+            paused: self.paused,
             secret: Wrapped(self.secret),
             retiring: retiring_secrets::read(self.retiring.as_deref())?,
             status: status.ok_or(Fault::Corrupt("webhook status"))?,

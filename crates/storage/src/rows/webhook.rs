@@ -1,8 +1,9 @@
 //! Rows of webhooks that both the send path and the delivery queue use: target and health.
 
-use diesel::prelude::*;
+use diesel::{dsl::auto_type, prelude::*};
 use sealpost_domain::{
-    DisabledReason, LastFailure, Target, Timestamp, WebhookHealth, WebhookStatus, Wrapped,
+    Description, DisabledReason, LastFailure, Target, Timestamp, WebhookHealth, WebhookStatus,
+    Wrapped,
 };
 
 use crate::{
@@ -19,6 +20,7 @@ selected_row! {
         url: String,
         secret: Vec<u8>,
         retiring: Option<Vec<u8>>,
+        paused: bool,
     }
 }
 
@@ -34,6 +36,15 @@ impl TargetRow {
         })
     }
 }
+
+/// Returns the condition that a webhook gets no events: it is disabled or paused.
+#[auto_type]
+pub(crate) fn is_inactive() -> _ {
+    let disabled: &'static str = DISABLED;
+    webhooks::status.eq(disabled).or(webhooks::paused)
+}
+
+const DISABLED: &str = WebhookStatus::Disabled.as_str();
 
 stored_row! {
     /// The columns of a webhook that describe its health: status, last success and failures.
@@ -79,6 +90,12 @@ impl HealthRow {
             None => (None, None),
         };
     }
+}
+
+/// Reads a stored description. `None` stays `None`.
+pub(crate) fn description(text: Option<&str>) -> Result<Option<Description>, Fault> {
+    let read = |text| Description::parse(text).map_err(|_fault| Fault::Corrupt("description"));
+    text.map(read).transpose().map(Option::flatten)
 }
 
 /// Parses the stored reason why a webhook was disabled. `None` stays `None`.

@@ -26,7 +26,13 @@ use crate::{
         row_lock::{Locked, RowLock},
         row_types::{SelectedRow, columns_of},
     },
-    rows::{columns, plan::PlanRow, policy::PolicyRow, usage::UsageRow, webhook::TargetRow},
+    rows::{
+        columns,
+        plan::PlanRow,
+        policy::PolicyRow,
+        usage::UsageRow,
+        webhook::{TargetRow, is_inactive},
+    },
     schema::{api_keys, handles, policies, webhooks},
     send::{
         facts_cache::FactsCache,
@@ -78,7 +84,7 @@ fn read_keys_and_webhooks(
         keys.extend(read_keys);
         webhooks.extend(read_webhooks);
     }
-    let changed = lock_disabled(conn, &webhooks)?;
+    let changed = lock_inactive(conn, &webhooks)?;
     webhooks.extend(read_webhooks(conn, &changed)?);
     Ok((keys, webhooks))
 }
@@ -161,40 +167,41 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
         let of_key = found.entry(columns::id(&key, "webhook")?).or_default();
         of_key.0.push(RecipientWebhook {
             events: columns::known_events(&events),
-            is_enabled: status == WebhookStatus::Enabled.as_str(),
+            is_active: status == WebhookStatus::Enabled.as_str() && !target.paused,
             target: Arc::new(target.read(&account_id)?),
         });
     }
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
 
-/// Locks the webhooks that were read as disabled, so that they stay disabled until the transaction ends. Returns the
-/// API keys with a webhook that is no longer disabled; the caller must read their webhooks again. Not needed on SQLite.
+/// Locks the webhooks that were read as disabled or paused, so that they stay inactive until the transaction ends.
+/// Returns the API keys with a webhook that is active again; the caller must read their webhooks again. Not needed on
+/// SQLite.
 ///
-/// This batch postpones deliveries to disabled webhooks. Enabling such a webhook waits for the lock, so that the
-/// enabling transaction sees these deliveries and makes them due.
-fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
+/// This batch postpones deliveries to inactive webhooks. Enabling or resuming such a webhook waits for the lock, so that
+/// this transaction's deliveries are made due too.
+fn lock_inactive(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
-    let disabled: Vec<_> = found.values().flat_map(|of_key| disabled_ids(of_key)).collect();
-    if disabled.is_empty() {
+    let inactive: Vec<_> = found.values().flat_map(|of_key| inactive_ids(of_key)).collect();
+    if inactive.is_empty() {
         return Ok(Vec::new());
     }
     let rows = webhooks::table
-        .filter(any_of(webhooks::id, columns::texts(&disabled)))
-        .filter(webhooks::status.eq(WebhookStatus::Disabled.as_str()))
+        .filter(any_of(webhooks::id, columns::texts(&inactive)))
+        .filter(is_inactive())
         .order(webhooks::id)
         .select(webhooks::id);
     let locked: Vec<String> = Locked::new(rows, RowLock::Shared).load(conn)?;
     let locked: HashSet<WebhookId> =
         locked.iter().map(|id| columns::id(id, "webhook")).collect::<Result<_, _>>()?;
     let is_changed = |of_key: &RecipientWebhooks| {
-        disabled_ids(of_key).any(|webhook_id| !locked.contains(&webhook_id))
+        inactive_ids(of_key).any(|webhook_id| !locked.contains(&webhook_id))
     };
     Ok(found.iter().filter(|(_, of_key)| is_changed(of_key)).map(|(key, _)| *key).collect())
 }
 
-fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
-    of_key.0.iter().filter(|webhook| !webhook.is_enabled).map(|webhook| webhook.target.webhook_id)
+fn inactive_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
+    of_key.0.iter().filter(|webhook| !webhook.is_active).map(|webhook| webhook.target.webhook_id)
 }
 
 /// Adds the open governance decisions (those that are not lifted) to the API keys that they affect.

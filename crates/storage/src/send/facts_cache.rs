@@ -174,7 +174,7 @@ mod tests {
             secret: Wrapped(vec![]),
             retiring: vec![],
         });
-        let webhook = RecipientWebhook { events: vec![], is_enabled: true, target };
+        let webhook = RecipientWebhook { events: vec![], is_active: true, target };
         let of_key = Arc::new(RecipientWebhooks(vec![webhook; count]));
         let versions = HashMap::from([(key(n), version)]);
         cache.insert(&HashMap::new(), &HashMap::from([(key(n), of_key)]), &versions);

@@ -376,6 +376,8 @@ pub(in crate::tests) fn webhook(key: &ApiKeyId) -> Webhook {
         status: WebhookStatus::Enabled,
         disabled_reason: None,
         failing_since: None,
+        description: None,
+        paused: false,
         created_at: at(3),
         last_success_at: None,
         last_failure: None,
@@ -411,6 +413,7 @@ pub(in crate::tests) fn delivery(
     LeasedDelivery {
         event: Event::received(envelope.meta.clone(), None),
         target: target(to),
+        target_read_at: at(0),
         attempts: 0,
         lease,
         lease_until: at(lease_until),

@@ -168,6 +168,7 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
         ActivityKind::TokenRevoked => "API token revoked",
         ActivityKind::WebhookDeleted => "Webhook deleted",
         ActivityKind::WebhookRegistered => "Webhook registered",
+        ActivityKind::WebhookUpdated => "Webhook changed",
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_rt::time::{interval, timeout};
-use sealpost_domain::{Clock, LeasedDelivery, Timestamp, WebhookId, ports::EventSigner};
+use sealpost_domain::{Clock, LeasedDelivery, Timestamp, ports::EventSigner};
 use sealpost_wallet::Keyring;
 use tokio::{
     sync::mpsc::UnboundedReceiver,
@@ -19,7 +19,9 @@ use tokio::{
 };
 
 use super::{
-    outcome_message::OutcomeMessage, shared_state::SharedState, worker_inboxes::WorkerMessage,
+    outcome_message::OutcomeMessage,
+    shared_state::SharedState,
+    worker_inboxes::{TargetRefresh, WorkerMessage},
 };
 use crate::{
     circuit_breaker::{deferral::Deferral, target_health::HealthSign},
@@ -89,15 +91,17 @@ impl DeliveryWorker {
     /// outcome. The caller must release their leases.
     pub(super) async fn run(mut self) -> Vec<HeldDelivery> {
         let mut maintenance = interval(MAINTENANCE_INTERVAL);
+        let mut refresh_check = interval(REFRESH_CHECK_INTERVAL);
         loop {
             tokio::select! {
                 message = self.context.inbox.recv() => match message {
                     Some(WorkerMessage::Deliver(deliveries)) => self.accept(deliveries),
-                    Some(WorkerMessage::Withdraw(ended)) => self.withdraw(&ended),
+                    Some(WorkerMessage::Refresh(refresh)) => self.refresh(refresh),
                     Some(WorkerMessage::Stop) | None => break,
                 },
                 Some(finished) = self.attempts.join_next_with_id() => self.finish(finished),
                 _ = maintenance.tick() => self.maintain(),
+                _ = refresh_check.tick() => self.report_aging_targets(),
             }
             self.start_attempts();
             self.report_full_targets();
@@ -128,13 +132,22 @@ impl DeliveryWorker {
         }
     }
 
-    /// Returns the queued deliveries of deleted or disabled webhooks to the database. Requests in flight continue.
-    fn withdraw(&mut self, ended: &[WebhookId]) {
+    /// Replaces targets that were read again. Returns the queued deliveries of deleted, disabled and paused webhooks to
+    /// the database. Requests in flight continue.
+    fn refresh(&mut self, TargetRefresh { active, inactive, read_at }: TargetRefresh) {
         let now = self.context.clock.now();
-        for id in ended {
-            self.targets.withdraw(*id, now);
+        for target in active {
+            self.targets.refresh(&Arc::new(target), read_at, now);
+        }
+        for id in inactive {
+            self.targets.withdraw(id, now);
         }
         self.release_deferred();
+    }
+
+    fn report_aging_targets(&self) {
+        let now = self.context.clock.now();
+        self.context.shared.aging_targets.add(self.targets.targets_to_refresh(now));
     }
 
     fn start_attempts(&mut self) {
@@ -166,7 +179,6 @@ impl DeliveryWorker {
         self.release_deferred();
         self.targets.schedule_probes(self.context.clock.now());
         self.expedite();
-        self.context.shared.queued_webhooks.add(self.targets.queued_targets());
         self.set_gauges(self.targets.counts());
     }
 
@@ -200,3 +212,4 @@ impl DeliveryWorker {
 }
 
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
+const REFRESH_CHECK_INTERVAL: Duration = Duration::from_millis(250);

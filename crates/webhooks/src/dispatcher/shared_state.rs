@@ -29,15 +29,15 @@ pub(super) struct SharedState {
     pub(super) capacity: Capacity,
     pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
-    pub(super) queued_webhooks: QueuedWebhooks,
+    pub(super) aging_targets: AgingTargets,
     pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
     pub(super) counters: Counters,
     /// The gauges of each delivery worker, by its index.
     pub(super) gauges: Vec<Gauges>,
     running: AtomicUsize,
-    /// Number of threads while all of them run: the delivery workers, the outcome writer, the sweeper and the test
-    /// sender.
+    /// Number of threads while all of them run: the delivery workers, the outcome writer, the sweeper, the target
+    /// refresher and the test sender.
     threads: usize,
 }
 
@@ -47,13 +47,13 @@ impl SharedState {
             capacity: Capacity::new(settings),
             host_rates: Arc::new(HostRates::new(settings.per_minute_per_host)),
             shutdown: ShutdownSignal::default(),
-            queued_webhooks: QueuedWebhooks::default(),
+            aging_targets: AgingTargets::default(),
             full_targets: FullTargets::new(settings.workers()),
             tokens: LeaseTokens::starting_at(random),
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
-            threads: settings.workers() + 3,
+            threads: settings.workers() + 4,
         }
     }
 
@@ -68,12 +68,12 @@ impl SharedState {
     }
 }
 
-/// Ids of webhooks with queued deliveries. Delivery workers add ids. The sweeper (the thread that claims due
-/// deliveries) takes the ids, and checks which of these webhooks have been deleted or disabled.
+/// Ids of webhooks with queued deliveries whose targets were read some time ago. Delivery workers add ids. The target
+/// refresher takes the ids, and reads the targets again.
 #[derive(Debug, Default)]
-pub(super) struct QueuedWebhooks(Mutex<HashSet<WebhookId>>);
+pub(super) struct AgingTargets(Mutex<HashSet<WebhookId>>);
 
-impl QueuedWebhooks {
+impl AgingTargets {
     pub(super) fn add(&self, ids: impl Iterator<Item = WebhookId>) {
         lock(&self.0).extend(ids);
     }

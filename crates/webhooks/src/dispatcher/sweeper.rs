@@ -1,5 +1,5 @@
 //! Claims (leases) due deliveries from the database: retries, deferred deliveries, and deliveries whose node has
-//! crashed. Also finds queued deliveries of deleted or disabled webhooks. Runs on one thread.
+//! crashed. Runs on one thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -22,7 +22,6 @@ pub(super) struct Sweeper {
     claim_max: usize,
     claim_per_target_max: usize,
     claim_outage: OutageLog,
-    withdraw_outage: OutageLog,
 }
 
 impl Sweeper {
@@ -46,14 +45,12 @@ impl Sweeper {
             claim_max,
             claim_per_target_max,
             claim_outage: OutageLog::new("claim"),
-            withdraw_outage: OutageLog::new("withdraw"),
         }
     }
 
-    /// Repeats two tasks until the shutdown: checks for deleted and disabled webhooks, and claims due deliveries.
+    /// Claims due deliveries until the shutdown.
     pub(super) fn run(mut self) {
         while !self.shared.shutdown.is_raised() {
-            self.withdraw();
             match self.claim() {
                 Claimed::All => {
                     let is_over = || self.shared.shutdown.is_raised();
@@ -63,21 +60,6 @@ impl Sweeper {
                     self.shared.shutdown.sleep(self.sweep_every / CAPPED_SWEEP_DIVISOR);
                 }
                 Claimed::LimitReached => {}
-            }
-        }
-    }
-
-    /// Finds the webhooks that were deleted or disabled, and lets the delivery workers return their queued deliveries
-    /// to the database. If the query fails, a later sweep repeats it, because the workers report the webhooks with
-    /// queued deliveries every second.
-    fn withdraw(&mut self) {
-        for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
-            match self.outbox.no_longer_enabled(ids) {
-                Ok(ended) => {
-                    self.withdraw_outage.record_success();
-                    self.workers.withdraw(ended);
-                }
-                Err(error) => return self.withdraw_outage.record_failure(&error),
             }
         }
     }
@@ -147,8 +129,6 @@ enum Claimed {
 /// throughput, and is long enough that the deliveries of a hanging target do not fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
-const WEBHOOKS_PER_QUERY_MAX: usize = 1000;
-
 #[cfg(test)]
 mod tests {
     use tokio::sync::mpsc::unbounded_channel;
@@ -172,7 +152,7 @@ mod tests {
         clock.advance(Duration::from_hours(500_000));
         let mut sweeper = Sweeper::new(&settings, workers, store, clock, Arc::clone(&shared));
         outbox.insert(&delivery(1, 0), false);
-        let mut threads: Vec<_> = (0..4).map(|_| RunningThread::start(&shared)).collect();
+        let mut threads: Vec<_> = (0..5).map(|_| RunningThread::start(&shared)).collect();
         threads.pop();
         sweeper.claim();
         assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 0);

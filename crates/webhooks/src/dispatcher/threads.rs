@@ -1,4 +1,5 @@
-//! Starts and joins the threads of a dispatcher: delivery workers, outcome writer, sweeper and test sender.
+//! Starts and joins the threads of a dispatcher: delivery workers, outcome writer, sweeper, target refresher and test
+//! sender.
 
 use std::{
     io,
@@ -22,6 +23,7 @@ use super::{
     outcome_writer::OutcomeWriter,
     shared_state::{RunningThread, SharedState},
     sweeper::Sweeper,
+    target_refresher::TargetRefresher,
     test_sender::{TestInbox, TestSender},
     worker_inboxes::{WorkerInboxes, WorkerMessage},
 };
@@ -53,6 +55,7 @@ pub(super) struct Threads {
     workers: Vec<JoinHandle<Vec<HeldDelivery>>>,
     outcome_writer: JoinHandle<()>,
     sweeper: JoinHandle<()>,
+    target_refresher: JoinHandle<()>,
     test_sender: JoinHandle<()>,
 }
 
@@ -73,12 +76,21 @@ impl ThreadStarter {
         let shared = || Arc::clone(&self.shared);
         let writer = OutcomeWriter::new(&self.settings, outcome_inbox, outbox(), shared());
         let outcome_writer = self.spawn("webhook-outcome", move || writer.run())?;
-        let clock = Arc::clone(&self.dependencies.clock);
-        let sweeper = Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock, shared());
+        let clock = || Arc::clone(&self.dependencies.clock);
+        let refresher = TargetRefresher {
+            workers: Arc::clone(&inboxes),
+            outbox: outbox(),
+            clock: clock(),
+            shared: shared(),
+        };
+        let target_refresher = self.spawn("webhook-targets", move || refresher.run())?;
+        let sweeper =
+            Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
         let (test_sender, tests) = self.start_test_sender()?;
         // Starts last, because it claims nothing while another thread is not running.
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
-        Ok((Threads { workers, outcome_writer, sweeper, test_sender }, inboxes, tests))
+        let threads = Threads { workers, outcome_writer, sweeper, target_refresher, test_sender };
+        Ok((threads, inboxes, tests))
     }
 
     fn start_test_sender(&self) -> io::Result<(JoinHandle<()>, TestInbox)> {
@@ -166,6 +178,7 @@ impl Threads {
     /// deliveries that are still leased. The caller must release their leases.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
+        join(self.target_refresher);
         inboxes.stop();
         let held = self.workers.into_iter().filter_map(join).flatten().collect();
         join(self.outcome_writer);

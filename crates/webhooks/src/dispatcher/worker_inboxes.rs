@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use sealpost_domain::{LeasedDelivery, WebhookId};
+use sealpost_domain::{LeasedDelivery, Target, Timestamp, WebhookId};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::shared_state::SharedState;
@@ -14,10 +14,19 @@ use super::shared_state::SharedState;
 pub(super) enum WorkerMessage {
     /// Asks the worker to send these deliveries.
     Deliver(Vec<LeasedDelivery>),
+    /// Brings the present targets of webhooks with queued deliveries.
+    Refresh(TargetRefresh),
     /// Asks the worker to start no more requests.
     Stop,
-    /// Asks the worker to return the queued deliveries of these deleted or disabled webhooks to the database.
-    Withdraw(Vec<WebhookId>),
+}
+
+/// The result of reading the targets of some webhooks again.
+pub(super) struct TargetRefresh {
+    pub(super) active: Vec<Target>,
+    /// Webhooks that are deleted, disabled or paused.
+    pub(super) inactive: Vec<WebhookId>,
+    /// The time at which the read began.
+    pub(super) read_at: Timestamp,
 }
 
 /// The message queues of all delivery workers. The queues are unbounded, because the capacity of the dispatcher already
@@ -49,10 +58,14 @@ impl WorkerInboxes {
         }
     }
 
-    pub(super) fn withdraw(&self, ended: Vec<WebhookId>) {
-        for (inbox, batch) in self.inboxes.iter().zip(self.partition(ended, |id| *id)) {
-            if !batch.is_empty() {
-                drop(inbox.send(WorkerMessage::Withdraw(batch)));
+    pub(super) fn refresh(&self, refresh: TargetRefresh) {
+        let TargetRefresh { active, inactive, read_at } = refresh;
+        let active = self.partition(active, |target| target.webhook_id);
+        let inactive = self.partition(inactive, |id| *id);
+        for ((inbox, active), inactive) in self.inboxes.iter().zip(active).zip(inactive) {
+            if !active.is_empty() || !inactive.is_empty() {
+                let refresh = TargetRefresh { active, inactive, read_at };
+                drop(inbox.send(WorkerMessage::Refresh(refresh)));
             }
         }
     }

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
+use sealpost_domain::{LeasedDelivery, Target, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
 use self::{
     account_queues::AccountQueues,
@@ -100,7 +100,8 @@ impl TargetQueues {
     ///   this case.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
-        let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
+        let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(&delivery));
+        state.set_target(&delivery.target, delivery.target_read_at, now);
         if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
@@ -135,9 +136,11 @@ impl TargetQueues {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
             let Some(state) = self.by_id.get_mut(&id) else { continue };
-            state.has_turn = state.may_start(free_slots, self.in_flight_per_target);
+            // A target that was read too long ago gets its turn back after the next read: see `refresh`.
+            state.has_turn =
+                state.is_fresh(now) && state.may_start(free_slots, self.in_flight_per_target);
             if state.has_turn
-                && let Some(delivery) = state.queue.pop_front()
+                && let Some(delivery) = state.next()
             {
                 let (account_id, health) = (state.account_id, state.breaker.health());
                 let Some(mut slot) = self.turns.acquire(id, account_id, health) else {
@@ -203,8 +206,17 @@ impl TargetQueues {
         self.return_turns(waiting);
     }
 
-    /// Removes all queued deliveries of a deleted or disabled webhook, to return them to the database. Stops tracking
-    /// its deferred deliveries, so that a response no longer makes them due earlier.
+    /// Replaces a target that was read again, and lets it send requests. The read began at `read_at`.
+    pub(crate) fn refresh(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
+        let id = target.webhook_id;
+        if let Some(state) = self.by_id.get_mut(&id) {
+            state.set_target(target, read_at, now);
+            self.give_turn(id);
+        }
+    }
+
+    /// Removes all queued deliveries of a deleted, disabled or paused webhook, to return them to the database. Stops
+    /// tracking its deferred deliveries, so that a response no longer makes them due earlier.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
         let Some(state) = self.by_id.get_mut(&id) else { return };
@@ -213,9 +225,9 @@ impl TargetQueues {
         self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
     }
 
-    /// Returns the ids of the webhooks with queued deliveries.
-    pub(crate) fn queued_targets(&self) -> impl Iterator<Item = WebhookId> {
-        self.by_id.iter().filter(|(_, state)| !state.queue.is_empty()).map(|(id, _)| *id)
+    /// Returns the ids of the webhooks with queued deliveries whose target must be read again.
+    pub(crate) fn targets_to_refresh(&self, now: Timestamp) -> impl Iterator<Item = WebhookId> {
+        self.by_id.iter().filter(move |(_, state)| state.needs_refresh(now)).map(|(id, _)| *id)
     }
 
     /// Returns the number of deliveries that have left their queue and must be returned to the database.

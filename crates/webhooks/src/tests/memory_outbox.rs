@@ -144,7 +144,12 @@ impl Outbox for MemoryOutbox {
                 row.held = Some((claim.lease, claim.lease_until));
                 row.claimed += 1;
                 let Claim { lease, lease_until, .. } = *claim;
-                LeasedDelivery { lease, lease_until, ..row.delivery.clone() }
+                LeasedDelivery {
+                    lease,
+                    lease_until,
+                    target_read_at: claim.now,
+                    ..row.delivery.clone()
+                }
             })
             .collect()
         })
@@ -222,10 +227,17 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+    fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
         self.change(|state| {
             state.queries += 1;
-            of.iter().filter(|id| state.ended.contains(id)).copied().collect()
+            let mut active = HashMap::new();
+            for Row { delivery, .. } in state.rows.values() {
+                let id = delivery.target.webhook_id;
+                if of.contains(&id) && !state.ended.contains(&id) {
+                    active.insert(id, Target::clone(&delivery.target));
+                }
+            }
+            active.into_values().collect()
         })
     }
 }
@@ -270,6 +282,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
     LeasedDelivery {
         event: Event::received(meta, None),
         target,
+        target_read_at: NOW,
         attempts: 0,
         lease: LeaseToken(i64::from(envelope)),
         lease_until: NOW.plus(Duration::from_secs(45)),

@@ -169,7 +169,7 @@ impl Outbox for Broken {
         Ok(())
     }
 
-    fn no_longer_enabled(&self, _: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+    fn active_targets(&self, _: &[WebhookId]) -> Result<Vec<Target>, StoreError> {
         Ok(Vec::new())
     }
 }

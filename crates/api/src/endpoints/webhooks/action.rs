@@ -3,14 +3,14 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Refusal, TokenScope};
-use sealpost_service::{Access, Manage, Managed, Purpose, Tested};
+use sealpost_domain::{Description, Refusal, TokenScope};
+use sealpost_service::{Access, Manage, Managed, Purpose, Tested, Update};
 use serde::Serialize;
 
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
-    request::{Fields, KeyRequest, RequestBody, request_source},
+    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
     throttle,
@@ -36,6 +36,18 @@ pub(in crate::endpoints) enum ActionInput {
     Manage(Manage),
     /// Sends a test event.
     Test { webhook_id: String },
+}
+
+impl ActionInput {
+    /// Checks the URL of an update.
+    pub(super) fn check(&self, app: &ApiState) -> Result<(), Refusal> {
+        match self {
+            Self::Manage(Manage::Update(Update { url: Some(url), .. })) => {
+                app.sealpost.check_url(url)
+            }
+            Self::Manage(_) | Self::Test { .. } => Ok(()),
+        }
+    }
 }
 
 /// The response to an action.
@@ -105,6 +117,12 @@ pub(super) async fn respond(
 pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.require(&["webhook_id"])?;
     fields.text("webhook_id")
+}
+
+/// Reads the optional member `description`.
+pub(super) fn description(fields: &mut Fields) -> Result<Option<Description>, Refusal> {
+    let text = fields.optional_text("description")?.unwrap_or_default();
+    Description::parse(&text).map_err(|fault| invalid("description", fault.to_string()))
 }
 
 /// API tokens that may read webhooks and deliveries.

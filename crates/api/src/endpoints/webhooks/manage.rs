@@ -14,6 +14,7 @@ use super::{
     redeliver::RedeliverEvent,
     rotate_secret::RotateWebhookSecret,
     test::TestWebhook,
+    update::UpdateWebhook,
 };
 use crate::{
     endpoint::Endpoint,
@@ -36,6 +37,10 @@ impl RequestBody for AnyAction {
         let entry = ACTIONS.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| invalid("action", format!("must be {}", names())))?;
         Ok(Self { access: entry.access, input: (entry.read)(fields)? })
+    }
+
+    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
+        self.input.check(app)
     }
 }
 
@@ -75,7 +80,7 @@ Performs the action that `action` names. Each action also has a path of its own,
 `action` and has the same effect and response: `rotate_secret` is `POST /v1/webhooks/rotate-secret`. New programs \
 should use these paths.";
 
-const ACTIONS: [ActionEntry; 8] = [
+const ACTIONS: [ActionEntry; 9] = [
     ActionEntry::of::<ListWebhooks>(),
     ActionEntry::of::<DeleteWebhook>(),
     ActionEntry::of::<EnableWebhook>(),
@@ -84,4 +89,5 @@ const ACTIONS: [ActionEntry; 8] = [
     ActionEntry::of::<RedeliverEvent>(),
     ActionEntry::of::<RecoverDeliveries>(),
     ActionEntry::of::<TestWebhook>(),
+    ActionEntry::of::<UpdateWebhook>(),
 ];

@@ -2,10 +2,11 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, EventKind, Refusal, TokenScope};
+use sealpost_domain::{Code, Description, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
 
+use super::action::description;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
@@ -23,6 +24,9 @@ struct RegisterRequest {
     /// The kinds of events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
+    /// A note of at most 200 characters.
+    #[schemars(with = "Option<String>", length(max = 200))]
+    description: Option<Description>,
     /// Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first
     /// such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
     #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
@@ -34,12 +38,17 @@ impl RequestBody for RegisterRequest {
         fields.require(&["url", "events"])?;
         let url = fields.text("url")?;
         let events = fields.texts("events")?;
+        let description = description(fields)?;
         let waiting = match fields.optional_text("waiting")?.as_deref() {
             None => WaitingChoice::Deliver,
             Some("skip") => WaitingChoice::Skip,
             Some(_) => return Err(invalid("waiting", "must be skip or absent")),
         };
-        Ok(Self { url, events, waiting })
+        Ok(Self { url, events, description, waiting })
+    }
+
+    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
+        app.sealpost.check_url(&self.url)
     }
 }
 
@@ -49,11 +58,12 @@ async fn register(
     request: KeyRequest<RegisterRequest>,
 ) -> LimitedResponse<Registered> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
-        let RegisterRequest { url, events, waiting } = body;
+        let RegisterRequest { url, events, description, waiting } = body;
         match sealpost.find_events(&events) {
             Ok(events) => {
                 let source = request_source(&app, &http);
-                sealpost.register(caller, Register { url, events, waiting }, source).await
+                let register = Register { url, events, description, waiting };
+                sealpost.register(caller, register, source).await
             }
             Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
         }
@@ -71,9 +81,11 @@ fn operation() -> Operation {
         "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "url": "https://bob.example.com/sealpost",
         "events": ["envelope.received"],
+        "description": null,
         "secret": "whsec_tyz4uy9luPVtr0QsFCb5J1YDaxnpdw63I5LuaTjY9Uc=",
         "status": "enabled",
         "created_at": "2026-11-21T06:56:38.711Z",
+        "warning": null,
         "waiting": 0,
         "waiting_more": false,
     });
@@ -88,6 +100,7 @@ fn operation() -> Operation {
             "deliveries": link("listDeliveries", "Lists deliveries to the webhook."),
             "enable": link("enableWebhook", "Enables the webhook."),
             "rotateSecret": link("rotateWebhookSecret", "Replaces the secret."),
+            "update": link("updateWebhook", "Changes the webhook."),
         }))
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded])
 }
@@ -105,6 +118,7 @@ const ACCESS: Access = Access::Scopes(&[TokenScope::Webhooks]);
 const DESCRIPTION: &str = "\
 Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \
 URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a \
-private address, now or at any delivery. `envelope.bounced` needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
+private address, now or at any delivery. A host name that does not resolve yet is accepted, with a `warning`. Events \
+other than `envelope.received` need a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
 use a name. A key may have 16 webhooks.\n\nEnvelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest \
 first; `waiting` is their number, counted up to 10,000. With `\"waiting\": \"skip\"` no webhook receives them.";

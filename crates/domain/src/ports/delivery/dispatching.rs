@@ -51,8 +51,8 @@ pub trait Outbox: Send + Sync {
     /// time is no longer `from`.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
-    /// Returns those of the given webhooks that are deleted or disabled.
-    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
+    /// Reads the present targets of the given webhooks. Leaves out webhooks that are deleted, disabled or paused.
+    fn active_targets(&self, of: &[WebhookId]) -> Result<Vec<Target>, StoreError>;
 }
 
 /// Parameters of [`Outbox::claim`]: the dispatcher's request to lease due deliveries.
@@ -124,9 +124,21 @@ pub trait EventSigner: Send + Sync {
     fn sign_event(&self, content: &[u8]) -> [u8; 64];
 }
 
-/// Decides whether a URL is allowed for webhooks. Can block for a bounded time, because it may resolve a host name.
+/// Decides whether a URL is allowed for webhooks. An error names the broken rule, as a clause that follows the word "url"
+/// in the error text.
 pub trait TargetGuard: Send + Sync {
-    /// Returns the canonical form of a URL if the URL is allowed. Otherwise the error names the broken rule, as a
-    /// clause that follows the word "url" in the error text.
-    fn vet(&self, url: &str) -> Result<String, String>;
+    /// Checks the text of a URL, without a look-up.
+    fn check(&self, url: &str) -> Result<(), String>;
+
+    /// Checks a URL and the addresses of its host. Can block for a bounded time, because it may resolve a host name.
+    fn vet(&self, url: &str) -> Result<VettedUrl, String>;
+}
+
+/// A URL that is allowed for webhooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VettedUrl {
+    /// The URL in canonical form.
+    pub url: String,
+    /// The host name of the URL if the name has no address yet.
+    pub unresolved: Option<String>,
 }

@@ -58,6 +58,9 @@ pub trait WebhookRepo {
     /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
+    /// Stores the URL, the events, the description and the pause of a locked webhook. Its other data stay unchanged.
+    fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
+
     /// Replaces the signing secrets of a locked webhook: the current one, and the list of replaced ones that are still
     /// in use.
     fn set_secrets(

@@ -14,7 +14,7 @@ use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, EventId, KeyStatus, Label,
     LeaseToken, LeasedDelivery, Plan, Refusal, Session, Suite, Target, TestEvent, TokenHash,
     Wrapped,
-    ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx},
+    ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx, VettedUrl},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, Root, SessionToken};
@@ -159,7 +159,11 @@ impl Dispatch for NoDispatch {
 }
 
 impl TargetGuard for NoDispatch {
-    fn vet(&self, _: &str) -> Result<String, String> {
+    fn check(&self, _: &str) -> Result<(), String> {
+        Err("not allowed".to_owned())
+    }
+
+    fn vet(&self, _: &str) -> Result<VettedUrl, String> {
         Err("not allowed".to_owned())
     }
 }

@@ -33,7 +33,7 @@ use crate::{
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const LONG_AGO: Timestamp = Timestamp::from_millis(1_780_000_000_000);
-const TIMES: BatchTimes = BatchTimes { now: NOW, expired_before: LONG_AGO };
+const TIMES: BatchTimes = BatchTimes { now: NOW, read_at: NOW, expired_before: LONG_AGO };
 const TOKEN: TokenHash = TokenHash([1; 32]);
 
 fn key(n: u8) -> ApiKeyId {
@@ -68,7 +68,7 @@ fn facts() -> AdmissionFacts {
         retiring: vec![],
     };
     let events = vec![EventKind::EnvelopeReceived];
-    let webhook = RecipientWebhook { events, is_enabled: true, target: Arc::new(target) };
+    let webhook = RecipientWebhook { events, is_active: true, target: Arc::new(target) };
     let webhooks = RecipientWebhooks(vec![webhook]);
     AdmissionFacts {
         sessions: HashMap::from([(TOKEN, session)]),
@@ -412,7 +412,7 @@ fn a_batch_reports_each_threshold_that_it_reaches_once() {
 fn a_webhook_receives_only_the_events_that_it_names() {
     let mut facts = facts();
     let named = facts.webhooks[&key(2)].0[0].clone();
-    let unnamed = |is_enabled| RecipientWebhook { events: vec![], is_enabled, ..named.clone() };
+    let unnamed = |is_active| RecipientWebhook { events: vec![], is_active, ..named.clone() };
     let webhooks = vec![unnamed(true), named.clone(), unnamed(false)];
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(webhooks)));
     let (_, changes) = decide(facts, &[&send(1)], TIMES, lease(9), &mut StorageRoom::default());
@@ -427,7 +427,7 @@ fn deliveries_to_a_disabled_webhook_are_parked() {
     let mut facts = facts();
     let enabled = facts.webhooks[&key(2)].0[0].clone();
     let webhook_id = enabled.target.webhook_id;
-    let disabled = RecipientWebhook { is_enabled: false, ..enabled };
+    let disabled = RecipientWebhook { is_active: false, ..enabled };
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(vec![disabled])));
     let command = send(1);
     let (_, changes) = decide(facts, &[&command], TIMES, lease(9), &mut StorageRoom::default());

@@ -126,7 +126,7 @@ fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
     let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     let webhooks = &facts.webhooks[&key.id];
-    let found: Vec<_> = webhooks.0.iter().map(|it| (it.target.webhook_id, it.is_enabled)).collect();
+    let found: Vec<_> = webhooks.0.iter().map(|it| (it.target.webhook_id, it.is_active)).collect();
     assert_eq!(found, [(to.id, false)]);
     let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
     let id = DeliveryId { event_id: sealed.meta.id.into(), webhook_id: to.id };

@@ -125,9 +125,9 @@ fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
     let wanted = FactsQuery { callers: vec![sender.id], ..recipients(&[&recipient, &other]) };
     let found = facts(db, &wanted).webhooks;
     assert_eq!(found.len(), 2, "webhooks of senders are not read");
-    let webhook = |of: &sealpost_domain::Webhook, is_enabled| RecipientWebhook {
+    let webhook = |of: &sealpost_domain::Webhook, is_active| RecipientWebhook {
         events: vec![EventKind::EnvelopeReceived],
-        is_enabled,
+        is_active,
         target: Arc::new(Target { account_id: recipient.account_id, ..Target::clone(&target(of)) }),
     };
     let [first, second] = &mine;

@@ -423,5 +423,5 @@ fn acme() -> PartnerId {
 }
 
 fn enabled_count(webhooks: &RecipientWebhooks) -> usize {
-    webhooks.0.iter().filter(|webhook| webhook.is_enabled).count()
+    webhooks.0.iter().filter(|webhook| webhook.is_active).count()
 }

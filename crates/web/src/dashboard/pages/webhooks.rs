@@ -51,7 +51,7 @@ pub(crate) async fn register(
     };
     let waiting =
         if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
-    let input = Register { url: form.text("url").to_owned(), events, waiting };
+    let input = Register { url: form.text("url").to_owned(), events, description: None, waiting };
     let single_use = SingleUse::begin(&user.app, &form).await?;
     match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {

@@ -1,16 +1,24 @@
-//! The state of one target: its queue, its requests in flight and its circuit breaker.
+//! The state of one target: its URL and secrets, its queue, its requests in flight and its circuit breaker.
+//!
+//! The owner of a webhook can change or pause it at any time, on any node. An attempt therefore starts only with a target
+//! that was read less than [`TARGET_AGE_MAX`] ago. New deliveries bring a target that was just read; the targets of
+//! queued deliveries are read again.
 
 use std::{
     collections::VecDeque,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{AccountId, LeasedDelivery, Timestamp};
+use sealpost_domain::{AccountId, LeasedDelivery, Target, Timestamp};
 
 use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
 
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,
+    target: Arc<Target>,
+    /// A time before the target was read.
+    target_read_at: Timestamp,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
     /// Whether the target is in the fair queue and waits for its turn.
@@ -20,15 +28,53 @@ pub(super) struct TargetState {
 }
 
 impl TargetState {
-    pub(super) fn new(account_id: AccountId) -> Self {
+    pub(super) fn new(first: &LeasedDelivery) -> Self {
         Self {
-            account_id,
+            account_id: first.target.account_id,
+            target: Arc::clone(&first.target),
+            target_read_at: first.target_read_at,
             queue: VecDeque::new(),
             in_flight: 0,
             has_turn: false,
             breaker: CircuitBreaker::default(),
             idle_since: None,
         }
+    }
+
+    /// Replaces the target, unless the present one was read later. A new URL is another receiver, so it gets a new circuit
+    /// breaker. If the clock was set back, the present target counts as older.
+    pub(super) fn set_target(&mut self, target: &Arc<Target>, read_at: Timestamp, now: Timestamp) {
+        if read_at < self.target_read_at && self.target_read_at <= now {
+            return;
+        }
+        self.target_read_at = read_at;
+        if !Arc::ptr_eq(&self.target, target) {
+            if self.target.url != target.url {
+                self.breaker = CircuitBreaker::default();
+            }
+            self.target = Arc::clone(target);
+        }
+    }
+
+    /// Whether the target was read so recently that an attempt may start.
+    pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
+        self.target_read_at <= now && now.since(self.target_read_at) < TARGET_AGE_MAX
+    }
+
+    /// Whether deliveries are queued, and the target must be read again soon.
+    pub(super) fn needs_refresh(&self, now: Timestamp) -> bool {
+        let is_recent = self.target_read_at <= now && now.since(self.target_read_at) < REFRESH_AGE;
+        !self.queue.is_empty() && !is_recent
+    }
+
+    /// Removes and returns the first delivery, with the present target.
+    pub(super) fn next(&mut self) -> Option<LeasedDelivery> {
+        let delivery = self.queue.pop_front()?;
+        Some(LeasedDelivery {
+            target: Arc::clone(&self.target),
+            target_read_at: self.target_read_at,
+            ..delivery
+        })
     }
 
     /// Whether the target may start another request. `free_slots` is the number of requests that the worker may still
@@ -75,3 +121,8 @@ impl TargetState {
         self.queue.pop_front_if(|first| first.lease_until < needed)
     }
 }
+
+/// Maximum age of a target at the start of an attempt. A change of a webhook holds on every node within two seconds.
+const TARGET_AGE_MAX: Duration = Duration::from_millis(1_500);
+/// Age at which the target of queued deliveries is read again. Leaves enough time before [`TARGET_AGE_MAX`].
+const REFRESH_AGE: Duration = Duration::from_millis(500);

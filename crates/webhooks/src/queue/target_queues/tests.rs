@@ -234,9 +234,11 @@ fn an_unresponsive_target_keeps_few_deliveries_in_memory() {
 fn withdrawn_deliveries_are_due_at_once() {
     let mut targets = targets(8, 512);
     push_all(&mut targets, 1, 0..3);
-    assert!(targets.queued_targets().eq([webhook_id(1)]));
+    let later = NOW.plus(Duration::from_secs(1));
+    assert_eq!(targets.targets_to_refresh(NOW).count(), 0);
+    assert!(targets.targets_to_refresh(later).eq([webhook_id(1)]));
     targets.withdraw(webhook_id(1), NOW);
-    assert_eq!(targets.queued_targets().count(), 0);
+    assert_eq!(targets.targets_to_refresh(later).count(), 0);
     let withdrawn = targets.take_to_release();
     assert_eq!(withdrawn.len(), 3);
     assert!(withdrawn.iter().all(|(_, deferral)| deferral.due_at(u32::MAX) == NOW));

@@ -73,7 +73,8 @@ fn text_of(managed: &Managed) -> String {
         Managed::Deleted(_)
         | Managed::Deliveries(_)
         | Managed::Listed(_)
-        | Managed::SecretRotated(_) => String::new(),
+        | Managed::SecretRotated(_)
+        | Managed::Updated(_) => String::new(),
     }
 }
 

@@ -1,0 +1,49 @@
+//! Reads the targets of queued deliveries again, so that a webhook that was changed, paused, disabled or deleted on any
+//! node gets no attempt with old data. Runs on one thread, because a claim can take longer than a target stays fresh.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use sealpost_domain::{Clock, WebhookId, ports::Outbox};
+
+use super::{
+    outage_log::OutageLog,
+    shared_state::SharedState,
+    worker_inboxes::{TargetRefresh, WorkerInboxes},
+};
+
+pub(super) struct TargetRefresher {
+    pub(super) workers: Arc<WorkerInboxes>,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) shared: Arc<SharedState>,
+}
+
+impl TargetRefresher {
+    /// Reads the reported targets until the shutdown. If a query fails, the deliveries wait: the delivery workers report
+    /// their targets again.
+    pub(super) fn run(self) {
+        let mut outage = OutageLog::new("read targets");
+        while !self.shared.shutdown.is_raised() {
+            for ids in self.shared.aging_targets.take().chunks(TARGETS_PER_QUERY_MAX) {
+                self.refresh(ids, &mut outage);
+            }
+            self.shared.shutdown.sleep(REFRESH_INTERVAL);
+        }
+    }
+
+    fn refresh(&self, ids: &[WebhookId], outage: &mut OutageLog) {
+        let read_at = self.clock.now();
+        match self.outbox.active_targets(ids) {
+            Ok(active) => {
+                outage.record_success();
+                let found: HashSet<_> = active.iter().map(|target| target.webhook_id).collect();
+                let inactive = ids.iter().filter(|id| !found.contains(id)).copied().collect();
+                self.workers.refresh(TargetRefresh { active, inactive, read_at });
+            }
+            Err(error) => outage.record_failure(&error),
+        }
+    }
+}
+
+const REFRESH_INTERVAL: Duration = Duration::from_millis(250);
+const TARGETS_PER_QUERY_MAX: usize = 1000;
