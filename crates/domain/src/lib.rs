@@ -45,10 +45,11 @@ pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
     AttemptTiming, BounceReason, DeliveryId, Description, DescriptionFault, DisabledReason,
-    Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails, EventId,
-    EventKind, EventMetadata, EventsVersion, HealthReport, IdentityRotated, IdentityRotation,
-    LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
-    ReachedThreshold, ReceivedEnvelope, ReceiverResponse, RetiringSecret, RotationReason,
-    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
-    Webhook, WebhookHealth, WebhookStatus, WebhookTest,
+    DisablingCause, Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails,
+    EventId, EventKind, EventMetadata, EventsVersion, FailingCause, HealthChange, HealthReport,
+    IdentityRotated, IdentityRotation, IncidentKind, LastFailure, LeaseToken, LeasedDelivery,
+    Metadata, NewEvent, Outcome, PendingDelivery, ReachedThreshold, ReceivedEnvelope,
+    ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target, TestEvent, TestResult,
+    ThresholdWindow, UnopenedEnvelope, UsageThreshold, Webhook, WebhookDisabled, WebhookFailing,
+    WebhookHealth, WebhookIncident, WebhookStatus, WebhookTest,
 };

@@ -9,6 +9,7 @@ mod event_details;
 mod event_id;
 mod event_kind;
 mod health;
+mod incident;
 mod rotation;
 mod status;
 mod stored_event;
@@ -25,12 +26,13 @@ pub use delivery::{
 pub use description::{Description, DescriptionFault};
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata, ReceivedEnvelope};
 pub use event_details::{
-    BounceReason, EnvelopeBounced, EventDetails, IdentityRotated, RotationReason, ThresholdWindow,
-    UsageThreshold,
+    BounceReason, DisablingCause, EnvelopeBounced, EventDetails, FailingCause, IdentityRotated,
+    RotationReason, ThresholdWindow, UsageThreshold, WebhookDisabled, WebhookFailing,
 };
 pub use event_id::EventId;
 pub use event_kind::{EventKind, EventsVersion};
-pub use health::{AttemptSummary, HealthReport, WebhookHealth};
+pub use health::{AttemptSummary, HealthChange, HealthReport, WebhookHealth};
+pub use incident::{IncidentKind, WebhookIncident};
 pub use rotation::IdentityRotation;
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};

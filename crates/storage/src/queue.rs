@@ -6,6 +6,7 @@ pub(crate) mod claim_cursor;
 pub(crate) mod claims;
 pub(crate) mod delivery_log;
 pub(crate) mod events;
+pub(crate) mod incidents;
 pub(crate) mod outbox;
 pub(crate) mod outcomes;
 pub(crate) mod receipts;

@@ -267,6 +267,8 @@ fn webhook(key: ApiKeyId, keyring: &Keyring, receiver: &Receiver, target: usize)
         status: WebhookStatus::Enabled,
         disabled_reason: None,
         failing_since: None,
+        description: None,
+        paused: false,
         created_at: PAST,
         last_success_at: None,
         last_failure: None,

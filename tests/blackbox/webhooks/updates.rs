@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, Server, WebhookRequest, eventually, on_both,
-    text,
+    Client, Database, Identity, Reaction, Receiver, WebhookRequest, eventually, on_both, text,
 };
 
 on_both!(
@@ -32,7 +31,7 @@ fn listed(client: &Client, identity: &Identity) -> Value {
 fn an_update_changes_only_what_it_names(database: &Database) {
     let server = database.serve_with(&["--events", "v1.1"]);
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (alice, bob) = database.busy_pair(client);
     let body = json!({
         "url": receiver.url, "events": ["envelope.received"], "description": "orders",
     });
@@ -91,7 +90,7 @@ fn retries_go_to_the_new_url(database: &Database) {
 
 /// Sends more messages than a hanging receiver gets at once, through each of the servers, and then changes the URL.
 fn queued_deliveries_of_all_nodes_go_to_the_new_url_within_two_seconds(database: &Database) {
-    let servers = nodes(database);
+    let servers = database.serve_on_every_node();
     let client = servers[0].client();
     let (alice, bob) = database.busy_pair(client);
     let (old, new) = (
@@ -117,11 +116,6 @@ fn queued_deliveries_of_all_nodes_go_to_the_new_url_within_two_seconds(database:
     });
     let late = answered + Duration::from_secs(2);
     assert_eq!(old.requests().iter().filter(|request| request.at > late).count(), 0);
-}
-
-fn nodes(database: &Database) -> Vec<Server> {
-    let count = if database.is_embedded() { 1 } else { 2 };
-    (0..count).map(|_| database.serve()).collect()
 }
 
 fn a_paused_webhook_gets_nothing_until_it_is_resumed(database: &Database) {
@@ -188,7 +182,7 @@ fn the_first_webhook_for_received_envelopes_can_come_from_an_update(database: &D
 fn an_update_is_refused_in_the_order_of_the_contract(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (bob, receiver) = (client.new_identity(), Receiver::start());
+    let ((_, bob), receiver) = (database.busy_pair(client), Receiver::start());
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let before = listed(client, &bob);
     let long = "ö".repeat(201);

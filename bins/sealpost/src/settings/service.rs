@@ -358,7 +358,8 @@ enum EventsName {
     /// Only the event envelope.received
     #[value(name = "v1.0")]
     V1_0,
-    /// All events: envelope.received, envelope.bounced, identity.rotated and usage.threshold
+    /// All events: envelope.received, envelope.bounced, identity.rotated, usage.threshold, webhook.failing and
+    /// webhook.disabled
     #[value(name = "v1.1")]
     V1_1,
 }

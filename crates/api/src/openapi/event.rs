@@ -2,7 +2,8 @@
 
 use schemars::SchemaGenerator;
 use sealpost_domain::{
-    EnvelopeBounced, EnvelopeReceived, EventBody, IdentityRotated, UsageThreshold, WebhookTest,
+    EnvelopeBounced, EnvelopeReceived, EventBody, IdentityRotated, UsageThreshold, WebhookDisabled,
+    WebhookFailing, WebhookTest,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
     let threshold = schemas.response(SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
     let rotated = schemas.response(SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
+    let disabled = schemas.response(SchemaGenerator::subschema_for::<EventBody<WebhookDisabled>>);
+    let failing = schemas.response(SchemaGenerator::subschema_for::<EventBody<WebhookFailing>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
@@ -42,6 +45,20 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             THRESHOLD,
             &threshold,
             &threshold_example(),
+        ) },
+        "webhook.disabled": { "post": operation(
+            "receiveDisabled",
+            "Another webhook of the account was disabled",
+            DISABLED,
+            &disabled,
+            &disabled_example(),
+        ) },
+        "webhook.failing": { "post": operation(
+            "receiveFailing",
+            "Another webhook of the account has failed for an hour",
+            FAILING,
+            &failing,
+            &failing_example(),
         ) },
         "webhook.test": { "post": test_operation(schemas) },
     })
@@ -160,6 +177,34 @@ fn threshold_example() -> Value {
     })
 }
 
+fn disabled_example() -> Value {
+    json!({
+        "event": "webhook.disabled",
+        "event_id": "evt_01m7yhzq5ef5vargkky48cczpy",
+        "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1",
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "description": "orders of the shop",
+        "reason": "gone",
+        "since": "2026-11-24T10:31:05.003Z",
+        "last_failure": { "at": "2026-11-24T10:31:05.003Z", "error": "http_status", "error_detail": null },
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
+fn failing_example() -> Value {
+    json!({
+        "event": "webhook.failing",
+        "event_id": "evt_01m7yhzq5gf5vargkky48cczpz",
+        "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1",
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "description": "orders of the shop",
+        "reason": "all_attempts_failed",
+        "since": "2026-11-24T09:30:58.118Z",
+        "last_failure": { "at": "2026-11-24T10:31:05.003Z", "error": "connect", "error_detail": null },
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
 fn test_example() -> Value {
     json!({
         "event": "webhook.test",
@@ -181,6 +226,14 @@ The service sends this event to each webhook that names it, if the webhook's key
 it: once for each change, within minutes. It needs a server with `--events v1.1`.";
 const THRESHOLD: &str = "\
 The service sends this event to each webhook of the key that names it, once for each window and threshold. It needs a \
+server with `--events v1.1`.";
+const DISABLED: &str = "\
+The service sends this event to each other webhook of the account that names it, once for each time that a webhook is \
+disabled. `reason` is `gone` (the receiver responded 410), `failing` (five days of failures) or `operator`; `since` is \
+the time. It needs a server with `--events v1.1`.";
+const FAILING: &str = "\
+The service sends this event to each other webhook of the account that names it, if all attempts at a webhook have \
+failed for an hour, at least ten: once until the next success. `since` is the time of the first failure. It needs a \
 server with `--events v1.1`.";
 const DELIVERY: &str = "\
 Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. \

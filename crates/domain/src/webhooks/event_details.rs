@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, EnvelopeId, EventKind, Handle, Timestamp};
+use crate::{
+    ApiKeyId, Description, DisabledReason, EnvelopeId, EventKind, Handle, LastFailure, Timestamp,
+    WebhookId,
+};
 
 /// The JSON fields of an event that depend on its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,6 +18,19 @@ pub enum EventDetails {
     IdentityRotated(IdentityRotated),
     /// The fields of a `usage.threshold` event.
     UsageThreshold(UsageThreshold),
+    /// The fields of a `webhook.disabled` event.
+    WebhookDisabled(WebhookDisabled),
+    /// The fields of a `webhook.failing` event.
+    WebhookFailing(WebhookFailing),
+}
+
+impl From<DisabledReason> for DisablingCause {
+    fn from(reason: DisabledReason) -> Self {
+        match reason {
+            DisabledReason::Failing => Self::Failing,
+            DisabledReason::Gone => Self::Gone,
+        }
+    }
 }
 
 impl EventDetails {
@@ -24,6 +40,17 @@ impl EventDetails {
             Self::EnvelopeBounced(_) => EventKind::EnvelopeBounced,
             Self::IdentityRotated(_) => EventKind::IdentityRotated,
             Self::UsageThreshold(_) => EventKind::UsageThreshold,
+            Self::WebhookDisabled(_) => EventKind::WebhookDisabled,
+            Self::WebhookFailing(_) => EventKind::WebhookFailing,
+        }
+    }
+
+    /// Returns the webhook that the event is about. This webhook does not get the event.
+    pub const fn subject(&self) -> Option<WebhookId> {
+        match self {
+            Self::EnvelopeBounced(_) | Self::IdentityRotated(_) | Self::UsageThreshold(_) => None,
+            Self::WebhookDisabled(details) => Some(details.webhook_id),
+            Self::WebhookFailing(details) => Some(details.webhook_id),
         }
     }
 }
@@ -131,4 +158,58 @@ pub struct UsageThreshold {
     pub limit: u32,
     /// End of the current day or month (UTC), when the usage starts at zero again.
     pub resets_at: Timestamp,
+}
+
+/// The reason of a `webhook.failing` event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailingCause {
+    /// All attempts of at least an hour have failed, at least ten.
+    AllAttemptsFailed,
+}
+
+/// The fields of `webhook.failing`: all attempts at another webhook of the account have failed for an hour.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct WebhookFailing {
+    /// The failing webhook.
+    pub webhook_id: WebhookId,
+    /// The API key of the failing webhook.
+    pub api_key_id: ApiKeyId,
+    /// The owner's note about the webhook; null if there is none.
+    pub description: Option<Description>,
+    /// The reason of the event.
+    pub reason: FailingCause,
+    /// Time of the first failed attempt since the last success.
+    pub since: Timestamp,
+    /// The newest failed attempt.
+    pub last_failure: Option<LastFailure>,
+}
+
+/// The reason why a webhook was disabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DisablingCause {
+    /// All attempts failed for longer than the allowed time.
+    Failing,
+    /// The receiver responded with status 410 (Gone).
+    Gone,
+    /// An operator disabled the webhook.
+    Operator,
+}
+
+/// The fields of `webhook.disabled`: another webhook of the account was disabled.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct WebhookDisabled {
+    /// The disabled webhook.
+    pub webhook_id: WebhookId,
+    /// The API key of the disabled webhook.
+    pub api_key_id: ApiKeyId,
+    /// The owner's note about the webhook; null if there is none.
+    pub description: Option<Description>,
+    /// The reason why the webhook was disabled.
+    pub reason: DisablingCause,
+    /// Time at which the webhook was disabled.
+    pub since: Timestamp,
+    /// The newest failed attempt; null if no attempt has failed.
+    pub last_failure: Option<LastFailure>,
 }

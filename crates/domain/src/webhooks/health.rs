@@ -20,6 +20,20 @@ pub struct WebhookHealth {
     pub last_success_at: Option<Timestamp>,
     /// The newest failed attempt. `None` if no attempt has ever failed.
     pub last_failure: Option<LastFailure>,
+    /// Number of failed attempts since `failing_since`.
+    pub failed_attempts: u64,
+    /// Time at which the other webhooks of the account were informed that this webhook fails. `None` if that has not
+    /// happened since the last success.
+    pub failing_announced_at: Option<Timestamp>,
+}
+
+/// The effects of a batch of attempts, each reported once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HealthChange {
+    /// The reason if the batch disabled the webhook.
+    pub disabled: Option<DisabledReason>,
+    /// The time of the first failure, if the other webhooks of the account must be informed that this webhook fails.
+    pub failing_since: Option<Timestamp>,
 }
 
 /// Summary of a batch of attempts at one webhook. The summary is applied to the health of the webhook.
@@ -27,8 +41,8 @@ pub struct WebhookHealth {
 pub struct HealthReport {
     success_at: Option<Timestamp>,
     failure: Option<LastFailure>,
-    /// Time of the first failed attempt after the newest success in the batch. `None` if there is no such attempt.
-    failing_from: Option<Timestamp>,
+    /// Times of the failed attempts.
+    failed_at: Vec<Timestamp>,
     is_gone: bool,
 }
 
@@ -62,7 +76,7 @@ impl HealthReport {
                     error_detail: ended.error_detail.map(str::to_owned),
                 })
             }),
-            failing_from: failures.iter().map(|it| it.at).filter(|at| Some(*at) > success_at).min(),
+            failed_at: failures.iter().map(|it| it.at).collect(),
             is_gone: failures.iter().any(|ended| ended.is_gone),
         }
     }
@@ -70,38 +84,61 @@ impl HealthReport {
 
 impl WebhookHealth {
     /// Applies a summary of attempts to the health. Summaries may arrive in any order, so a recorded success or failure
-    /// stays if it is newer than the summary. Returns `true` if these attempts disable the webhook.
-    pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
+    /// stays if it is newer than the summary. Returns the changes that these attempts make.
+    pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> HealthChange {
+        let has_succeeded = report.success_at > self.last_success_at;
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {
             self.failing_since = None;
+            self.failed_attempts = 0;
+            if has_succeeded {
+                self.failing_announced_at = None;
+            }
         }
         if let Some(failure) = &report.failure
             && self.last_failure.as_ref().is_none_or(|last| last.at <= failure.at)
         {
             self.last_failure = Some(failure.clone());
         }
-        let failing_from = report.failing_from.filter(|at| Some(*at) > self.last_success_at);
-        self.failing_since = self.failing_since.or(failing_from);
-        let reason = if report.is_gone {
+        let failed_at = report.failed_at.iter().filter(|at| Some(**at) > self.last_success_at);
+        self.failed_attempts += u64::try_from(failed_at.clone().count()).unwrap_or(u64::MAX);
+        self.failing_since = self.failing_since.or(failed_at.min().copied());
+        if self.status == WebhookStatus::Disabled {
+            return HealthChange::default();
+        }
+        let failing_since = self.failing_to_announce();
+        if failing_since.is_some() {
+            self.failing_announced_at = self.last_failure.as_ref().map(|last| last.at);
+        }
+        let disabled = if report.is_gone {
             Some(DisabledReason::Gone)
         } else {
-            self.failing_too_long(failing_max)
+            self.failing_for(failing_max).map(|_since| DisabledReason::Failing)
         };
-        if reason.is_none() || self.status == WebhookStatus::Disabled {
-            return false;
+        if disabled.is_some() {
+            (self.status, self.disabled_reason) = (WebhookStatus::Disabled, disabled);
         }
-        (self.status, self.disabled_reason) = (WebhookStatus::Disabled, reason);
-        true
+        HealthChange { disabled, failing_since }
     }
 
-    /// Returns a reason to disable the webhook if all attempts failed for at least `failing_max`, measured from the
-    /// first to the newest failure. Time after the newest failure does not count, because no attempt was made.
-    fn failing_too_long(&self, failing_max: Duration) -> Option<DisabledReason> {
+    /// Returns the time of the first failure if the other webhooks of the account must be informed.
+    fn failing_to_announce(&self) -> Option<Timestamp> {
+        let is_due =
+            self.failing_announced_at.is_none() && self.failed_attempts >= ANNOUNCED_ATTEMPTS_MIN;
+        self.failing_for(ANNOUNCED_AFTER).filter(|_since| is_due)
+    }
+
+    /// Returns the time of the first failure if all attempts failed for at least `time`, measured from the first to the
+    /// newest failure. Time after the newest failure does not count, because no attempt was made.
+    fn failing_for(&self, time: Duration) -> Option<Timestamp> {
         let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
-        (last.at.since(since) >= failing_max).then_some(DisabledReason::Failing)
+        (last.at.since(since) >= time).then_some(since)
     }
 }
+
+/// The other webhooks of the account are informed after this time without a success, and after this number of attempts.
+const ANNOUNCED_AFTER: Duration = Duration::from_hours(1);
+const ANNOUNCED_ATTEMPTS_MIN: u64 = 10;
 
 #[cfg(test)]
 mod tests {
@@ -116,6 +153,8 @@ mod tests {
             failing_since: None,
             last_success_at: None,
             last_failure: None,
+            failed_attempts: 0,
+            failing_announced_at: None,
         }
     }
 
@@ -132,8 +171,39 @@ mod tests {
         AttemptSummary { at: at(millis), failure: None, error_detail: None, is_gone: false }
     }
 
+    /// Returns whether the attempts disable the webhook.
     fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
-        health.update(&HealthReport::of(attempts), MAX)
+        health.update(&HealthReport::of(attempts), MAX).disabled.is_some()
+    }
+
+    /// Returns whether the attempts announce that the webhook fails.
+    fn announces(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
+        health.update(&HealthReport::of(attempts), Duration::MAX).failing_since.is_some()
+    }
+
+    const HOUR: i64 = 3_600_000;
+
+    #[test]
+    fn failures_are_announced_once_until_the_next_success() {
+        let mut health = fresh();
+        assert!(!announces(&mut health, &[failed(0); 20]), "an hour has not passed");
+        assert!(!announces(&mut health, &[failed(HOUR - 1)]));
+        assert!(announces(&mut health, &[failed(HOUR)]));
+        assert!(!announces(&mut health, &[failed(HOUR + 1)]));
+        health.failing_since = None;
+        health.failed_attempts = 0;
+        assert!(!announces(&mut health, &[failed(2 * HOUR), failed(4 * HOUR)]), "enabled again");
+        assert!(!announces(&mut health, &[succeeded(5 * HOUR)]));
+        assert!(!announces(&mut health, &[failed(6 * HOUR); 9]));
+        assert!(announces(&mut health, &[failed(8 * HOUR)]), "the tenth failure");
+    }
+
+    #[test]
+    fn less_than_ten_failures_are_not_announced() {
+        let mut health = fresh();
+        assert!(!announces(&mut health, &[failed(0); 8]));
+        assert!(!announces(&mut health, &[failed(9 * HOUR)]));
+        assert!(announces(&mut health, &[failed(9 * HOUR)]));
     }
 
     #[test]

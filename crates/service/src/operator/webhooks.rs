@@ -17,7 +17,7 @@ impl Operator {
             if webhook.status == WebhookStatus::Disabled {
                 return Ok(Err(OperatorError::Pointless("the webhook is already disabled")));
             }
-            tx.disable_webhook(id)?;
+            tx.disable_webhook(id, self.clock.now())?;
             webhook.status = WebhookStatus::Disabled;
             let detail = json!({"api_key_id": webhook.api_key_id});
             let record = ActionRecord {

@@ -33,6 +33,7 @@ fn register(world: &World, who: &Credentials) {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(who, &Ok(asked)).result.unwrap();

@@ -28,6 +28,7 @@ fn somewhere() -> Register {
     Register {
         url: "https://example.org/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        description: None,
         waiting: WaitingChoice::Deliver,
     }
 }

@@ -29,6 +29,7 @@ fn register(world: &World, who: &Credentials) -> String {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
@@ -93,6 +94,7 @@ fn a_url_that_the_guard_refuses_is_an_invalid_field() {
     let asked = Register {
         url: "https://private/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     let refused = refusal(world.sealpost.register(&bob, &Ok(asked)).result);
@@ -158,6 +160,7 @@ fn keys_per_account_and_webhooks_per_key_are_limited() {
         let asked = Register {
             url: url.to_owned(),
             events: vec![EventKind::EnvelopeReceived],
+            description: None,
             waiting: WaitingChoice::Deliver,
         };
         let refused = refusal(world.sealpost.register(&alice, &Ok(asked)).result);

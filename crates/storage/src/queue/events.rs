@@ -37,9 +37,9 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
     store_due_at(conn, new, |event| event.created_at)
 }
 
-/// Stores events, each with a delivery to every subscribed webhook, which is due at this time. The time must not be
-/// long before the current time, because claims begin their search there. Skips events without such a webhook, and
-/// events that are already stored. Returns the ids of the stored events.
+/// Stores events, each with a delivery to every subscribed webhook except the one that the event is about. The
+/// deliveries are due at this time, which must not be long before the current time, because claims begin their search
+/// there. Skips events without such a webhook, and events that are already stored. Returns the ids of the stored events.
 ///
 /// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim
 /// parks its deliveries (gives them a later due time). Therefore a webhook can be enabled or disabled at the same time,
@@ -56,9 +56,11 @@ pub(crate) fn store_due_at(
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
     for event in new {
         let row = EventRow::of(event)?;
+        let subject = event.details.subject().map(|id| id.to_string());
+        let is_subject = |id: &String| Some(id) == subject.as_ref();
         let of_key = webhooks.get(&row.api_key_id).into_iter().flatten();
         let subscribed: Vec<_> =
-            of_key.filter(|(_, kinds)| kinds.contains(&event.kind())).collect();
+            of_key.filter(|(id, kinds)| kinds.contains(&event.kind()) && !is_subject(id)).collect();
         if subscribed.is_empty() {
             continue;
         }

@@ -7,7 +7,9 @@ use std::{
 };
 
 use diesel::prelude::*;
-use sealpost_domain::{AttemptResult, AttemptSummary, DisabledReason, HealthReport, Timestamp};
+use sealpost_domain::{
+    AttemptResult, AttemptSummary, DisabledReason, HealthReport, IncidentKind, Timestamp,
+};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
@@ -17,7 +19,7 @@ use crate::{
         row_types::columns_of,
     },
     queue::{
-        bounces, statements,
+        bounces, incidents, statements,
         success_throttle::{RecordedSuccess, SuccessThrottle},
     },
     rows::{
@@ -115,8 +117,8 @@ fn update_queue(
     Ok(UpdatedQueue { leased, announced, exhausted })
 }
 
-/// Updates the health of webhooks. Locks their rows in the order of ids, so that two nodes cannot deadlock. Returns the
-/// webhooks that were disabled.
+/// Updates the health of webhooks, and stores the events about webhooks that fail or are disabled. Locks the rows in the
+/// order of ids, so that two nodes cannot deadlock. Returns the webhooks that were disabled.
 fn update_health(
     conn: &mut AnyConnection,
     attempts: &[&FinishedAttempt],
@@ -135,17 +137,27 @@ fn update_health(
         return Ok(Vec::new());
     }
     let mut rows = lock_health(conn, &by_webhook.keys().copied().collect::<Vec<_>>())?;
-    let mut disabled = Vec::new();
+    let (mut disabled, mut incidents) = (Vec::new(), Vec::new());
     for row in &mut rows {
         let Some(attempts) = by_webhook.get(&*row.id) else { continue };
         let mut health = row.read()?;
-        if health.update(&HealthReport::of(attempts), failing_max) {
-            disabled.extend(health.disabled_reason.map(|reason| (row.id.clone(), reason)));
+        let change = health.update(&HealthReport::of(attempts), failing_max);
+        disabled.extend(change.disabled.map(|reason| (row.id.clone(), reason)));
+        let failing = change.failing_since.map(IncidentKind::Failing);
+        let was_disabled = change.disabled.map(|it| IncidentKind::Disabled(it.into()));
+        let kinds: Vec<_> = failing.into_iter().chain(was_disabled).collect();
+        if let Some(at) = attempts.iter().map(|ended| ended.at).max()
+            && !kinds.is_empty()
+        {
+            incidents.push((row.id.clone(), kinds, at));
         }
         row.write(health);
     }
     if !rows.is_empty() {
         statements::set_health(conn, &rows)?;
+    }
+    for (webhook_id, kinds, at) in incidents {
+        incidents::announce(conn, &webhook_id, &kinds, at)?;
     }
     Ok(disabled)
 }

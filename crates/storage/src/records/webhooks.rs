@@ -2,8 +2,9 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, Description, EventId, LastFailure,
-    PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
+    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, Description, DisablingCause,
+    EventId, IncidentKind, LastFailure, PendingDelivery, RetiringSecret, Timestamp, Webhook,
+    WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookOwner, WebhookRepo},
 };
 
@@ -13,7 +14,7 @@ use crate::{
     },
     housekeeping::deleted_webhooks,
     query::row_lock::{Locked, RowLock},
-    queue::delivery_log,
+    queue::{delivery_log, incidents},
     rows::{columns, retiring_secrets, webhook},
     schema::{api_keys, webhooks},
 };
@@ -51,10 +52,15 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+    fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
+        let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
-        let update = diesel::update(webhooks::table.find(id.to_string())).set(disabled);
-        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+        self.run(|conn| {
+            let update = diesel::update(webhooks::table.find(&id)).set(disabled);
+            columns::one(update.execute(conn)?, "webhook")?;
+            let kind = IncidentKind::Disabled(DisablingCause::Operator);
+            incidents::announce(conn, &id, &[kind], now)
+        })
     }
 
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
@@ -148,6 +154,12 @@ macro_rules! look_up_on {
 
 look_up_on!(Reader<'_>);
 look_up_on!(Transaction);
+
+/// Finds a webhook of any key.
+pub(crate) fn find(conn: &mut AnyConnection, id: &str) -> Result<Option<Webhook>, Fault> {
+    let row = webhooks::table.find(id).first::<WebhookRow>(conn).optional()?;
+    row.map(WebhookRow::read).transpose()
+}
 
 fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault> {
     let of_key = webhooks::table

@@ -59,6 +59,8 @@ stored_row! {
         last_failure_at: Option<i64>,
         last_failure: Option<String>,
         last_failure_detail: Option<String>,
+        failed_attempts: i64,
+        failing_announced_at: Option<i64>,
     }
 }
 
@@ -76,6 +78,8 @@ impl HealthRow {
                 error,
                 error_detail: self.last_failure_detail.clone(),
             }),
+            failed_attempts: columns::number(self.failed_attempts, "number of attempts")?,
+            failing_announced_at: columns::instant(self.failing_announced_at),
         })
     }
 
@@ -83,6 +87,8 @@ impl HealthRow {
         health.status.as_str().clone_into(&mut self.status);
         self.disabled_reason = health.disabled_reason.map(|reason| reason.as_str().to_owned());
         self.failing_since = health.failing_since.map(Timestamp::as_millis);
+        self.failed_attempts = i64::try_from(health.failed_attempts).unwrap_or(i64::MAX);
+        self.failing_announced_at = health.failing_announced_at.map(Timestamp::as_millis);
         self.last_success_at = health.last_success_at.map(Timestamp::as_millis);
         self.last_failure_at = health.last_failure.as_ref().map(|last| last.at.as_millis());
         (self.last_failure, self.last_failure_detail) = match health.last_failure {

@@ -124,6 +124,8 @@ pub(super) fn about_event(kind: &EventKind) -> &'static str {
             "a key that exchanged envelopes with this key was changed or revoked"
         }
         EventKind::UsageThreshold => "80 % or 100 % of a limit is used",
+        EventKind::WebhookDisabled => "another webhook of the account was disabled",
+        EventKind::WebhookFailing => "another webhook of the account has failed for an hour",
     }
 }
 

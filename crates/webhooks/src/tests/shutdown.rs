@@ -8,7 +8,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    AttemptResult, Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Timestamp,
+    AttemptResult, Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Target, Timestamp,
     WebhookId,
     ports::{Claim, Dispatch as _, ExpeditedDelivery, Outbox, StoreError},
 };

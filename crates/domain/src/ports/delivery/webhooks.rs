@@ -52,8 +52,8 @@ pub trait WebhookRepo {
     fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
     /// Disables a locked webhook at an operator's request, so `disabled_reason` stays empty. Deliveries to the webhook
-    /// wait until it is enabled.
-    fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
+    /// wait until it is enabled. Stores an event for the account's other webhooks.
+    fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError>;
 
     /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;

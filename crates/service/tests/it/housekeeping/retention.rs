@@ -115,7 +115,11 @@ async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String 
 fn register(world: &World, who: &Credentials) -> Registered {
     let url = "https://bob.example/".to_owned();
     let (events, waiting) = (vec![EventKind::EnvelopeReceived], WaitingChoice::Deliver);
-    world.sealpost.register(who, &Ok(Register { url, events, waiting })).result.unwrap()
+    world
+        .sealpost
+        .register(who, &Ok(Register { url, events, description: None, waiting }))
+        .result
+        .unwrap()
 }
 
 const HOUR: Duration = Duration::from_hours(1);

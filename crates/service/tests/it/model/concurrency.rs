@@ -57,6 +57,7 @@ impl Scene {
         let asked = Register {
             url: "https://bob.example/".to_owned(),
             events: vec![EventKind::EnvelopeReceived],
+            description: None,
             waiting: WaitingChoice::Deliver,
         };
         world.sealpost.register(&bob, &Ok(asked)).result.unwrap();

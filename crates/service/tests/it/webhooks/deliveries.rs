@@ -26,6 +26,7 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events,
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     let registered = world.sealpost.register(who, &Ok(asked)).result.unwrap();

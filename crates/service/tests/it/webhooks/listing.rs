@@ -20,6 +20,7 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events,
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;

@@ -61,6 +61,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let register = Register {
         url: "https://alice.example/".to_owned(),
         events: vec![EventKind::IdentityRotated],
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();

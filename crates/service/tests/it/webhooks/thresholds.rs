@@ -74,6 +74,7 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     let register = Register {
         url: "https://alice.example/".to_owned(),
         events,
+        description: None,
         waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(&alice, &Ok(register)).result.unwrap();

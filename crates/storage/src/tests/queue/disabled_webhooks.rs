@@ -22,7 +22,7 @@ on_both!(
     a_410_disables_and_exhausts_the_delivery,
     failures_without_success_disable_after_the_limit,
     a_success_resets_the_failure_period,
-    disabled_and_deleted_webhooks_are_reported,
+    only_active_webhooks_have_targets,
     enabling_clears_the_disabled_reason,
     deliveries_to_a_disabled_webhook_wait_until_woken,
     waking_respects_its_limit,
@@ -91,18 +91,23 @@ fn a_success_resets_the_failure_period(db: &Fixture) {
     assert_eq!((shown.status, shown.failing_since), (to.status, Some(at(days(6)))));
 }
 
-fn disabled_and_deleted_webhooks_are_reported(db: &Fixture) {
+fn only_active_webhooks_have_targets(db: &Fixture) {
     let key = db.activate();
-    let [on, off, deleted] = [(); 3].map(|()| db.register(&key.id));
+    let [on, off, paused, deleted] = [(); 4].map(|()| db.register(&key.id));
     db.send(&off, 1);
     attempt(db, 1000, Outcome::Gone);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
-    assert_eq!(db.no_longer_enabled(&[]).unwrap(), []);
-    assert_eq!(db.no_longer_enabled(&[on.id]).unwrap(), []);
-    let ended = db.no_longer_enabled(&[deleted.id, on.id, off.id]).unwrap();
-    assert_eq!(ended, [deleted.id, off.id]);
-    let many: Vec<_> = (0..1000).map(|_| fresh(WebhookId::new)).chain([on.id]).collect();
-    assert_eq!(db.no_longer_enabled(&many).unwrap(), many[..1000]);
+    let updated = Webhook { url: "https://new.test/".to_owned(), ..on.clone() };
+    db.store()
+        .write(Durable, |tx| {
+            tx.update_webhook(&updated)?;
+            tx.update_webhook(&Webhook { paused: true, ..paused.clone() })?;
+            tx.delete_webhook(&key.id, &deleted.id, at(9))
+        })
+        .unwrap();
+    assert_eq!(db.active_targets(&[]).unwrap(), []);
+    let many = (0..1000).map(|_| fresh(WebhookId::new));
+    let many: Vec<_> = many.chain([deleted.id, on.id, off.id, paused.id]).collect();
+    assert_eq!(db.active_targets(&many).unwrap(), [updated.target(key.account_id)]);
 }
 
 fn enabling_clears_the_disabled_reason(db: &Fixture) {

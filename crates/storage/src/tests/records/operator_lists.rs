@@ -259,7 +259,7 @@ fn a_webhook_of_any_key_can_be_disabled(db: &Fixture) {
         .store()
         .write(Durable, |tx| {
             let locked = tx.lock_webhook_of_any_key(&one.id)?;
-            tx.disable_webhook(&one.id)?;
+            tx.disable_webhook(&one.id, at(0))?;
             Ok(locked)
         })
         .unwrap();

@@ -12,7 +12,7 @@ use std::{
 
 use diesel::RunQueryDsl;
 use sealpost_domain::{
-    AttemptFailure, DecisionId, EnterpriseTerms, GovernanceDecision, GovernanceKind,
+    AttemptFailure, DecisionId, Description, EnterpriseTerms, GovernanceDecision, GovernanceKind,
     GovernanceReason, GovernanceStatus, GovernanceSubject, Handle, KeyStatus, LeaseToken, Outcome,
     PartnerId, Plan, RetiringSecret, Session, Webhook, Wrapped,
     ports::{
@@ -114,7 +114,7 @@ fn open_every_connection(db: &Fixture) {
 type Change = (&'static str, fn(&mut dyn Tx, &Participant) -> Result<(), StoreError>);
 
 /// Named changes of facts (rows that admission depends on). Each change has an effect if all are made in this order.
-const CHANGES: [Change; 22] = [
+const CHANGES: [Change; 25] = [
     ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
     ("plan", |tx, it| tx.set_plan(&it.owner.api_key_id, &Plan::Sovereign)),
@@ -141,6 +141,14 @@ const CHANGES: [Change; 22] = [
         tx.insert_decision(&GovernanceDecision { id: DecisionId::new(at(7), [1; 10]), ..decision })
     }),
     ("one more webhook", |tx, it| tx.insert_webhook(&webhook(&it.owner.api_key_id))),
+    ("webhook URL", |tx, it| {
+        let url = "https://new.test/".to_owned();
+        tx.update_webhook(&Webhook { url, ..it.webhook.clone() })
+    }),
+    ("webhook events", |tx, it| {
+        tx.update_webhook(&Webhook { events: vec![], ..it.webhook.clone() })
+    }),
+    ("paused", |tx, it| tx.update_webhook(&Webhook { paused: true, ..it.webhook.clone() })),
     ("secrets", |tx, it| {
         let old = RetiringSecret { secret: it.webhook.secret.clone(), until: at(900) };
         tx.set_secrets(&it.webhook.id, &Wrapped(vec![8; 40]), &[old])
@@ -243,6 +251,9 @@ fn other_changes_keep_the_versions(db: &Fixture) {
     let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
     let ends = [result_of(&held[0], 2001, Outcome::Succeeded), result_of(&held[1], 2002, failed)];
     db.record_outcomes(&ends, FAILING_MAX).unwrap();
+    let description = Description::parse("orders").unwrap();
+    let described = Webhook { description, ..party.webhook.clone() };
+    db.store().write(Durable, |tx| tx.update_webhook(&described)).unwrap();
     assert_eq!(versions(db), before);
 }
 

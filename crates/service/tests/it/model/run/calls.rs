@@ -139,6 +139,7 @@ impl Run {
         let asked = asked.map(|url| Register {
             url: url.to_owned(),
             events,
+            description: None,
             waiting: WaitingChoice::Deliver,
         });
         let expected = self.truth.register(caller, expected);

@@ -1,0 +1,47 @@
+//! Incidents: informs the other webhooks of an account that one of them fails or was disabled.
+
+use diesel::prelude::*;
+use sealpost_domain::{IncidentKind, NewEvent, Timestamp, WebhookIncident};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    queue::events,
+    records::webhooks,
+    rows::columns,
+    schema::{api_keys as k, webhooks as w},
+};
+
+/// Stores an event for each key of the account that has webhooks. The row of the webhook must be locked, and must already
+/// have its new state.
+pub(crate) fn announce(
+    conn: &mut AnyConnection,
+    webhook_id: &str,
+    kinds: &[IncidentKind],
+    at: Timestamp,
+) -> Result<(), Fault> {
+    let Some(webhook) = webhooks::find(conn, webhook_id)? else { return Ok(()) };
+    let account: String =
+        k::table.find(webhook.api_key_id.to_string()).select(k::account_id).first(conn)?;
+    let keys = w::table
+        .inner_join(k::table.on(k::id.eq(w::api_key_id)))
+        .filter(k::account_id.eq(account))
+        .select(w::api_key_id)
+        .distinct()
+        .load::<String>(conn)?;
+    let mut new: Vec<NewEvent> = Vec::new();
+    for kind in kinds {
+        let incident = WebhookIncident {
+            webhook_id: webhook.id,
+            api_key_id: webhook.api_key_id,
+            description: webhook.description.clone(),
+            last_failure: webhook.last_failure.clone(),
+            kind: *kind,
+            at,
+        };
+        for key in &keys {
+            new.push(incident.event_for(columns::id(key, "key")?));
+        }
+    }
+    events::store(conn, &new)?;
+    Ok(())
+}
