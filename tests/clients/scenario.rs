@@ -5,7 +5,7 @@ use std::{collections::HashMap, error::Error, io, sync::Arc, time::Duration};
 use futures_util::TryStreamExt as _;
 use sealpost_client::{
     ApiTokenRequest, BadgeRequest, Client, ClientError, EventKind, IdempotencyKey, Login, Pages,
-    PolicyChange, RecoverRequest, RetryPolicy, TokenScope, WebhookId,
+    PolicyChange, RecoverRequest, RetryPolicy, TokenScope, WebhookChanges, WebhookId,
 };
 use sealpost_receiver::{
     HandledRequest, KeySource, Listener, ListenerOptions, RequestObserver, RunningListener,
@@ -132,6 +132,15 @@ impl Runner {
                 let since = text("since").parse()?;
                 let deliveries = RecoverRequest { since, until: None, dry_run: true };
                 plain(webhooks.recover(webhook()?, deliveries).await?)
+            }
+            "webhooks.update" => {
+                let description = with.get("description");
+                let changes = WebhookChanges {
+                    description: description.map(|text| text.as_str().map(str::to_owned)),
+                    paused: with["paused"].as_bool(),
+                    ..WebhookChanges::default()
+                };
+                plain(webhooks.update(webhook()?, &changes).await?)
             }
             "webhooks.deliveries" => listed(webhooks.deliveries(webhook()?, 100)).await,
             "issue_badge" => plain(client.issue_badge(&BadgeRequest::default()).await?),

@@ -118,6 +118,10 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
       return webhooks.rotateSecret(given.webhook_id);
     case "webhooks.test":
       return webhooks.test(given.webhook_id);
+    case "webhooks.update": {
+      const { webhook_id, ...changes } = given;
+      return webhooks.update(webhook_id, changes);
+    }
     default:
       throw new Error(`unknown operation: ${name}`);
   }

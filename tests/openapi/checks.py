@@ -138,6 +138,7 @@ REFUSED_EXAMPLES = {
     "/v1/webhooks/redeliver": "WEBHOOK_NOT_FOUND",
     "/v1/webhooks/rotate-secret": "WEBHOOK_NOT_FOUND",
     "/v1/webhooks/test": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/update": "WEBHOOK_NOT_FOUND",
     "/v1/badges/issue": "COMPLIANCE_CIRCUIT_FAILED",
     "/v1/compliance/validate": "COMPLIANCE_CIRCUIT_FAILED",
 }
@@ -161,6 +162,7 @@ def walk(server, checked):
     call(bob, "/v1/webhooks", {"action": "list"})
     for action in ("deliveries", "enable", "rotate_secret", "test"):
         call(bob, "/v1/webhooks", {"action": action, "webhook_id": hook["webhook_id"]})
+    call(bob, "/v1/webhooks", {"action": "update", "webhook_id": hook["webhook_id"], "description": "orders"})
     call(bob, "/v1/webhooks", {"action": "recover", "webhook_id": hook["webhook_id"], "since": "2026-01-01T00:00:00Z"})
     call(bob, "/v1/webhooks", {"action": "redeliver", "webhook_id": hook["webhook_id"], "envelope_id": sent["envelope_id"]})
     call(bob, "/v1/webhooks", {"action": "delete", "webhook_id": hook["webhook_id"]})

@@ -39,6 +39,8 @@ def call_every_operation(folder, name, server):
     api.call("enable_webhook", bob, body=models.EnableWebhook(webhook_id=hook))
     api.call("list_deliveries", bob, body=models.ListDeliveries(webhook_id=hook, limit=5))
     api.call("rotate_webhook_secret", bob, body=models.RotateWebhookSecret(webhook_id=hook))
+    update = models.UpdateWebhook(webhook_id=hook, description="orders")
+    assert api.call("update_webhook", bob, body=update).description == "orders"
     redeliver = models.RedeliverEvent(webhook_id=hook, envelope_id=sent.envelope_id)
     assert api.call("redeliver_event", bob, body=redeliver).outcome == "pending"
     recover = models.RecoverDeliveries(webhook_id=hook, since=opened.opened_at, dry_run=True)

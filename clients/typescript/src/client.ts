@@ -28,6 +28,7 @@ import type {
   Sent,
   Tested,
   TokenScope,
+  Updated,
   Validated,
   WebhookSecretRotated,
   WebhookView,
@@ -223,7 +224,7 @@ class Webhooks {
   async register(
     url: string,
     events: EventKind[] = ["envelope.received"],
-    options: { waiting?: "skip" } = {},
+    options: { description?: string; waiting?: "skip" } = {},
   ): Promise<Registered> {
     return success(await this.api.POST("/v1/webhooks/register", { body: { url, events, ...options } }));
   }
@@ -231,6 +232,18 @@ class Webhooks {
   /** Returns all webhooks, oldest first. */
   async list(): Promise<WebhookView[]> {
     return success(await this.api.POST("/v1/webhooks/list")).webhooks;
+  }
+
+  /**
+   * Changes what is given. The secret and the log stay, and null removes the description.
+   *
+   * A paused webhook gets nothing. Its deliveries are kept until it is resumed or retention ends.
+   */
+  async update(
+    webhookId: string,
+    changes: { url?: string; events?: EventKind[]; description?: string | null; paused?: boolean },
+  ): Promise<Updated> {
+    return success(await this.api.POST("/v1/webhooks/update", { body: { webhook_id: webhookId, ...changes } }));
   }
 
   /** Deletes a webhook and its deliveries. */

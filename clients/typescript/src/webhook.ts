@@ -1,5 +1,13 @@
 import { InvalidSignature } from "./errors.js";
-import type { EnvelopeBounced, EnvelopeReceived, IdentityRotated, UsageThreshold, WebhookTest } from "./generated/schema.js";
+import type {
+  EnvelopeBounced,
+  EnvelopeReceived,
+  IdentityRotated,
+  UsageThreshold,
+  WebhookDisabled,
+  WebhookFailing,
+  WebhookTest,
+} from "./generated/schema.js";
 
 export const BODY_BYTES_MAX = 64 * 1024;
 const TOLERANCE_S = 5 * 60;
@@ -10,6 +18,8 @@ export type Event =
   | { id: string; kind: "envelope.bounced"; body: EnvelopeBounced }
   | { id: string; kind: "identity.rotated"; body: IdentityRotated }
   | { id: string; kind: "usage.threshold"; body: UsageThreshold }
+  | { id: string; kind: "webhook.disabled"; body: WebhookDisabled }
+  | { id: string; kind: "webhook.failing"; body: WebhookFailing }
   | { id: string; kind: "webhook.test"; body: WebhookTest };
 
 /** The headers of a request, as in Fetch or Node. */

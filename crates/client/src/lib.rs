@@ -38,10 +38,10 @@ pub use error::{ClientError, ProblemDocument};
 pub use models::{
     AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
     BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
-    Encryption, IssuedBadge, KeyStanding, LoggedOut, Metadata, OpenedEnvelope, PolicyChange,
-    PolicyView, Pong, Receipt, RecoverRequest, Recovered, Redelivered, RefusalReason, Registered,
-    Resolved, RetiringSecret, RotatedWebhookSecret, SentEnvelope, TestedWebhook, Usage,
-    VerifiedBadge, WebhookView, WindowUsage,
+    Encryption, IssuedBadge, KeyStanding, LoggedOut, Metadata, NewWebhook, OpenedEnvelope,
+    PolicyChange, PolicyView, Pong, Receipt, RecoverRequest, Recovered, Redelivered, RefusalReason,
+    Registered, Resolved, RetiringSecret, RotatedWebhookSecret, SentEnvelope, TestedWebhook,
+    UpdatedWebhook, Usage, VerifiedBadge, WebhookChanges, WebhookView, WindowUsage,
 };
 pub use pages::Pages;
 #[cfg(feature = "actix")]
@@ -52,7 +52,7 @@ pub use receiving::axum;
 pub use receiving::{HandlerError, ReceivedEvent, Receiver, SeenEvents};
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
-    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventKind,
+    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventId, EventKind,
     IdempotencyKey, KeyStatus, ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId,
     WebhookStatus,
 };

@@ -19,6 +19,6 @@ pub use identity::{
     Activated, KeyStanding, PolicyChange, PolicyView, Resolved, Usage, WindowUsage,
 };
 pub use webhook::{
-    Delivery, RecoverRequest, Recovered, Redelivered, Registered, RetiringSecret,
-    RotatedWebhookSecret, TestedWebhook, WebhookView,
+    Delivery, NewWebhook, RecoverRequest, Recovered, Redelivered, Registered, RetiringSecret,
+    RotatedWebhookSecret, TestedWebhook, UpdatedWebhook, WebhookChanges, WebhookView,
 };

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{EnvelopeId, EventKind, WebhookId};
+use sealpost_domain::{EventId, EventKind, WebhookId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
     error::ClientError,
     models::{
-        Delivery, RecoverRequest, Recovered, Redelivered, Registered, RotatedWebhookSecret,
-        TestedWebhook, WebhookView,
+        Delivery, NewWebhook, RecoverRequest, Recovered, Redelivered, Registered,
+        RotatedWebhookSecret, TestedWebhook, UpdatedWebhook, WebhookChanges, WebhookView,
     },
     pages::{Page, Pages, pages},
     request::ApiRequest,
@@ -29,8 +29,8 @@ impl Webhooks {
         url: &str,
         events: &[EventKind],
     ) -> Result<Registered, ClientError> {
-        let body = json!({"url": url, "events": events});
-        self.0.call(&ApiRequest::post(REGISTER, &body)?).await
+        let webhook = NewWebhook { url, events, ..NewWebhook::default() };
+        self.register_with(&webhook).await
     }
 
     /// Registers a webhook that gets no events of waiting envelopes, which arrived while the key had no webhook. No
@@ -40,8 +40,35 @@ impl Webhooks {
         url: &str,
         events: &[EventKind],
     ) -> Result<Registered, ClientError> {
-        let body = json!({"url": url, "events": events, "waiting": "skip"});
-        self.0.call(&ApiRequest::post(REGISTER, &body)?).await
+        let webhook = NewWebhook { url, events, skip_waiting: true, ..NewWebhook::default() };
+        self.register_with(&webhook).await
+    }
+
+    /// Registers a webhook with all its choices, such as a description.
+    pub async fn register_with(&self, webhook: &NewWebhook<'_>) -> Result<Registered, ClientError> {
+        self.0.call(&ApiRequest::post("/v1/webhooks/register", webhook)?).await
+    }
+
+    /// Changes a webhook. Its id, its secret and its log stay. The change holds within two seconds.
+    pub async fn update(
+        &self,
+        webhook_id: WebhookId,
+        changes: &WebhookChanges,
+    ) -> Result<UpdatedWebhook, ClientError> {
+        let body = UpdateBody { webhook_id, changes };
+        self.0.call(&ApiRequest::post("/v1/webhooks/update", &body)?).await
+    }
+
+    /// Pauses a webhook. Its deliveries are kept until it is resumed or retention ends.
+    pub async fn pause(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
+        let changes = WebhookChanges { paused: Some(true), ..WebhookChanges::default() };
+        self.update(webhook_id, &changes).await
+    }
+
+    /// Resumes a paused webhook. The service sends its deliveries at once.
+    pub async fn resume(&self, webhook_id: WebhookId) -> Result<UpdatedWebhook, ClientError> {
+        let changes = WebhookChanges { paused: Some(false), ..WebhookChanges::default() };
+        self.update(webhook_id, &changes).await
     }
 
     /// Returns all webhooks, oldest first.
@@ -85,13 +112,13 @@ impl Webhooks {
         pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
     }
 
-    /// Sends the event of a delivery again now.
+    /// Sends the event of a delivery again now. The id is that of an envelope, or of another event.
     pub async fn redeliver(
         &self,
         webhook_id: WebhookId,
-        envelope_id: EnvelopeId,
+        event_id: EventId,
     ) -> Result<Redelivered, ClientError> {
-        let body = json!({"webhook_id": webhook_id, "envelope_id": envelope_id});
+        let body = json!({"webhook_id": webhook_id, "envelope_id": event_id.to_string()});
         self.0.call(&ApiRequest::post("/v1/webhooks/redeliver", &body)?).await
     }
 
@@ -113,6 +140,13 @@ impl Webhooks {
 
 fn request(path: &'static str, webhook_id: WebhookId) -> Result<ApiRequest, ClientError> {
     ApiRequest::post(path, &json!({"webhook_id": webhook_id}))
+}
+
+#[derive(Serialize)]
+struct UpdateBody<'a> {
+    webhook_id: WebhookId,
+    #[serde(flatten)]
+    changes: &'a WebhookChanges,
 }
 
 #[derive(Serialize)]
@@ -140,5 +174,3 @@ impl Page for DeliveriesPage {
         (self.deliveries, self.next_cursor)
     }
 }
-
-const REGISTER: &str = "/v1/webhooks/register";

@@ -1,10 +1,13 @@
 //! The arguments of the commands.
 
-use std::path::PathBuf;
+mod webhooks;
 
 use clap::{Args, Subcommand};
-use sealpost_client::{
-    AccountId, ApiKeyId, ApiTokenId, EnvelopeId, EventKind, TokenScope, WebhookId,
+use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, TokenScope};
+
+pub(crate) use self::webhooks::{
+    ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs, UpdateArgs,
+    WebhookArgs, WebhooksCommand,
 };
 
 /// The commands that call a service.
@@ -157,61 +160,9 @@ pub enum TokensCommand {
     },
 }
 
-/// Commands for webhooks.
-#[derive(Debug, Subcommand)]
-pub enum WebhooksCommand {
-    /// Delete a webhook and its deliveries
-    Delete(WebhookArgs),
-    /// List the newest delivery attempts of a webhook
-    Deliveries {
-        #[command(flatten)]
-        webhook: WebhookArgs,
-        /// Number of attempts
-        #[arg(long, default_value_t = 20, value_name = "N")]
-        limit: u32,
-    },
-    /// List the webhooks of the API key
-    List {
-        #[command(flatten)]
-        call: CallArgs,
-    },
-    /// Register a webhook, and print it with its secret
-    Register {
-        /// URL that gets the events
-        url: String,
-        /// Kind of events; repeatable
-        #[arg(long = "event", value_name = "KIND", default_value = "envelope.received", value_parser = event_kind)]
-        events: Vec<EventKind>,
-        /// New file for the secret, readable only by its owner; then the secret is not printed
-        #[arg(long, value_name = "FILE")]
-        secret_file: Option<PathBuf>,
-        #[command(flatten)]
-        call: CallArgs,
-    },
-    /// Send a test event now
-    Test(WebhookArgs),
-}
-
-/// The webhook of a command.
-#[derive(Debug, Args)]
-pub struct WebhookArgs {
-    /// Id of the webhook
-    #[arg(value_name = "WEBHOOK")]
-    pub(crate) webhook_id: WebhookId,
-    #[command(flatten)]
-    pub(crate) call: CallArgs,
-}
-
 fn token_scope(name: &str) -> Result<TokenScope, String> {
     TokenScope::from_name(name).ok_or_else(|| {
         let known: Vec<_> = TokenScope::ALL.into_iter().map(TokenScope::as_str).collect();
-        format!("give one of {}", known.join(", "))
-    })
-}
-
-fn event_kind(name: &str) -> Result<EventKind, String> {
-    EventKind::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = EventKind::ALL.into_iter().map(EventKind::as_str).collect();
         format!("give one of {}", known.join(", "))
     })
 }

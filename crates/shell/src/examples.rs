@@ -1,7 +1,7 @@
 //! The examples at the end of each command's help. A test of the binary parses them.
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-pub const EXAMPLES: [(&str, &str); 17] = [
+pub const EXAMPLES: [(&str, &str); 22] = [
     (
         "login",
         "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
@@ -20,11 +20,29 @@ pub const EXAMPLES: [(&str, &str); 17] = [
     ("tokens", "sealpost tokens list"),
     ("webhooks delete", "sealpost webhooks delete wh_01kxk83ffmfe7rw98sdqcq10h0"),
     ("webhooks deliveries", "sealpost webhooks deliveries wh_01kxk83ffmfe7rw98sdqcq10h0 --limit 5"),
+    ("webhooks enable", "sealpost webhooks enable wh_01kxk83ffmfe7rw98sdqcq10h0"),
     ("webhooks list", "sealpost webhooks list"),
+    (
+        "webhooks recover",
+        "sealpost webhooks recover wh_01kxk83ffmfe7rw98sdqcq10h0 --since 2027-01-31T12:00:00Z --dry-run",
+    ),
+    (
+        "webhooks redeliver",
+        "sealpost webhooks redeliver wh_01kxk83ffmfe7rw98sdqcq10h0 env_01kxk83ffmfe7rw98sdqcq10h0",
+    ),
     (
         "webhooks register",
         "sealpost webhooks register https://app.example/hook --secret-file secret.txt",
     ),
+    (
+        "webhooks rotate-secret",
+        "sealpost webhooks rotate-secret wh_01kxk83ffmfe7rw98sdqcq10h0 --secret-file secret.txt",
+    ),
     ("webhooks test", "sealpost webhooks test wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    (
+        "webhooks update",
+        "sealpost webhooks update wh_01kxk83ffmfe7rw98sdqcq10h0 --url https://app.example/new-hook\n\
+         sealpost webhooks update wh_01kxk83ffmfe7rw98sdqcq10h0 --pause",
+    ),
     ("webhooks", "sealpost webhooks list"),
 ];

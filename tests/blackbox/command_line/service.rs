@@ -10,7 +10,9 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{CommandResult, Database, Identity, Listener, SOON, Server, binary, text};
+use crate::support::{
+    CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, text,
+};
 
 /// A user of the shell with a folder for profiles.
 struct Shell {
@@ -155,4 +157,40 @@ fn the_webhook_of_listen_is_deleted_at_the_end() {
     listener.terminate();
     assert_eq!(listener.ended(SOON), Some(0));
     assert_eq!(shell.succeed(&["webhooks", "list"], ""), "");
+}
+
+#[test]
+fn webhooks_are_changed_with_commands() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (client, shell) = (server.client(), Shell::of(&server));
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &bob);
+    let (old, new) = (Receiver::start(), Receiver::start());
+    let one = |arguments: &[&str]| -> Value {
+        let arguments = [&["webhooks"], arguments, &["--json"]].concat();
+        serde_json::from_str(&shell.succeed(&arguments, "")).unwrap()
+    };
+    let registered = one(&["register", &old.url, "--description", "orders"]);
+    assert_eq!(registered["description"], "orders");
+    let id = text(&registered, "webhook_id");
+    let changed = one(&["update", &id, "--url", &new.url, "--description", "", "--pause"]);
+    assert_eq!((&changed["url"], &changed["description"]), (&json!(new.url), &Value::Null));
+    assert_eq!(changed["paused"], true);
+    let printed = shell.succeed(&["webhooks", "list"], "");
+    assert_eq!(printed, format!("{id} enabled,paused {} envelope.received\n", new.url));
+    let sent = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    assert_eq!(one(&["update", &id, "--resume"])["paused"], false);
+    new.await_requests(1);
+    assert_eq!(one(&["redeliver", &id, &sent])["outcome"], "pending");
+    new.await_requests(2);
+    assert!(old.requests().is_empty());
+    assert_eq!(one(&["recover", &id, "--since", "2026-01-01", "--dry-run"])["matched"], 0);
+    assert_eq!(one(&["enable", &id])["due_now"], Value::Null);
+    let file = shell.config.path().join("secret");
+    let rotated = one(&["rotate-secret", &id, "--secret-file", file.to_str().unwrap()]);
+    let secret = fs::read_to_string(file).unwrap();
+    assert!(secret.starts_with("whsec_") && text(&rotated, "secret").starts_with("in "));
+    let nothing = shell.run(&["webhooks", "update", &id], "");
+    assert_eq!(nothing.status, Some(2), "{}", nothing.stderr);
 }

@@ -61,6 +61,8 @@ hold(listed.webhooks[0]?.webhook_id === webhook_id, "the webhook is listed");
 must(await client.POST("/v1/webhooks/enable", one));
 must(await client.POST("/v1/webhooks/deliveries", { headers: as(bob), body: { webhook_id, limit: 5 } }));
 must(await client.POST("/v1/webhooks/rotate-secret", one));
+const changes = { webhook_id, description: "orders", paused: false };
+must(await client.POST("/v1/webhooks/update", { headers: as(bob), body: changes }));
 must(await client.POST("/v1/webhooks/redeliver", { headers: as(bob), body: { webhook_id, envelope_id } }));
 const since = "2026-01-01T00:00:00Z";
 must(await client.POST("/v1/webhooks/recover", { headers: as(bob), body: { webhook_id, since, dry_run: true } }));

@@ -13,12 +13,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import InvalidSignature
-from .models import EnvelopeBounced, EnvelopeReceived, IdentityRotated, UsageThreshold, WebhookTest
+from .models import (
+    EnvelopeBounced,
+    EnvelopeReceived,
+    IdentityRotated,
+    UsageThreshold,
+    WebhookDisabled,
+    WebhookFailing,
+    WebhookTest,
+)
 
 TOLERANCE_S = 5 * 60
 BODY_BYTES_MAX = 64 * 1024
 
-Body = EnvelopeReceived | EnvelopeBounced | IdentityRotated | UsageThreshold | WebhookTest
+Body = (
+    EnvelopeReceived
+    | EnvelopeBounced
+    | IdentityRotated
+    | UsageThreshold
+    | WebhookDisabled
+    | WebhookFailing
+    | WebhookTest
+)
 
 
 @dataclass(frozen=True)
@@ -124,5 +140,7 @@ BODIES: dict[str, type[Body]] = {
     "envelope.bounced": EnvelopeBounced,
     "identity.rotated": IdentityRotated,
     "usage.threshold": UsageThreshold,
+    "webhook.disabled": WebhookDisabled,
+    "webhook.failing": WebhookFailing,
     "webhook.test": WebhookTest,
 }

@@ -23,7 +23,7 @@ pub(super) const INVALID_FIELD: ErrorDocumentation = ErrorDocumentation {
     summary: "A field has the wrong type or an invalid value; `field` names it, and `detail` describes valid values.",
     causes: &[
         "A value breaks the rules of its field: for example a handle of two letters, or a webhook URL without https.",
-        "`events` names an event that is planned for v1.1.",
+        "`events` names an event that this server does not offer. Its operator can enable the events of v1.1.",
         "The body has an unknown field; `detail` names the most similar known field.",
         "The body has two members with the same name. Parsers disagree which of them counts.",
         "The `Idempotency-Key` header is empty or longer than 255 characters.",

@@ -2,8 +2,62 @@
 
 use std::fmt;
 
-use sealpost_domain::{ApiKeyId, DisabledReason, LastFailure, Timestamp, WebhookId, WebhookStatus};
-use serde::{Deserialize, Serialize};
+use sealpost_domain::{
+    ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId, WebhookStatus,
+};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A webhook to register.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct NewWebhook<'a> {
+    /// The URL that gets the events.
+    pub url: &'a str,
+    /// Kinds of events that are sent to the webhook.
+    pub events: &'a [EventKind],
+    /// A note of at most 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<&'a str>,
+    /// If true, no webhook gets the events of waiting envelopes, which arrived while the key had no webhook.
+    #[serde(rename = "waiting", serialize_with = "skip", skip_serializing_if = "is_false")]
+    pub skip_waiting: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn skip<S: Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("skip")
+}
+
+/// The changes of a webhook. A value of `None` leaves the present one.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct WebhookChanges {
+    /// The new URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The kinds of events that replace the present ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<EventKind>>,
+    /// The new note; the inner `None` removes the note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Option<String>>,
+    /// True to pause the webhook, false to resume it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+}
+
+/// The response to a change of a webhook.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UpdatedWebhook {
+    /// The webhook after the change.
+    #[serde(flatten)]
+    pub webhook: WebhookView,
+    /// A problem such as a host name that does not resolve yet.
+    pub warning: Option<String>,
+}
 
 /// The response to the registration of a webhook.
 #[derive(Clone, Serialize, Deserialize)]
@@ -16,12 +70,16 @@ pub struct Registered {
     pub url: String,
     /// Kinds of events that are sent to the webhook.
     pub events: Vec<String>,
+    /// The owner's note about the webhook.
+    pub description: Option<String>,
     /// The secret that verifies events. No later response shows it.
     pub secret: String,
     /// The status of the webhook.
     pub status: WebhookStatus,
     /// Time at which the webhook was registered.
     pub created_at: Timestamp,
+    /// A problem such as a host name that does not resolve yet.
+    pub warning: Option<String>,
     /// Number of waiting envelopes that the new webhook gets, up to a maximum.
     pub waiting: u64,
     /// True if more envelopes wait than `waiting` counts.
@@ -39,8 +97,13 @@ pub struct WebhookView {
     pub url: String,
     /// Kinds of events that are sent to the webhook.
     pub events: Vec<String>,
+    /// The owner's note about the webhook.
+    pub description: Option<String>,
     /// The status of the webhook.
     pub status: WebhookStatus,
+    /// True if the owner paused the webhook.
+    #[serde(default)]
+    pub paused: bool,
     /// The reason why the service disabled the webhook. `None` if the webhook is not disabled by the service.
     pub disabled_reason: Option<DisabledReason>,
     /// Time of the first failed attempt since the last success. `None` if no attempt has failed since then.

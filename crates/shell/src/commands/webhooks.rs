@@ -1,14 +1,17 @@
 //! `sealpost webhooks`: the webhooks of the profile's API key.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use sealpost_client::{Delivery, Registered, WebhookView};
+use sealpost_client::{Delivery, NewWebhook, RecoverRequest, WebhookChanges, WebhookView};
 use serde_json::json;
 
 use super::ProfileClient;
 use crate::{
-    cli::{CallArgs, WebhookArgs, WebhooksCommand},
+    cli::{
+        CallArgs, ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs,
+        UpdateArgs, WebhookArgs, WebhooksCommand,
+    },
     error::ShellError,
     output,
     profile::create_private,
@@ -29,15 +32,43 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             let newest: Vec<_> = newest.try_collect().await?;
             output::list(&newest, call.json, delivery_line)?;
         }
+        WebhooksCommand::Enable(WebhookArgs { webhook_id, call }) => {
+            output::result(&webhooks.enable(webhook_id).await?, call.json)?;
+        }
         WebhooksCommand::List { call } => {
             output::list(&webhooks.list().await?, call.json, webhook_line)?;
         }
-        WebhooksCommand::Register { url, events, secret_file, call } => {
-            let registered = webhooks.register(&url, &events).await?;
-            print_registered(&registered, secret_file, &call)?;
+        WebhooksCommand::Recover(RecoverArgs { webhook, since, until, dry_run }) => {
+            let request = RecoverRequest { since, until, dry_run };
+            let recovered = webhooks.recover(webhook.webhook_id, request).await?;
+            output::result(&recovered, webhook.call.json)?;
+        }
+        WebhooksCommand::Redeliver(RedeliverArgs { webhook, event_id }) => {
+            let redelivered = webhooks.redeliver(webhook.webhook_id, event_id).await?;
+            output::result(&redelivered, webhook.call.json)?;
+        }
+        WebhooksCommand::Register(RegisterArgs { url, events, description, secret_file, call }) => {
+            let description = description.as_deref();
+            let webhook =
+                NewWebhook { url: &url, events: &events, description, skip_waiting: false };
+            let mut registered = webhooks.register_with(&webhook).await?;
+            let result =
+                secret_file.map_or(Ok(()), |file| keep_secret(&file, &mut registered.secret));
+            output::result(&registered, call.json)?;
+            result?;
+        }
+        WebhooksCommand::RotateSecret(RotateSecretArgs { webhook, secret_file }) => {
+            let mut rotated = webhooks.rotate_secret(webhook.webhook_id).await?;
+            let result = secret_file.map_or(Ok(()), |file| keep_secret(&file, &mut rotated.secret));
+            output::result(&rotated, webhook.call.json)?;
+            result?;
         }
         WebhooksCommand::Test(WebhookArgs { webhook_id, call }) => {
             output::result(&webhooks.test(webhook_id).await?, call.json)?;
+        }
+        WebhooksCommand::Update(UpdateArgs { webhook, changes }) => {
+            let updated = webhooks.update(webhook.webhook_id, &changes_of(changes)).await?;
+            output::result(&updated, webhook.call.json)?;
         }
     }
     service.store_session().await
@@ -46,32 +77,45 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
 fn call_args(command: &WebhooksCommand) -> &CallArgs {
     match command {
         WebhooksCommand::Delete(webhook)
+        | WebhooksCommand::Deliveries { webhook, .. }
+        | WebhooksCommand::Enable(webhook)
+        | WebhooksCommand::Recover(RecoverArgs { webhook, .. })
+        | WebhooksCommand::Redeliver(RedeliverArgs { webhook, .. })
+        | WebhooksCommand::RotateSecret(RotateSecretArgs { webhook, .. })
         | WebhooksCommand::Test(webhook)
-        | WebhooksCommand::Deliveries { webhook, .. } => &webhook.call,
-        WebhooksCommand::List { call } | WebhooksCommand::Register { call, .. } => call,
+        | WebhooksCommand::Update(UpdateArgs { webhook, .. }) => &webhook.call,
+        WebhooksCommand::List { call } | WebhooksCommand::Register(RegisterArgs { call, .. }) => {
+            call
+        }
     }
 }
 
-/// Prints a new webhook. Prints its secret too, unless the secret was written to a file.
-fn print_registered(
-    registered: &Registered,
-    secret_file: Option<PathBuf>,
-    call: &CallArgs,
-) -> Result<(), ShellError> {
-    let Some(file) = secret_file else { return output::result(registered, call.json) };
-    let written = create_private(&file, format!("{}\n", registered.secret).as_bytes());
-    if let Err(source) = written {
-        // The secret would be lost otherwise.
-        output::result(registered, call.json)?;
-        return Err(ShellError::File { file, action: "created", source });
+/// Writes a secret to a new file, and replaces it by the path of the file. If that fails, the caller prints the secret,
+/// which would be lost otherwise.
+fn keep_secret(file: &Path, secret: &mut String) -> Result<(), ShellError> {
+    create_private(file, format!("{secret}\n").as_bytes()).map_err(|source| ShellError::File {
+        file: file.to_owned(),
+        action: "created",
+        source,
+    })?;
+    *secret = format!("in {}", file.display());
+    Ok(())
+}
+
+fn changes_of(changes: ChangeArgs) -> WebhookChanges {
+    let ChangeArgs { url, events, description, pause, resume } = changes;
+    WebhookChanges {
+        url,
+        events: (!events.is_empty()).then_some(events),
+        description: description.map(|text| (!text.is_empty()).then_some(text)),
+        paused: (pause || resume).then_some(pause),
     }
-    let shown = Registered { secret: format!("in {}", file.display()), ..registered.clone() };
-    output::result(&shown, call.json)
 }
 
 fn webhook_line(webhook: &WebhookView) -> String {
-    let WebhookView { webhook_id, status, url, events, .. } = webhook;
-    format!("{webhook_id} {} {url} {}", status.as_str(), events.join(","))
+    let WebhookView { webhook_id, status, paused, url, events, .. } = webhook;
+    let paused = if *paused { ",paused" } else { "" };
+    format!("{webhook_id} {}{paused} {url} {}", status.as_str(), events.join(","))
 }
 
 fn delivery_line(delivery: &Delivery) -> String {

@@ -108,6 +108,11 @@ rotated = post("/v1/webhooks/rotate-secret", {"webhook_id": webhook_id}, CREDENT
 print("secret:", len(rotated["secret"]), "characters")
 # [end]
 
+# [updateWebhook]
+changes = {"webhook_id": webhook_id, "description": "orders", "paused": False}
+print(post("/v1/webhooks/update", changes, CREDENTIALS)["description"])
+# [end]
+
 # [testWebhook]
 print(post("/v1/webhooks/test", {"webhook_id": webhook_id}, CREDENTIALS)["outcome"])
 # [end]

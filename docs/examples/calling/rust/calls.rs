@@ -140,6 +140,11 @@ fn webhooks(
     println!("{}", rotated["secret"].is_string());
     // [end]
 
+    // [updateWebhook]
+    let changes = json!({ "webhook_id": webhook_id, "description": "orders", "paused": false });
+    println!("{}", post("/v1/webhooks/update", &changes, credentials)?["description"]);
+    // [end]
+
     // [testWebhook]
     let test = post("/v1/webhooks/test", &json!({ "webhook_id": webhook_id }), credentials)?;
     println!("{}", test["outcome"]);

@@ -107,6 +107,12 @@ const { secret } = await post<{ secret: string }>("/v1/webhooks/rotate-secret", 
 console.log("secret:", secret.length, "characters");
 // [end]
 
+// [updateWebhook]
+const changes = { webhook_id, description: "orders", paused: false };
+const changed = await post<{ description: string }>("/v1/webhooks/update", changes, credentials);
+console.log(changed.description);
+// [end]
+
 // [testWebhook]
 const test = await post<{ outcome: string }>("/v1/webhooks/test", { webhook_id }, credentials);
 console.log(test.outcome);

@@ -100,7 +100,6 @@ fn operation() -> Operation {
             "deliveries": link("listDeliveries", "Lists deliveries to the webhook."),
             "enable": link("enableWebhook", "Enables the webhook."),
             "rotateSecret": link("rotateWebhookSecret", "Replaces the secret."),
-            "update": link("updateWebhook", "Changes the webhook."),
         }))
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded])
 }
