@@ -155,13 +155,14 @@ fn pausing_and_disabling_are_independent(database: &Database) {
         (listed(client, &bob)["status"] == "disabled").then_some(())
     });
     let paused = update(client, &bob, &id, &json!({"paused": true}));
+    let sent = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     assert_eq!((&paused["status"], &paused["paused"]), (&json!("disabled"), &json!(true)));
     let enabled = client.manage(&bob, &json!({"action": "enable", "webhook_id": id})).ok();
     assert_eq!((&enabled["paused"], &enabled["due_now"]), (&json!(true), &json!(0)));
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(receiver.requests().len(), 1);
     update(client, &bob, &id, &json!({"paused": false}));
-    receiver.await_requests(2);
+    assert_eq!(receiver.await_requests(2)[1].id(), sent);
 }
 
 fn the_first_webhook_for_received_envelopes_can_come_from_an_update(database: &Database) {

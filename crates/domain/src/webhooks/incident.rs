@@ -66,8 +66,8 @@ impl WebhookIncident {
         for (byte, other) in random.iter_mut().zip(of_key) {
             *byte ^= other;
         }
-        if let Some(last) = random.last_mut() {
-            *last ^= tag;
+        if let Some(byte) = random.get_mut(1) {
+            *byte ^= tag;
         }
         NewEvent { id: OwnEventId::new(at, random), api_key_id: key, created_at: at, details }
     }

@@ -300,3 +300,32 @@ fn deliveries_with_too_little_lease_left_are_released_at_once() {
     push(&mut targets, 1, 1);
     assert_eq!(start(&mut targets).len(), 1, "the target still gets turns");
 }
+
+#[test]
+fn a_target_that_was_read_too_long_ago_waits_until_it_is_read_again() {
+    let mut targets = targets(8, 512);
+    push_all(&mut targets, 1, 0..3);
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
+    let later = NOW.plus(Duration::from_secs(2));
+    targets.finish(webhook_id(1), &slot, HealthSign::Response(Duration::ZERO), later);
+    assert!(targets.next_delivery(later).is_none());
+    let old = delivery(1, 0).target;
+    let new = Arc::new(Target { url: "https://new.test/".to_owned(), ..Target::clone(&old) });
+    targets.refresh(&new, later, later);
+    targets.refresh(&old, NOW, later);
+    let (next, _) = targets.next_delivery(later).unwrap();
+    assert_eq!(next.target.url, new.url, "a late message about an earlier read changes nothing");
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_keep_an_old_target() {
+    let mut targets = targets(8, 512);
+    push_all(&mut targets, 1, 0..1);
+    let earlier = NOW.minus(Duration::from_hours(1));
+    assert!(targets.next_delivery(earlier).is_none());
+    let new =
+        Target { url: "https://new.test/".to_owned(), ..Target::clone(&delivery(1, 0).target) };
+    targets.refresh(&Arc::new(new), earlier, earlier);
+    let (next, _) = targets.next_delivery(earlier).unwrap();
+    assert_eq!(next.target.url, "https://new.test/");
+}

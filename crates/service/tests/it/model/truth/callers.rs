@@ -166,8 +166,10 @@ impl Truth {
                 "api_key_id": key.id,
                 "url": url,
                 "events": ["envelope.received"],
+                "description": null,
                 "status": "enabled",
                 "created_at": time(truth.now),
+                "warning": null,
                 "waiting": waiting,
                 "waiting_more": false,
             }))
@@ -177,6 +179,7 @@ impl Truth {
     /// Adds a webhook that the service has registered.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
+        shown["paused"] = json!(false);
         shown["disabled_reason"] = Value::Null;
         shown["failing_since"] = Value::Null;
         shown["last_success_at"] = Value::Null;
