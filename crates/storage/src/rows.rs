@@ -15,3 +15,4 @@ pub(crate) mod session;
 pub(crate) mod usage;
 pub(crate) mod waiting;
 pub(crate) mod webhook;
+pub(crate) mod webhook_record;

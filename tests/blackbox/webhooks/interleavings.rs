@@ -1,6 +1,5 @@
-//! A property of changed webhooks over all nodes, for random sequences of sends, updates, pauses, failures and crashes:
-//! no event is lost, and nothing goes to a URL that was replaced, or to a webhook that was paused, more than two seconds
-//! before.
+//! Changes webhooks in random sequences of sends, updates, pauses, failures and crashes, over all nodes. No event may be
+//! lost. No attempt may start more than two seconds after its URL was replaced, or its webhook was paused.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +22,7 @@ fn no_event_is_lost_and_none_goes_to_a_replaced_url(database: &Database) {
     run.finish();
 }
 
-/// What a receiver does with its next requests.
+/// The reaction of a receiver to its next requests.
 #[derive(Debug, Clone, Copy)]
 enum Mood {
     Closes,
@@ -73,7 +72,7 @@ impl Target {
     }
 }
 
-/// A time in which something held: from the start of the request that began it to the response that ended it.
+/// A state of the webhook, from the start of the request that set it to the response that replaced it.
 #[derive(Debug, Clone, Copy)]
 struct Period {
     from: Instant,

@@ -6,8 +6,7 @@ use sealpost_domain::{IncidentKind, NewEvent, Timestamp, WebhookIncident};
 use crate::{
     connection::{AnyConnection, fault::Fault},
     queue::events,
-    records::webhooks,
-    rows::columns,
+    rows::{columns, webhook_record::WebhookRow},
     schema::{api_keys as k, webhooks as w},
 };
 
@@ -19,7 +18,8 @@ pub(crate) fn announce(
     kinds: &[IncidentKind],
     at: Timestamp,
 ) -> Result<(), Fault> {
-    let Some(webhook) = webhooks::find(conn, webhook_id)? else { return Ok(()) };
+    let row = w::table.find(webhook_id).first::<WebhookRow>(conn).optional()?;
+    let Some(webhook) = row.map(WebhookRow::read).transpose()? else { return Ok(()) };
     let account: String =
         k::table.find(webhook.api_key_id.to_string()).select(k::account_id).first(conn)?;
     let keys = w::table

@@ -17,6 +17,7 @@ use crate::{
 
 /// The changes of a webhook. At least one member besides `webhook_id` is required; the others stay as they are.
 #[derive(JsonSchema)]
+#[expect(clippy::option_option, reason = "null removes the description, absence keeps it")]
 pub(in crate::endpoints) struct UpdateWebhook {
     /// The id of the webhook.
     #[schemars(length(min = 1))]
