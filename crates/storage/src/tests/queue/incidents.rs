@@ -90,7 +90,7 @@ fn an_hour_of_failures_is_announced_once_until_the_next_success(db: &Fixture) {
         account.attempt(db, HOUR + step * HOUR / 9, failed());
     }
     let failing = event("webhook.failing", "all_attempts_failed");
-    assert_eq!(account.announced(db), [failing.clone()]);
+    assert_eq!(account.announced(db), vec![failing.clone()]);
     account.attempt(db, 10 * HOUR, Outcome::Succeeded);
     for step in 0..20 {
         account.attempt(db, 11 * HOUR + step * HOUR / 9, failed());
