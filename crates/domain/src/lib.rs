@@ -36,9 +36,10 @@ pub use identity::{
     Wrapped,
 };
 pub use messaging::{
-    AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView, Recipient,
-    RecipientFault, RecipientPolicy, Suite,
+    AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,
+    Fingerprint, IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts,
+    ReceiptPolicy, ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy, Suite,
+    ThreadId,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

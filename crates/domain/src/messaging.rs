@@ -1,6 +1,7 @@
 //! Messages: sealed envelopes, their channels (shared key encapsulations), recipients, and idempotency keys of sends.
 
 mod channel;
+mod context;
 mod envelope;
 mod idempotency;
 mod receipt;
@@ -8,6 +9,7 @@ mod recipient;
 mod recipient_policy;
 
 pub use channel::Channel;
+pub use context::{ContextFault, ContextView, MessageContext, MessageType, ThreadId};
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use receipt::{ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView};

@@ -36,8 +36,9 @@ pub use housekeeping::{
 pub use journal::{JournaledAct, RevocationJournal};
 pub use keys::{KeyRepo, RevocationSummary};
 pub use ledger::{
-    AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,
-    ParkedDelivery, RecipientWebhook, RecipientWebhooks, SendLedger, WriteSet,
+    AdmissionFacts, FactsQuery, IdempotencyRecord, IdempotencyResult, KeyFacts,
+    NewIdempotencyRecord, OverageCount, ParkedDelivery, RecipientWebhook, RecipientWebhooks,
+    SendLedger, WriteSet,
 };
 pub use lookup::{
     AccountOverview, AccountSummary, HandleOwner, KeyFilter, KeySnapshot, Lookup, OperatorLookup,

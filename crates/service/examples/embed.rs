@@ -13,8 +13,8 @@ use std::{
 
 use sealpost_domain::{Clock, Did, Handle, Label, RequestSource, Timestamp};
 use sealpost_service::{
-    Access, Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings,
-    built_in_circuits, unlock,
+    Access, Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, SendContext,
+    Settings, built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
@@ -28,7 +28,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let bob = activate(&sealpost, "Bob", Some("bob")).await?;
 
     let (to, message) = ("@bob".to_owned(), "Meet me at noon.".to_owned());
-    let sent = sealpost.send(&alice, Send { to, message, idempotency_key: None }).await.result?;
+    let sent = sealpost
+        .send(&alice, Send { to, message, context: SendContext::default(), idempotency_key: None })
+        .await
+        .result?;
     println!("stored {} with {}", sent.envelope_id, sent.envelope_hash);
 
     let opened = sealpost.open(&bob, sent.envelope_id.to_string()).await.result?;

@@ -104,7 +104,7 @@ pub use sealpost::{
 };
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
-pub use send::message::{Send, Sent};
+pub use send::message::{Send, SendContext, Sent};
 pub use settings::{Activation, Settings};
 pub use webhooks::{
     cursor::{Cursor, CursorFault},

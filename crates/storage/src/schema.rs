@@ -196,6 +196,9 @@ diesel::table! {
         payload_size_bytes -> BigInt,
         created_at -> BigInt,
         opened_at -> Nullable<BigInt>,
+        thread -> Nullable<Text>,
+        reply_to -> Nullable<Text>,
+        message_type -> Nullable<Text>,
     }
 }
 
@@ -323,6 +326,8 @@ diesel::table! {
         fingerprint -> Binary,
         envelope_id -> Text,
         created_at -> BigInt,
+        state -> Nullable<Text>,
+        results -> Nullable<Text>,
     }
 }
 

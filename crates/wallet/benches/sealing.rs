@@ -4,7 +4,7 @@
 use std::{error::Error, hint::black_box};
 
 use criterion::Criterion;
-use sealpost_domain::{ApiKeyId, Channel, ChannelId, EnvelopeId, Suite, Timestamp};
+use sealpost_domain::{ApiKeyId, Channel, ChannelId, EnvelopeId, MessageContext, Suite, Timestamp};
 use sealpost_wallet::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, Keyring, Root,
     SealingPublicKey, SessionToken, WalletError, open, random, seal,
@@ -37,6 +37,7 @@ impl Pair {
             sender: ApiKeyId::new(now, random()?),
             recipient: ApiKeyId::new(now, random()?),
             timestamp: now,
+            context: MessageContext::default(),
         };
         let (sender, recipient) =
             (Identity::new(Root::generate()?)?, Identity::new(Root::generate()?)?);

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use sealpost_domain::{ApiKeyId, EnvelopeId, Suite, Timestamp};
+use sealpost_domain::{ApiKeyId, EnvelopeId, MessageContext, Suite, Timestamp};
 use sealpost_wallet::{EnvelopeDraft, Identity, Keyring, Root, open, random, seal};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         sender: alice,
         recipient: bob,
         timestamp: now,
+        context: MessageContext::default(),
     };
     let to = recipient.sealing_public_key(Suite::Hybrid, 1)?;
     let envelope = seal(&draft, b"Meet me at the usual place.", &sender, &to)?;

@@ -5,7 +5,9 @@
 use std::{collections::BTreeSet, sync::OnceLock, thread};
 
 use proptest::{prelude::*, sample::Index};
-use sealpost_domain::{ApiKeyId, Channel, ChannelId, Did, Envelope, EnvelopeId, Suite, Timestamp};
+use sealpost_domain::{
+    ApiKeyId, Channel, ChannelId, Did, Envelope, EnvelopeId, MessageContext, Suite, Timestamp,
+};
 use sealpost_wallet::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, Root, WalletError,
     channel_of, open, seal,
@@ -38,7 +40,8 @@ fn begin(from: &Party, to: &Party, n: u8, envelopes_max: u32) -> (ChannelSender,
 
 fn draft(from: &Party, to: &Party, n: u8) -> EnvelopeDraft {
     let id = EnvelopeId::new(NOW, [n; 10]);
-    EnvelopeDraft { id, sender: from.id, recipient: to.id, timestamp: NOW }
+    let context = MessageContext::default();
+    EnvelopeDraft { id, sender: from.id, recipient: to.id, timestamp: NOW, context }
 }
 
 fn send(channel: &ChannelSender, n: u8, message: &[u8]) -> Envelope {

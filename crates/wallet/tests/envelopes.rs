@@ -5,7 +5,9 @@
 use std::{sync::OnceLock, time::Duration};
 
 use proptest::{prelude::*, sample::Index};
-use sealpost_domain::{ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, Suite, Timestamp};
+use sealpost_domain::{
+    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, MessageContext, Suite, Timestamp,
+};
 use sealpost_wallet::{EnvelopeDraft, Identity, Root, WalletError, open, seal};
 
 struct Party {
@@ -38,6 +40,7 @@ fn sent(suite: Suite, version: u32, message: &[u8]) -> Envelope {
         sender: sender.id,
         recipient: recipient.id,
         timestamp: now,
+        context: MessageContext::default(),
     };
     let key = recipient.identity.sealing_public_key(suite, version).unwrap();
     seal(&draft, message, &sender.identity, &key).unwrap()

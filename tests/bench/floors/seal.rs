@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{ApiKeyId, ChannelId, Envelope, EnvelopeId, Suite};
+use sealpost_domain::{ApiKeyId, ChannelId, Envelope, EnvelopeId, MessageContext, Suite};
 use sealpost_wallet::{
     ChannelDraft, ChannelSender, EnvelopeDraft, Identity, Root, SealingPublicKey, random, seal,
 };
@@ -56,6 +56,7 @@ impl Case {
             sender: ApiKeyId::new(PAST, bytes()),
             recipient: ApiKeyId::new(PAST, bytes()),
             timestamp: PAST,
+            context: MessageContext::default(),
         };
         let key = identity().sealing_public_key(suite, 1).expect("a root has sealing keys");
         let (sender, message) = (identity(), vec![b'x'; MESSAGE_BYTES]);

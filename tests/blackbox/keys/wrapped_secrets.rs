@@ -19,6 +19,12 @@ fn a_program_unwraps_the_secrets_of_a_database_by_the_page() {
     let rotated = client.act(&alice, "/v1/webhooks/rotate-secret", &webhook).ok();
     database.operate(&["issuer", "rotate"]);
     let issuers = database.operate(&["issuer", "list"]);
+    let first = text(&client.send(&alice, &bob.key, "hello").ok(), "envelope_id");
+    let send =
+        |body: Value| text(&client.act(&alice, "/v1/channel/send", &body).ok(), "envelope_id");
+    let reply = json!({"to": bob.key, "message": "x", "reply_to": first, "type": "text/plain"});
+    let sent =
+        [first.clone(), send(reply), send(json!({"to": bob.key, "message": "x", "thread": "A"}))];
     server.stop();
 
     let unwrapped = unwrap(&database);
@@ -27,6 +33,8 @@ fn a_program_unwraps_the_secrets_of_a_database_by_the_page() {
     assert_eq!(unwrapped["secrets"], json!({text(&registered, "webhook_id"): secrets}));
     let mark = "sealpost/v1/kek-mark";
     assert_eq!(unwrapped["marks"], json!({"1": mark, "2": mark}));
+    let signed: serde_json::Map<_, _> = sent.into_iter().map(|id| (id, json!(true))).collect();
+    assert_eq!(unwrapped["signed"], Value::Object(signed));
     let issuers = issuers["keys"].as_array().unwrap();
     assert_eq!((issuers.len(), unwrapped["issuers"].as_object().unwrap().len()), (2, 2));
     for issuer in issuers {

@@ -1,7 +1,7 @@
 """Unwraps the secrets of an SQLite database with its key file, by the page `docs/sealing.md` alone.
 
-Prints as JSON: the DID of each key, the public key of each issuer key, the signing secrets of each webhook, and the text
-of each mark.
+Prints as JSON: the DID of each key, the public key of each issuer key, the signing secrets of each webhook, the text of
+each mark, and for each envelope whether its sender's signature is valid.
 """
 
 import base64
@@ -9,9 +9,11 @@ import json
 import sqlite3
 import struct
 import sys
+from hashlib import sha256
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -41,7 +43,29 @@ def main():
             for version, mark in rows("SELECT version, mark FROM kek_marks")
         },
         "secrets": secrets,
+        "signed": {envelope[0]: is_signed(envelope, public_keys(rows, keks)) for envelope in rows(
+            "SELECT id, sender, recipient, created_at, thread, reply_to, message_type, sealed, signature FROM envelopes"
+        )},
     }))
+
+
+def public_keys(rows, keks):
+    roots = rows("SELECT id, root FROM api_keys")
+    return {key: public_key(signing_seed(unwrap(keks, "api_keys", id_bytes(key), "root", root))) for key, root in roots}
+
+
+def is_signed(envelope, keys):
+    envelope_id, sender, recipient, created_at, thread, reply_to, message_type, sealed, signature = envelope
+    associated = lp(id_bytes(envelope_id), id_bytes(sender), id_bytes(recipient), struct.pack(">Q", created_at))
+    if thread or reply_to or message_type:
+        replied = id_bytes(reply_to) if reply_to else b""
+        associated += lp((thread or "").encode(), replied, (message_type or "").encode())
+    signed = b"sealpost/v1/envelope-signature" + sha256(sealed).digest() + associated
+    try:
+        Ed25519PublicKey.from_public_bytes(keys[sender]).verify(signature, signed)
+        return True
+    except InvalidSignature:
+        return False
 
 
 def read_keks(path):
@@ -80,8 +104,11 @@ def parse_retiring(listed):
 
 def did(root):
     assert len(root) == 32, root
-    seed = HKDF(hashes.SHA256(), 32, None, b"sealpost/v1/signing").derive(root)
-    return "did:key:z" + base58(b"\xed\x01" + public_key(seed))
+    return "did:key:z" + base58(b"\xed\x01" + public_key(signing_seed(root)))
+
+
+def signing_seed(root):
+    return HKDF(hashes.SHA256(), 32, None, b"sealpost/v1/signing").derive(root)
 
 
 def whpk(seed):

@@ -111,6 +111,17 @@ impl Fields {
         }
     }
 
+    /// Reads an optional string and parses it. Returns `None` if the member is absent or null.
+    pub(crate) fn optional_parsed<T, F: std::fmt::Display>(
+        &mut self,
+        field: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, F>,
+    ) -> Result<Option<T>, Refusal> {
+        let text = self.optional_text(field)?;
+        let parsed = text.map(|text| parse(&text)).transpose();
+        parsed.map_err(|fault| invalid(field, fault.to_string()))
+    }
+
     /// Reads a required array of strings.
     pub(crate) fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Refusal> {
         self.optional_texts(field)?.ok_or_else(|| invalid(field, "must be an array of strings"))

@@ -60,6 +60,12 @@ pub enum Refusal {
         /// The scopes that allow the request. Empty if only a session allows it.
         needed: &'static [TokenScope],
     },
+    /// The request replies to an envelope that does not exist, or that the caller neither sent nor received. Callers
+    /// cannot distinguish these cases.
+    #[error(
+        "reply_to names no stored envelope that this API key sent or received; use the envelope_id of such an envelope"
+    )]
+    ReplyNotFound,
     /// A field has the wrong type or an invalid value.
     #[error("{field} {problem}")]
     InvalidField {
@@ -235,7 +241,7 @@ impl Refusal {
             Self::BadgeDeniedDrift(_) => Code::BadgeDeniedDrift,
             Self::BadgeDeniedThresholds(_) => Code::BadgeDeniedThresholds,
             Self::ComplianceCircuitFailed(_) => Code::ComplianceCircuitFailed,
-            Self::EnvelopeNotFound => Code::EnvelopeNotFound,
+            Self::EnvelopeNotFound | Self::ReplyNotFound => Code::EnvelopeNotFound,
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
@@ -296,6 +302,7 @@ impl Refusal {
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RecipientRefuses => Some("to"),
+            Self::ReplyNotFound => Some("reply_to"),
             Self::RepeatedField { field } | Self::UnknownField { field, .. } => {
                 Some(field.as_str())
             }

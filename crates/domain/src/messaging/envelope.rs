@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::{ApiKeyId, EnvelopeId, Timestamp};
+use crate::{ApiKeyId, EnvelopeId, MessageContext, Timestamp};
 
 /// The cryptographic algorithms of an envelope. Envelopes of all suites can be opened. New envelopes use the default
 /// suite unless the settings name another one.
@@ -85,6 +85,8 @@ pub struct EnvelopeMeta {
     pub payload_size_bytes: u64,
     /// Time at which the envelope was sealed. The encryption authenticates this time as part of the associated data.
     pub timestamp: Timestamp,
+    /// Thread, type and replied envelope of the message. The encryption authenticates the context too.
+    pub context: MessageContext,
 }
 
 impl EnvelopeMeta {
@@ -98,6 +100,7 @@ impl EnvelopeMeta {
             hash: EnvelopeHash([3; 32]),
             payload_size_bytes: 4,
             timestamp: Timestamp::from_millis(1000),
+            context: MessageContext::default(),
         }
     }
 }

@@ -54,6 +54,28 @@ pub enum ReceiptState {
     Waiting,
 }
 
+impl ReceiptState {
+    /// All states.
+    pub const ALL: [Self; 5] =
+        [Self::Bounced, Self::Notified, Self::Opened, Self::Sent, Self::Waiting];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bounced => "bounced",
+            Self::Notified => "notified",
+            Self::Opened => "opened",
+            Self::Sent => "sent",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
 /// The stored data that determines the [`ReceiptState`] of an envelope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFacts {

@@ -1,9 +1,14 @@
 //! The ports for stored envelopes: the recipient opens an envelope, and the sender reads its receipt (its state).
 
-use super::error::StoreError;
-use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, ReceiptFacts, Timestamp};
+use std::collections::HashMap;
 
-/// Reads the data for the receipts of sent envelopes.
+use super::error::StoreError;
+use crate::{
+    ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, MessageContext, ReceiptFacts,
+    ThreadId, Timestamp,
+};
+
+/// Reads sent envelopes, and the data for their receipts.
 pub trait ReceiptLookup {
     /// Finds an envelope that `sender` sent. `None` if this key sent no envelope with this id.
     fn find_sent(
@@ -11,15 +16,26 @@ pub trait ReceiptLookup {
         id: &EnvelopeId,
         sender: &ApiKeyId,
     ) -> Result<Option<SentEnvelope>, StoreError>;
+
+    /// Finds the envelopes that `key` sent or received, each with its thread. Omits all other envelopes.
+    fn find_threads(
+        &mut self,
+        ids: &[EnvelopeId],
+        key: &ApiKeyId,
+    ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError>;
 }
 
 /// A stored envelope, with the data for the receipt that its sender reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentEnvelope {
+    /// Id of the envelope.
+    pub id: EnvelopeId,
     /// The API key that can open the envelope.
     pub recipient: ApiKeyId,
     /// Time at which the envelope was sealed.
     pub sent_at: Timestamp,
+    /// Thread, type and replied envelope of the message.
+    pub context: MessageContext,
     /// The data that determines the state of the envelope.
     pub facts: ReceiptFacts,
 }

@@ -10,7 +10,7 @@ use super::{delivery::WaitingEnvelope, error::StoreError, policies::Contact};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
-    ReachedThreshold, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
+    ReachedThreshold, ReceiptState, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
 
 /// Reads and writes all rows for a whole batch of sends. Authenticated requests other than sends also use this port, as
@@ -181,8 +181,22 @@ pub struct IdempotencyRecord {
     pub at: Timestamp,
     /// Fingerprint of the earlier request. A repeated request has the same fingerprint.
     pub fingerprint: Fingerprint,
-    /// Metadata of the envelope of the earlier send.
-    pub meta: EnvelopeMeta,
+    /// The result of the earlier request.
+    pub result: IdempotencyResult<EnvelopeMeta>,
+}
+
+/// The result of a request with an idempotency key. A repeated request gets the same response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdempotencyResult<E> {
+    /// The results of a batch of messages, as JSON.
+    Batch(Arc<str>),
+    /// The envelope of a single send.
+    Send {
+        /// The stored envelope.
+        envelope: E,
+        /// The state in the response to the send.
+        state: ReceiptState,
+    },
 }
 
 /// The record to insert for a send with an idempotency key.
@@ -194,8 +208,8 @@ pub struct NewIdempotencyRecord {
     pub key: IdempotencyKey,
     /// Fingerprint of the request, which detects reuse of the idempotency key for another request.
     pub fingerprint: Fingerprint,
-    /// The envelope of the send.
-    pub envelope_id: EnvelopeId,
+    /// The result of the request.
+    pub result: IdempotencyResult<EnvelopeId>,
     /// Time of the send. The record expires a limited time after the send.
     pub at: Timestamp,
     /// Records stored before this time have expired. The new record replaces an expired record of the same idempotency

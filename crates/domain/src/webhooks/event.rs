@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind, EventsVersion, Handle,
-    StoredEvent, Timestamp,
+    ApiKeyId, ContextView, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind,
+    EventsVersion, Handle, StoredEvent, Timestamp,
 };
 
 /// An event, such as the arrival of an envelope. It is delivered to each webhook that subscribes to its kind.
@@ -77,6 +77,9 @@ pub struct EnvelopeReceived {
     /// `--events`) contain this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     sender_handle: Option<SenderHandle>,
+    /// Thread, type and replied envelope of the message. Only events of version v1.1 contain these fields.
+    #[serde(flatten)]
+    context: Option<ContextView>,
     /// Algorithm and state of the encryption.
     encryption: Encryption,
     /// Size of the envelope, and time of its sealing.
@@ -121,11 +124,15 @@ impl EnvelopeMeta {
 
 impl EnvelopeReceived {
     fn new(received: &ReceivedEnvelope, version: EventsVersion) -> Self {
-        let sender_handle = match version {
-            EventsVersion::V1_0 => None,
-            EventsVersion::V1_1 => Some(SenderHandle(received.sender_handle.clone())),
-        };
-        Self { sender_handle, ..Self::from(&received.meta) }
+        let v1_0 = Self::from(&received.meta);
+        match version {
+            EventsVersion::V1_0 => v1_0,
+            EventsVersion::V1_1 => Self {
+                sender_handle: Some(SenderHandle(received.sender_handle.clone())),
+                context: Some(received.meta.context.view()),
+                ..v1_0
+            },
+        }
     }
 }
 
@@ -137,6 +144,7 @@ impl From<&EnvelopeMeta> for EnvelopeReceived {
             envelope_hash: meta.hash,
             sender: meta.sender,
             sender_handle: None,
+            context: None,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
         }
@@ -146,7 +154,7 @@ impl From<&EnvelopeMeta> for EnvelopeReceived {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Suite;
+    use crate::{MessageContext, Suite};
 
     fn payload(sender_handle: Option<&str>, version: EventsVersion) -> String {
         let meta = EnvelopeMeta {
@@ -157,6 +165,7 @@ mod tests {
             hash: EnvelopeHash([0xab; 32]),
             payload_size_bytes: 1234,
             timestamp: Timestamp::from_millis(1_767_225_600_007),
+            context: MessageContext::default(),
         };
         let event = Event::received(meta, sender_handle.map(|it| Handle::parse(it).unwrap()));
         assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");
@@ -185,9 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn the_payload_of_v1_1_has_the_handle_of_the_sender() {
-        let alice = expected(r#""sender_handle":"alice","#);
-        assert_eq!(payload(Some("alice"), EventsVersion::V1_1), alice);
-        assert_eq!(payload(None, EventsVersion::V1_1), expected(r#""sender_handle":null,"#));
+    fn the_payload_of_v1_1_has_the_handle_of_the_sender_and_the_context() {
+        let none = r#""thread":null,"reply_to":null,"type":null,"#;
+        for (handle, member) in [(Some("alice"), r#""alice""#), (None, "null")] {
+            let added = format!(r#""sender_handle":{member},{none}"#);
+            assert_eq!(payload(handle, EventsVersion::V1_1), expected(&added));
+        }
     }
 }

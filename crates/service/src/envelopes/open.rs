@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKey, ApiKeyId, Channel, Encryption, EnvelopeHash, EnvelopeId, Handle, Metadata, Refusal,
-    Timestamp,
+    ApiKey, ApiKeyId, Channel, ContextView, Encryption, EnvelopeHash, EnvelopeId, Handle, Metadata,
+    Refusal, Timestamp,
     ports::{AddressedEnvelope, Durability, StoreError, Tx},
 };
 use sealpost_wallet::channel_of;
@@ -29,6 +29,9 @@ pub struct Opened {
     pub sender_handle: Option<Handle>,
     /// The decrypted message.
     pub message: String,
+    /// Thread, type and replied envelope of the message.
+    #[serde(flatten)]
+    pub context: ContextView,
     /// The algorithm that sealed the envelope.
     pub encryption: Encryption,
     /// Size and time of the envelope.
@@ -103,6 +106,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
         sender: meta.sender,
         sender_handle: sender_handle.clone(),
         message,
+        context: meta.context.view(),
         encryption: meta.encryption(),
         metadata: meta.metadata(),
         opened_at,

@@ -1,7 +1,9 @@
 //! The use case of receipts: a sender asks for the state of an envelope.
 
 use schemars::JsonSchema;
-use sealpost_domain::{ApiKeyId, EnvelopeId, ReceiptView, Refusal, Timestamp, ports::Durability};
+use sealpost_domain::{
+    ApiKeyId, ContextView, EnvelopeId, ReceiptView, Refusal, Timestamp, ports::Durability,
+};
 use serde::Serialize;
 
 use crate::{
@@ -19,6 +21,9 @@ pub struct Receipt {
     pub recipient: ApiKeyId,
     /// Time at which the envelope was sent.
     pub sent_at: Timestamp,
+    /// Thread, type and replied envelope of the message.
+    #[serde(flatten)]
+    pub context: ContextView,
     /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
@@ -43,5 +48,6 @@ fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt,
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
     let policy = lookup.find_policy(&sent.recipient)?.unwrap_or_default();
     let view = policy.receipts.view(&sent.facts);
-    Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, view })
+    let context = sent.context.view();
+    Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, context, view })
 }

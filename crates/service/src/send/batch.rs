@@ -9,10 +9,10 @@ use std::{
 
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, EventKind, KeyStatus,
-    LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
+    LeaseToken, LeasedDelivery, ReceiptFacts, ReceiptState, Refusal, Timestamp, Usage,
     ports::{
-        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
-        ParkedDelivery, WaitingEnvelope, WriteSet,
+        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult,
+        NewIdempotencyRecord, OverageCount, ParkedDelivery, WaitingEnvelope, WriteSet,
     },
 };
 use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
@@ -134,7 +134,7 @@ struct BatchDecision<'a> {
 /// The reason for which a command is rejected. A rejected command stores nothing.
 enum Rejection {
     Refused(Refusal),
-    Replayed(EnvelopeMeta),
+    Replayed(IdempotencyResult<EnvelopeMeta>),
     Stale,
 }
 
@@ -183,9 +183,9 @@ impl BatchDecision<'_> {
             self.contacts.insert(contact);
             self.facts.contacts.insert(contact);
         }
-        self.store(pending);
-        self.add_idempotency_record(command, pending);
-        Ok(Verdict::Stored)
+        let state = self.store(pending);
+        self.add_idempotency_record(command, pending, state);
+        Ok(Verdict::Stored(state))
     }
 
     fn check_idempotency(&self, command: &Command) -> Result<(), Rejection> {
@@ -194,13 +194,15 @@ impl BatchDecision<'_> {
         match earlier.filter(|earlier| earlier.at >= self.expired_before) {
             None => Ok(()),
             Some(earlier) if earlier.fingerprint == name.fingerprint => {
-                Err(Rejection::Replayed(earlier.meta.clone()))
+                Err(Rejection::Replayed(earlier.result.clone()))
             }
             Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
         }
     }
 
-    fn store(&mut self, pending: &PendingEnvelope) {
+    /// Adds the envelope and its deliveries to the rows to write. Returns the state of the envelope, as its sender sees
+    /// it.
+    fn store(&mut self, pending: &PendingEnvelope) -> ReceiptState {
         let (changes, lease) = (&mut self.changes, &self.lease);
         let envelope = &pending.envelope;
         let sender = self.facts.keys.get(&envelope.meta.sender);
@@ -209,7 +211,8 @@ impl BatchDecision<'_> {
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
         let mut subscribed =
             webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)).peekable();
-        if subscribed.peek().is_none() {
+        let is_waiting = subscribed.peek().is_none();
+        if is_waiting {
             let EnvelopeMeta { id: envelope_id, recipient, .. } = envelope.meta;
             changes.waiting.push(WaitingEnvelope { envelope_id, recipient });
         }
@@ -235,10 +238,19 @@ impl BatchDecision<'_> {
         }
         changes.envelopes.push(Arc::clone(envelope));
         self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
+        let recipient = self.facts.keys.get(&envelope.meta.recipient);
+        let policy = recipient.and_then(|key| key.policy.as_ref());
+        let receipts = policy.map(|policy| policy.receipts).unwrap_or_default();
+        receipts.view(&ReceiptFacts { is_waiting, ..ReceiptFacts::default() }).state
     }
 
     /// Adds the idempotency record of a send to the rows to write, and makes it visible to later commands of the batch.
-    fn add_idempotency_record(&mut self, command: &Command, pending: &PendingEnvelope) {
+    fn add_idempotency_record(
+        &mut self,
+        command: &Command,
+        pending: &PendingEnvelope,
+        state: ReceiptState,
+    ) {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, pending.envelope.meta.clone());
         let at = self.now;
@@ -246,11 +258,12 @@ impl BatchDecision<'_> {
             caller,
             key: key.clone(),
             fingerprint,
-            envelope_id: meta.id,
+            result: IdempotencyResult::Send { envelope: meta.id, state },
             at,
             expired_before: self.expired_before,
         });
-        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, meta });
+        let result = IdempotencyResult::Send { envelope: meta, state };
+        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
     }
 
     fn changes(self) -> WriteSet {
@@ -326,7 +339,7 @@ impl From<Rejection> for Verdict {
     fn from(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Refused(refusal) => Self::Refused(refusal),
-            Rejection::Replayed(meta) => Self::Replayed(meta),
+            Rejection::Replayed(result) => Self::Replayed(result),
             Rejection::Stale => Self::Stale,
         }
     }

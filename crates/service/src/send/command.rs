@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Channel, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey, Refusal,
+    Channel, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey, ReceiptState, Refusal,
+    ports::IdempotencyResult,
 };
 
 use crate::caller::{admission::Purpose, credentials::CallerId, limited::Limits};
@@ -51,13 +52,13 @@ pub(crate) enum Verdict {
     Admitted,
     /// Refused. Nothing is stored.
     Refused(Refusal),
-    /// A repeated request. Contains the metadata of the envelope that the first request stored.
-    Replayed(EnvelopeMeta),
+    /// A repeated request. Contains the result of the first request.
+    Replayed(IdempotencyResult<EnvelopeMeta>),
     /// The cached data of the recipient was out of date. The caller must look up the recipient and seal again. The
     /// request is not counted.
     Stale,
-    /// The envelope is stored with its deliveries.
-    Stored,
+    /// The envelope is stored with its deliveries. Contains its state, as the sender sees it.
+    Stored(ReceiptState),
 }
 
 /// The decision on a command, and the caller's rate limits after it.

@@ -31,7 +31,9 @@ impl Decided {
     pub(super) fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,
-            Verdict::Admitted | Verdict::Replayed(_) | Verdict::Stale | Verdict::Stored => refusal,
+            Verdict::Admitted | Verdict::Replayed(_) | Verdict::Stale | Verdict::Stored(_) => {
+                refusal
+            }
         };
         Limited { result: Err(refusal.into()), limits: self.limits }
     }

@@ -50,7 +50,7 @@ impl CommitMetrics {
             Verdict::Refused(_) => self.refused.increment(1),
             Verdict::Replayed(_) => self.replayed.increment(1),
             Verdict::Stale => self.stale.increment(1),
-            Verdict::Stored => self.stored.increment(1),
+            Verdict::Stored(_) => self.stored.increment(1),
         }
     }
 

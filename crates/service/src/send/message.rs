@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey, Metadata,
+    ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey, MessageType,
+    Metadata, ReceiptState, ThreadId, ports::IdempotencyResult,
 };
 use serde::Serialize;
 use zeroize::Zeroize as _;
@@ -13,8 +14,21 @@ pub struct Send {
     pub to: String,
     /// The text to seal for the recipient.
     pub message: String,
+    /// Thread, type and replied envelope of the message. They are signed, but not encrypted.
+    pub context: SendContext,
     /// Identifies the request. A repeated request with the same key stores nothing and gets the first response again.
     pub idempotency_key: Option<IdempotencyKey>,
+}
+
+/// The context that a sender gives to a message.
+#[derive(Debug, Clone, Default)]
+pub struct SendContext {
+    /// The thread of the message. A reply without a thread gets the thread of the envelope that it replies to.
+    pub thread: Option<ThreadId>,
+    /// The id of the envelope that the message replies to. The caller must have sent or received this envelope.
+    pub reply_to: Option<String>,
+    /// The type of the message.
+    pub message_type: Option<MessageType>,
 }
 
 impl Drop for Send {
@@ -33,6 +47,9 @@ pub struct Sent {
     /// Always `delivered`.
     #[schemars(extend("const" = "delivered"))]
     pub status: &'static str,
+    /// State of the envelope, in the words of its receipt: `sent`, or `waiting` if the recipient has no webhook for
+    /// received envelopes.
+    pub state: ReceiptState,
     /// The key of the sender.
     pub sender: ApiKeyId,
     /// The key of the recipient.
@@ -46,17 +63,28 @@ pub struct Sent {
     pub replayed: bool,
 }
 
-impl From<&EnvelopeMeta> for Sent {
-    fn from(meta: &EnvelopeMeta) -> Self {
+impl Sent {
+    pub(super) fn new(meta: &EnvelopeMeta, state: ReceiptState) -> Self {
         Self {
             envelope_id: meta.id,
             envelope_hash: meta.hash,
             status: "delivered",
+            state,
             sender: meta.sender,
             recipient: meta.recipient,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
             replayed: false,
+        }
+    }
+
+    /// Returns the response to an earlier send. `None` if the earlier request was a batch.
+    pub(super) fn replayed(earlier: &IdempotencyResult<EnvelopeMeta>) -> Option<Self> {
+        match earlier {
+            IdempotencyResult::Batch(_) => None,
+            IdempotencyResult::Send { envelope, state } => {
+                Some(Self { replayed: true, ..Self::new(envelope, *state) })
+            }
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The steps of a send before its transaction: read the request, find the recipient, seal the message.
 
-use std::{mem, sync::Arc};
+use std::{collections::HashMap, mem, slice, sync::Arc};
 
 use sealpost_domain::{
-    ApiKeyId, EnvelopeId, Handle, KeyStatus, Recipient, RecipientFault, Refusal, Suite,
+    ApiKeyId, EnvelopeId, Handle, KeyStatus, MessageContext, MessageType, Recipient,
+    RecipientFault, Refusal, Suite, ThreadId,
 };
 use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
 use zeroize::Zeroizing;
 
 use super::{
     command::{Idempotency, PendingEnvelope},
-    message::Send,
+    message::{Send, SendContext},
 };
 use crate::{
     cache::{
@@ -26,6 +27,7 @@ use crate::{
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
+    context: SendContext,
     pub(super) idempotency: Option<Idempotency>,
 }
 
@@ -45,18 +47,62 @@ pub(super) struct ResolvedRecipient {
     key: Arc<CachedKey>,
 }
 
+/// The envelopes that a key sent or received, each with its thread.
+pub(super) type Threads = HashMap<EnvelopeId, Option<ThreadId>>;
+
+impl Send {
+    /// Returns the parts of the message that a repeated request must have too. Without context, the parts are those of
+    /// older servers.
+    fn parts(&self) -> Vec<&[u8]> {
+        let SendContext { thread, reply_to, message_type } = &self.context;
+        let context = [
+            ("thread", thread.as_ref().map(ThreadId::as_str)),
+            ("reply_to", reply_to.as_deref()),
+            ("type", message_type.as_ref().map(MessageType::as_str)),
+        ];
+        let mut parts = vec![self.to.as_bytes(), self.message.as_bytes()];
+        for (name, value) in context {
+            parts.extend(value.into_iter().flat_map(|value| [name.as_bytes(), value.as_bytes()]));
+        }
+        parts
+    }
+}
+
 impl Request {
     pub(super) fn read(mut send: Send, from: &KeyMaterial) -> Result<Self, WalletError> {
-        let parts = [send.to.as_bytes(), send.message.as_bytes()];
         let idempotency = match send.idempotency_key.take() {
             None => None,
-            Some(key) => Some(Idempotency { key, fingerprint: from.identity.fingerprint(&parts)? }),
+            Some(key) => {
+                let fingerprint = from.identity.fingerprint(&send.parts())?;
+                Some(Idempotency { key, fingerprint })
+            }
         };
         let to = Recipient::parse(&send.to).map_err(|fault| match fault {
             RecipientFault::RawDid => Refusal::RawDidRejected { field: "to" },
             RecipientFault::Unknown => UNKNOWN_RECIPIENT,
         });
-        Ok(Self { to, message: Zeroizing::new(mem::take(&mut send.message)), idempotency })
+        let message = Zeroizing::new(mem::take(&mut send.message));
+        Ok(Self { to, message, context: mem::take(&mut send.context), idempotency })
+    }
+
+    /// Returns the id of the envelope that the message replies to. `None` if the message is no reply, or if no envelope
+    /// can have the id.
+    fn reply_to(&self) -> Option<EnvelopeId> {
+        self.context.reply_to.as_ref()?.parse().ok()
+    }
+
+    /// Returns the context of the message. `threads` contains the threads of the envelopes that it may reply to.
+    fn context(&self, threads: &Threads) -> Result<MessageContext, Refusal> {
+        let SendContext { thread, reply_to, message_type } = self.context.clone();
+        let reply_to = match reply_to {
+            None => None,
+            Some(_) => Some(self.reply_to().ok_or(Refusal::ReplyNotFound)?),
+        };
+        let inherited = match &reply_to {
+            None => None,
+            Some(id) => threads.get(id).ok_or(Refusal::ReplyNotFound)?.clone(),
+        };
+        Ok(MessageContext { thread: thread.or(inherited), reply_to, message_type })
     }
 }
 
@@ -69,7 +115,24 @@ impl Sealpost {
         request: &Request,
     ) -> Result<Prepared, Error> {
         let recipient = self.resolve(request.to.as_ref().map_err(Clone::clone)?).await?;
-        self.seal(sender, from, recipient, request.message.as_bytes())
+        let threads = self.threads(sender, slice::from_ref(request)).await?;
+        let context = request.context(&threads)?;
+        self.seal(sender, from, recipient, (request.message.as_bytes(), context))
+    }
+
+    /// Reads the envelopes that the messages reply to. Needs no look-up without replies.
+    pub(super) async fn threads(
+        &self,
+        sender: ApiKeyId,
+        requests: &[Request],
+    ) -> Result<Threads, Error> {
+        let oldest = self.core.kept_since(self.core.clock.now());
+        let replies = requests.iter().filter_map(Request::reply_to);
+        let ids: Vec<_> = replies.filter(|id| id.timestamp() >= oldest).collect();
+        if ids.is_empty() {
+            return Ok(Threads::new());
+        }
+        self.block(move |core| Ok(core.store.lookup()?.find_threads(&ids, &sender)?)).await
     }
 
     async fn resolve(&self, to: &Recipient) -> Result<ResolvedRecipient, Error> {
@@ -99,12 +162,12 @@ impl Sealpost {
         sender: ApiKeyId,
         from: &KeyMaterial,
         recipient: ResolvedRecipient,
-        message: &[u8],
+        (message, context): (&[u8], MessageContext),
     ) -> Result<Prepared, Error> {
         let to = self.core.material(&recipient.key)?.ok_or(REVOKED_RECIPIENT)?;
         let timestamp = self.core.clock.now();
         let id = EnvelopeId::new(timestamp, random()?);
-        let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp };
+        let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp, context };
         let key = &to.sealing_key;
         let (envelope, channel) = match self.core.settings.suite {
             Suite::Channel => {

@@ -80,13 +80,15 @@ impl Sealpost {
             Err(fault) => return Some(Limited::before_rate_check(fault)),
         };
         let result = match verdict {
-            Verdict::Stored => {
+            Verdict::Stored(state) => {
                 if let Some(channel) = unstored_channel {
                     channel.mark_stored();
                 }
-                Ok(Sent::from(&envelope.meta))
+                Ok(Sent::new(&envelope.meta, state))
             }
-            Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
+            Verdict::Replayed(earlier) => {
+                Sent::replayed(&earlier).ok_or_else(|| Refusal::IdempotencyKeyReused.into())
+            }
             Verdict::Refused(refusal) => Err(refusal.into()),
             Verdict::Stale | Verdict::Admitted => {
                 let (key, handle) = (&recipient.id, recipient.handle.as_ref());
@@ -109,9 +111,9 @@ impl Sealpost {
     ) -> Limited<Sent> {
         let command = Command { caller, purpose: Purpose::Send, idempotency, pending: None };
         match self.commit(command).await {
-            Ok(Decided { verdict: Verdict::Replayed(meta), limits }) => {
-                let sent = Sent { replayed: true, ..Sent::from(&meta) };
-                Limited { result: Ok(sent), limits }
+            Ok(Decided { verdict: Verdict::Replayed(earlier), limits }) => {
+                let sent = Sent::replayed(&earlier).ok_or(Refusal::IdempotencyKeyReused.into());
+                Limited { result: sent, limits }
             }
             Ok(decided) => decided.refused_by(refusal),
             Err(fault) => Limited::before_rate_check(fault),

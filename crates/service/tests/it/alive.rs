@@ -9,7 +9,7 @@ use std::{
 use sealpost_domain::ports::{
     Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
 };
-use sealpost_service::{Send, Settings};
+use sealpost_service::{Send, SendContext, Settings};
 use sealpost_storage::Database;
 
 use crate::support::World;
@@ -21,7 +21,12 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
     let node = world.node_on(broken(&world, &[Durability::Durable]), Settings::default());
     assert!(node.is_alive());
     let to = alice.key.clone().unwrap().unwrap();
-    let message = Send { to, message: "hello".into(), idempotency_key: None };
+    let message = Send {
+        to,
+        message: "hello".into(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     assert!(node.send(&alice, Ok(message)).await.result.is_err());
     ended(|| node.is_alive());
 }

@@ -16,7 +16,7 @@ use sealpost_domain::{
     ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
     ports::{Durability, Store, Tx},
 };
-use sealpost_service::{Credentials, Error, Send, Sent, Settings};
+use sealpost_service::{Credentials, Error, Send, SendContext, Sent, Settings};
 
 const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
 const ALGORITHM: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
@@ -31,7 +31,12 @@ fn id(credentials: &Credentials) -> ApiKeyId {
 
 fn message(to: &Credentials, name: Option<&str>) -> Send {
     let idempotency_key = name.map(|name| IdempotencyKey::parse(name).unwrap());
-    Send { to: id(to).to_string(), message: "hello".to_owned(), idempotency_key }
+    Send {
+        to: id(to).to_string(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key,
+    }
 }
 
 async fn send(node: &Client, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {

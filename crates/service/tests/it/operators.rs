@@ -12,7 +12,8 @@ use sealpost_domain::{
     ports::{Durability, FactsQuery, Store},
 };
 use sealpost_service::{
-    Agreement, AuditVerdict, Credentials, Register, Send, Sent, Settings, WaitingChoice, unlock,
+    Agreement, AuditVerdict, Credentials, Register, Send, SendContext, Sent, Settings,
+    WaitingChoice, unlock,
 };
 use sealpost_wallet::{Keyring, kek_version};
 
@@ -25,7 +26,12 @@ async fn send(
     from: &Credentials,
     to: &str,
 ) -> Result<Sent, sealpost_service::Error> {
-    let send = Send { to: to.to_owned(), message: "hello".to_owned(), idempotency_key: None };
+    let send = Send {
+        to: to.to_owned(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(from, Ok(send)).await.result
 }
 
@@ -169,6 +175,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     let request = |message: &str| Send {
         to: id(&bob).to_string(),
         message: message.to_owned(),
+        context: SendContext::default(),
         idempotency_key: Some(name.clone()),
     };
     let first = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();

@@ -7,7 +7,8 @@ use sealpost_domain::{
     ports::{CountedTable, DailyCount, Durability, Store},
 };
 use sealpost_service::{
-    Credentials, Error, Manage, Managed, Recover, Register, Send, WaitingChoice, WebhookList,
+    Credentials, Error, Manage, Managed, Recover, Register, Send, SendContext, WaitingChoice,
+    WebhookList,
 };
 
 use crate::{client::AccountOwner, support::World};
@@ -188,8 +189,12 @@ fn a_long_list_of_sessions_is_truncated() {
 async fn the_page_of_a_key_shows_thirty_days() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let message =
-        || Send { to: key(&bob).to_string(), message: "hello".to_owned(), idempotency_key: None };
+    let message = || Send {
+        to: key(&bob).to_string(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
     world.clock.advance(Duration::from_hours(11));
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();

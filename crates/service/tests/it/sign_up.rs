@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use sealpost_domain::{Handle, KeyStatus, Label, Refusal, ReservedHandles};
 use sealpost_service::{
-    Activate, Activated, Activation, Credentials, Error, InviteTerms, OperatorError, Send, Sent,
-    Settings,
+    Activate, Activated, Activation, Credentials, Error, InviteTerms, OperatorError, Send,
+    SendContext, Sent, Settings,
 };
 
 use crate::support::{World, refusal};
@@ -124,7 +124,12 @@ fn a_handle_is_assigned_to_a_key_without_one() {
 
 async fn send(world: &World, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
     let to = to.key.clone().unwrap().unwrap();
-    let message = Send { to, message: "x".repeat(1000), idempotency_key: None };
+    let message = Send {
+        to,
+        message: "x".repeat(1000),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(from, Ok(message)).await.result
 }
 

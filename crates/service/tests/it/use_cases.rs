@@ -13,12 +13,18 @@ use sealpost_domain::{
     ports::{Durability, Store},
 };
 use sealpost_service::{
-    Credentials, Manage, Managed, Register, Scope, Send, Sent, Settings, WaitingChoice, unlock,
+    Credentials, Manage, Managed, Register, Scope, Send, SendContext, Sent, Settings,
+    WaitingChoice, unlock,
 };
 use sealpost_wallet::Keyring;
 
 fn message(to: &str) -> Send {
-    Send { to: to.to_owned(), message: "hello".to_owned(), idempotency_key: None }
+    Send {
+        to: to.to_owned(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    }
 }
 
 fn key(credentials: &Credentials) -> String {

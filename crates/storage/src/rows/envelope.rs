@@ -1,6 +1,8 @@
 //! Rows of the table `envelopes`. A new column must be declared here and in `schema`.
 
-use sealpost_domain::{Envelope, EnvelopeHash, EnvelopeMeta, Suite, Timestamp};
+use sealpost_domain::{
+    Envelope, EnvelopeHash, EnvelopeMeta, MessageContext, MessageType, Suite, ThreadId, Timestamp,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -22,6 +24,9 @@ stored_row! {
         sealed: &'a [u8],
         payload_size_bytes: i64,
         created_at: i64,
+        thread: Option<&'a str>,
+        reply_to: Option<String>,
+        message_type: Option<&'a str>,
     }
 }
 
@@ -39,6 +44,9 @@ impl<'a> EnvelopeRow<'a> {
             sealed: &envelope.sealed,
             payload_size_bytes: columns::number(meta.payload_size_bytes, "envelope size")?,
             created_at: meta.timestamp.as_millis(),
+            thread: meta.context.thread.as_ref().map(ThreadId::as_str),
+            reply_to: meta.context.reply_to.as_ref().map(ToString::to_string),
+            message_type: meta.context.message_type.as_ref().map(MessageType::as_str),
         })
     }
 }
@@ -53,6 +61,9 @@ selected_row! {
         hash: Option<Vec<u8>>,
         payload_size_bytes: i64,
         created_at: i64,
+        thread: Option<String>,
+        reply_to: Option<String>,
+        message_type: Option<String>,
     }
 }
 
@@ -82,6 +93,22 @@ impl MetaRow {
             hash: EnvelopeHash(columns::bytes(hash, "envelope hash")?),
             payload_size_bytes: columns::number(self.payload_size_bytes, "envelope size")?,
             timestamp: Timestamp::from_millis(self.created_at),
+            context: context((self.thread, self.reply_to, self.message_type))?,
         })
     }
+}
+
+/// The columns of a context: thread, replied envelope and type.
+pub(crate) type ContextColumns = (Option<String>, Option<String>, Option<String>);
+
+/// Converts the columns of a context.
+pub(crate) fn context(
+    (thread, reply_to, message_type): ContextColumns,
+) -> Result<MessageContext, Fault> {
+    let fault = |_| Fault::Corrupt("context of an envelope");
+    Ok(MessageContext {
+        thread: thread.map(|text| ThreadId::parse(&text)).transpose().map_err(fault)?,
+        reply_to: reply_to.map(|id| columns::id(&id, "context of an envelope")).transpose()?,
+        message_type: message_type.map(|it| MessageType::parse(&it)).transpose().map_err(fault)?,
+    })
 }

@@ -1,8 +1,8 @@
-//! Rows of idempotency records. A record links the `Idempotency-Key` of a send to the stored envelope.
+//! Rows of idempotency records. A record links the `Idempotency-Key` of a request to its envelope or its results.
 
 use sealpost_domain::{
-    ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
-    ports::{IdempotencyRecord, NewIdempotencyRecord},
+    ApiKeyId, EnvelopeId, Fingerprint, IdempotencyKey, ReceiptState, Timestamp,
+    ports::{IdempotencyRecord, IdempotencyResult, NewIdempotencyRecord},
 };
 
 use crate::{
@@ -33,31 +33,52 @@ stored_row! {
         fingerprint: &'a [u8],
         envelope_id: String,
         created_at: i64,
+        state: Option<&'static str>,
+        results: Option<&'a str>,
     }
 }
 
 impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
     fn from(record: &'a NewIdempotencyRecord) -> Self {
+        let (envelope_id, state, results) = match &record.result {
+            IdempotencyResult::Batch(results) => (String::new(), None, Some(&**results)),
+            IdempotencyResult::Send { envelope, state } => {
+                (EnvelopeId::to_string(envelope), Some(state.as_str()), None)
+            }
+        };
         Self {
             api_key_id: record.caller.to_string(),
             idempotency_key: record.key.as_str(),
             fingerprint: &record.fingerprint.0,
-            envelope_id: record.envelope_id.to_string(),
+            envelope_id,
             created_at: record.at.as_millis(),
+            state,
+            results,
         }
     }
 }
 
-/// An idempotency record with its envelope: API key of the sender, text of the idempotency key, fingerprint of the
-/// request, time of the send in milliseconds, metadata of the envelope.
-pub(crate) type IdempotentSendRow = (String, String, Vec<u8>, i64, MetaRow);
+/// An idempotency record with its result: API key of the sender, text of the idempotency key, fingerprint of the
+/// request, time of the request in milliseconds, state in the response, results of a batch, metadata of the envelope of
+/// a single send.
+pub(crate) type IdempotentSendRow =
+    (String, String, Vec<u8>, i64, Option<String>, Option<String>, Option<MetaRow>);
 
 pub(crate) fn read(
-    (caller, key, fingerprint, at, meta): IdempotentSendRow,
+    (caller, key, fingerprint, at, state, results, meta): IdempotentSendRow,
 ) -> Result<((ApiKeyId, IdempotencyKey), IdempotencyRecord), Fault> {
     let key = IdempotencyKey::parse(&key).ok().ok_or(Fault::Corrupt("idempotency key"))?;
     let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
-    let record =
-        IdempotencyRecord { at: Timestamp::from_millis(at), fingerprint, meta: meta.read()? };
+    let result = match (results, meta) {
+        (Some(results), _) => IdempotencyResult::Batch(results.into()),
+        (None, Some(meta)) => {
+            // Records of older servers have no state.
+            let state = state.map_or(Some(ReceiptState::Sent), |it| ReceiptState::from_name(&it));
+            let state = state.ok_or(Fault::Corrupt("state of a send"))?;
+            IdempotencyResult::Send { envelope: meta.read()?, state }
+        }
+        (None, None) => return Err(Fault::Corrupt("idempotency key")),
+    };
+    let record = IdempotencyRecord { at: Timestamp::from_millis(at), fingerprint, result };
     Ok(((columns::id(&caller, "idempotency key")?, key), record))
 }

@@ -95,12 +95,12 @@ on_either! {
     /// Returns the pairs whose key has sent to the contact at `since` (in milliseconds) or later. A pair consists of a
     /// key and a possible contact of the key.
     fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
-    /// Finds idempotency records with stored envelopes, with the metadata of the envelopes.
+    /// Finds the idempotency records of batches, and those of stored envelopes with the metadata of the envelopes.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
     /// Stores the idempotency records with keys that are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
     /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired
-    /// or its envelope no longer exists. `expiries` contains one time in milliseconds for each of `rows`: stored
+    /// or its envelope no longer exists. The record of a batch has no envelope. `expiries` contains one time in milliseconds for each of `rows`: stored
     /// records from before this time have expired.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }

@@ -6,7 +6,7 @@
 //! - HPKE encapsulation, ciphertext and tag
 //!
 //! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
-//! associated data names envelope, sender, recipient and time. The sender's signature covers the hash of the sealed
+//! associated data names envelope, sender, recipient and time, and the context of the message if it has one. The sender's signature covers the hash of the sealed
 //! bytes and the associated data.
 //!
 //! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
@@ -14,7 +14,8 @@
 
 use ed25519_dalek::VerifyingKey;
 use sealpost_domain::{
-    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite, Timestamp,
+    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, MessageContext, Suite,
+    Timestamp,
 };
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -29,7 +30,7 @@ use crate::{
 
 /// The metadata of a new envelope. The sender's signature and the associated data cover these fields, so the envelope
 /// becomes invalid if a field is changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeDraft {
     /// Id of the envelope.
     pub id: EnvelopeId,
@@ -39,6 +40,8 @@ pub struct EnvelopeDraft {
     pub recipient: ApiKeyId,
     /// Time of sealing.
     pub timestamp: Timestamp,
+    /// Thread, type and replied envelope of the message.
+    pub context: MessageContext,
 }
 
 /// Seals a message to the recipient's key and signs the envelope as the sender. The caller must ensure that the sender
@@ -106,16 +109,25 @@ pub(crate) fn is_authentic(
 impl EnvelopeDraft {
     pub(crate) fn of(meta: &EnvelopeMeta) -> Self {
         let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
-        Self { id, sender, recipient, timestamp }
+        Self { id, sender, recipient, timestamp, context: meta.context.clone() }
     }
 
+    /// Returns the associated data. An empty context adds nothing, so envelopes without context keep their format.
     pub(crate) fn associated_data(&self) -> Vec<u8> {
-        length_prefixed(&[
-            self.id.as_bytes(),
-            self.sender.as_bytes(),
-            self.recipient.as_bytes(),
-            &self.timestamp.as_millis().to_be_bytes(),
-        ])
+        let timestamp = self.timestamp.as_millis().to_be_bytes();
+        let [id, sender, recipient] =
+            [self.id.as_bytes(), self.sender.as_bytes(), self.recipient.as_bytes()];
+        let parts: [&[u8]; 4] = [id, sender, recipient, &timestamp];
+        if self.context.is_empty() {
+            return length_prefixed(&parts);
+        }
+        let MessageContext { thread, reply_to, message_type } = &self.context;
+        let context: [&[u8]; 3] = [
+            thread.as_ref().map_or(b"", |thread| thread.as_str().as_bytes()),
+            reply_to.as_ref().map_or(b"", |id| id.as_bytes()),
+            message_type.as_ref().map_or(b"", |name| name.as_str().as_bytes()),
+        ];
+        [length_prefixed(&parts), length_prefixed(&context)].concat()
     }
 
     /// Builds an envelope from sealed bytes and signs it as the sender.
@@ -128,10 +140,18 @@ impl EnvelopeDraft {
     ) -> Result<Envelope, WalletError> {
         let hash = hash(&sealed);
         let signature = sender.sign(&statement(&hash, aad))?;
-        let Self { id, sender, recipient, timestamp } = *self;
+        let Self { id, sender, recipient, timestamp, context } = self.clone();
         let payload_size_bytes = size(&sealed).ok_or(WalletError::NotSealable)?;
-        let meta =
-            EnvelopeMeta { id, sender, recipient, suite, hash, payload_size_bytes, timestamp };
+        let meta = EnvelopeMeta {
+            id,
+            sender,
+            recipient,
+            suite,
+            hash,
+            payload_size_bytes,
+            timestamp,
+            context,
+        };
         Ok(Envelope { meta, sealed, signature })
     }
 }

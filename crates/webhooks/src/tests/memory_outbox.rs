@@ -8,7 +8,8 @@ use std::{
 
 use sealpost_domain::{
     AccountId, AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Event,
-    LeaseToken, LeasedDelivery, Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
+    LeaseToken, LeasedDelivery, MessageContext, Outcome, Suite, Target, Timestamp, WebhookId,
+    Wrapped,
     ports::{Claim, ExpeditedDelivery, Outbox, StoreError},
 };
 
@@ -278,6 +279,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
         hash: EnvelopeHash([d; 32]),
         payload_size_bytes: 1234,
         timestamp: NOW,
+        context: MessageContext::default(),
     };
     LeasedDelivery {
         event: Event::received(meta, None),

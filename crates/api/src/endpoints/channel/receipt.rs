@@ -47,6 +47,9 @@ fn operation() -> Operation {
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "sent_at": "2026-11-21T06:56:38.729Z",
+        "thread": null,
+        "reply_to": null,
+        "type": null,
         "state": "notified",
         "notified_at": "2026-11-21T06:56:38.751Z",
         "opened_at": null,
@@ -62,6 +65,6 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
-Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \
+Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \
 `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an \
 unknown or expired one. The request counts against the limits per minute and per day.";

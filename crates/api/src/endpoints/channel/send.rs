@@ -2,8 +2,10 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, TokenScope};
-use sealpost_service::{Access, Send, Sent};
+use sealpost_domain::{
+    Code, EnvelopeId, IdempotencyKey, MessageType, Refusal, ThreadId, TokenScope,
+};
+use sealpost_service::{Access, Send, SendContext, Sent};
 use serde_json::json;
 
 use crate::{
@@ -16,19 +18,47 @@ use crate::{
 
 /// A message and its recipient.
 #[derive(JsonSchema)]
-struct SendRequest {
+pub(super) struct SendRequest {
     /// The recipient: an API key, or a handle (the readable name of a key).
     #[schemars(length(min = 1))]
     to: String,
     /// The text of the message.
     #[schemars(length(min = 1))]
     message: String,
+    /// The thread of the message, a name of your choice. It is signed, but not encrypted. A reply without a thread gets
+    /// the thread of the envelope that it replies to.
+    thread: Option<ThreadId>,
+    /// The envelope that the message replies to. You must have sent or received it, and it must still be stored. It is
+    /// signed, but not encrypted.
+    #[schemars(with = "Option<EnvelopeId>")]
+    reply_to: Option<String>,
+    /// The type of the message, such as `text/plain` or `order.created`. It is signed, but not encrypted.
+    #[schemars(rename = "type")]
+    message_type: Option<MessageType>,
 }
 
 impl RequestBody for SendRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["to", "message"])?;
-        Ok(Self { to: fields.text("to")?, message: fields.text("message")? })
+        Ok(Self {
+            to: fields.text("to")?,
+            message: fields.text("message")?,
+            thread: fields.optional_parsed("thread", ThreadId::parse)?,
+            reply_to: fields.optional_text("reply_to")?,
+            message_type: fields.optional_parsed("type", MessageType::parse)?,
+        })
+    }
+}
+
+impl SendRequest {
+    pub(super) fn into_send(self, idempotency_key: Option<IdempotencyKey>) -> Send {
+        let Self { to, message, thread, reply_to, message_type } = self;
+        Send {
+            to,
+            message,
+            context: SendContext { thread, reply_to, message_type },
+            idempotency_key,
+        }
     }
 }
 
@@ -37,9 +67,7 @@ async fn send(
     http: HttpRequest,
     request: KeyRequest<SendRequest>,
 ) -> LimitedResponse<Sent> {
-    let request = request.and_then(|SendRequest { to, message }| {
-        Ok(Send { to, message, idempotency_key: idempotency_key(http.headers())? })
-    });
+    let request = request.and_then(|body| Ok(body.into_send(idempotency_key(http.headers())?)));
     response::send(&app, request, ACCESS).await
 }
 
@@ -52,6 +80,7 @@ fn operation() -> Operation {
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
         "status": "delivered",
+        "state": "sent",
         "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
         "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
@@ -67,6 +96,15 @@ fn operation() -> Operation {
                 "To an API key",
                 json!({ "to": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "message": "Meet me at noon." }),
             ),
+            (
+                "A reply in its thread",
+                json!({
+                    "to": "bob",
+                    "message": "Noon is fine.",
+                    "reply_to": "env_01m7ye92t9f5vargkky48cczpv",
+                    "type": "text/plain",
+                }),
+            ),
         ])
         .links(json!({ "open": {
             "operationId": "openEnvelope",
@@ -79,6 +117,7 @@ fn operation() -> Operation {
             Code::GovernanceBlocked,
             Code::RecipientRefuses,
             Code::QuotaExceeded,
+            Code::EnvelopeNotFound,
             Code::IdempotencyKeyReused,
             Code::MonthlyLimitExceeded,
         ])
@@ -89,5 +128,6 @@ const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 const DESCRIPTION: &str = "\
 Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 \
 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw \
-DID is refused. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must \
+DID is refused. `state` is `waiting` if the recipient has no webhook for received envelopes, and otherwise `sent`; a \
+recipient can hide it. `thread`, `reply_to` and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must \
 not be sent twice.";

@@ -12,8 +12,8 @@ use std::{
 
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, EventId, KeyStatus, Label,
-    LeaseToken, LeasedDelivery, Plan, Refusal, Session, Suite, Target, TestEvent, TokenHash,
-    Wrapped,
+    LeaseToken, LeasedDelivery, MessageContext, Plan, ReceiptState, Refusal, Session, Suite,
+    Target, TestEvent, TokenHash, Wrapped,
     ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx, VettedUrl},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -57,7 +57,8 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
     fn seal(&self, now: i64, version: u32) -> (Envelope, Arc<OpenChannel>) {
         let timestamp = Timestamp::from_millis(now);
         let id = EnvelopeId::new(timestamp, [1; 10]);
-        let draft = EnvelopeDraft { id, sender: key(1), recipient: key(2), timestamp };
+        let context = MessageContext::default();
+        let draft = EnvelopeDraft { id, sender: key(1), recipient: key(2), timestamp, context };
         let to = self.recipient.sealing_public_key(Suite::Channel, version).unwrap();
         self.channels.seal(&draft, b"message", &self.sender, &to).unwrap()
     }
@@ -236,7 +237,7 @@ fn a_transaction_that_shows_a_key_in_another_state_ends_both_sides() {
         (9, Some(2), inactive(None), false),
         (1, Some(9), inactive(Some("to")), false),
         (1, Some(9), Verdict::Stale, false),
-        (1, Some(2), Verdict::Stored, false),
+        (1, Some(2), Verdict::Stored(ReceiptState::Sent), false),
         (1, Some(2), Verdict::Admitted, false),
         (1, Some(2), Verdict::Refused(Refusal::GovernanceBlocked { field: None }), false),
     ] {

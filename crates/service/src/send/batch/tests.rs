@@ -11,11 +11,12 @@ use sealpost_domain::{
     AcceptPolicy, AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope,
     EnvelopeHash, EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind,
     GovernanceReason, GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus,
-    LeaseToken, Plan, RecipientPolicy, Refusal, Session, Suite, Target, ThresholdWindow, Timestamp,
-    TokenHash, Usage, UsageThreshold, WebhookId, Window, WindowUse, Wrapped,
+    LeaseToken, MessageContext, Plan, ReceiptPolicy, ReceiptState, RecipientPolicy, Refusal,
+    Session, Suite, Target, ThresholdWindow, Timestamp, TokenHash, Usage, UsageThreshold,
+    WebhookId, Window, WindowUse, Wrapped,
     ports::{
-        AdmissionFacts, Contact, IdempotencyRecord, KeyFacts, OverageCount, ParkedDelivery,
-        RecipientWebhook, RecipientWebhooks,
+        AdmissionFacts, Contact, IdempotencyRecord, IdempotencyResult, KeyFacts, OverageCount,
+        ParkedDelivery, RecipientWebhook, RecipientWebhooks,
     },
 };
 
@@ -93,6 +94,7 @@ fn send(n: u8) -> Command {
         hash: EnvelopeHash([n; 32]),
         payload_size_bytes: 1,
         timestamp: NOW,
+        context: MessageContext::default(),
     };
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
     let pending = PendingEnvelope {
@@ -130,8 +132,18 @@ fn named(n: u8, name: &str, message: u8) -> Command {
 }
 
 fn remembered(at: Timestamp, message: u8, meta: &EnvelopeMeta) -> IdempotencyRecord {
-    IdempotencyRecord { at, fingerprint: Fingerprint([message; 32]), meta: meta.clone() }
+    IdempotencyRecord { at, fingerprint: Fingerprint([message; 32]), result: result_of(meta) }
 }
+
+fn result_of(meta: &EnvelopeMeta) -> IdempotencyResult<EnvelopeMeta> {
+    IdempotencyResult::Send { envelope: meta.clone(), state: ReceiptState::Sent }
+}
+
+fn replayed(meta: &EnvelopeMeta) -> Verdict {
+    Verdict::Replayed(result_of(meta))
+}
+
+const STORED: Verdict = Verdict::Stored(ReceiptState::Sent);
 
 fn blocked() -> GovernanceStanding {
     GovernanceStanding(vec![GovernanceReason {
@@ -182,8 +194,7 @@ fn a_channel_is_stored_once_with_its_first_stored_envelope() {
     let commands: Vec<_> = commands.iter().collect();
     let (decided, changes) =
         decide(facts(), &commands, TIMES, lease(9), &mut StorageRoom::default());
-    let stored =
-        [Verdict::Stale, Verdict::Stored, Verdict::Stored, Verdict::Stored, Verdict::Stored];
+    let stored = [Verdict::Stale, STORED, STORED, STORED, STORED];
     assert_eq!(verdicts(&decided), stored);
     let ids: Vec<_> = changes.channels.iter().map(|channel| channel.id).collect();
     assert_eq!(ids, [1, 2].map(|n| ChannelId::new(NOW, [n; 10])));
@@ -255,7 +266,7 @@ fn faults_are_refused_in_the_order_of_the_contract() {
     ));
 
     facts.usage.insert(key(1), Usage::UNUSED);
-    assert_eq!(step(&facts), Verdict::Stored);
+    assert_eq!(step(&facts), Verdict::Stored(ReceiptState::Waiting));
 }
 
 #[test]
@@ -268,7 +279,7 @@ fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
     let verdicts = verdicts(&decided);
     // The plan allows ten messages per second with a burst of one second, and all messages have the same time.
-    assert!(verdicts[..10].iter().all(|verdict| *verdict == Verdict::Stored));
+    assert!(verdicts[..10].iter().all(|verdict| *verdict == STORED));
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
     assert_eq!(changes.envelopes.len(), 10);
     assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "capacity for three");
@@ -286,7 +297,7 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 
     let mut named = facts();
     set(&mut named, 2, KeyFacts { handle: Some(bob), ..key_facts(account(2)) });
-    assert_eq!(verdict(named, &by_handle), Verdict::Stored);
+    assert_eq!(verdict(named, &by_handle), STORED);
 
     let mut rotated = facts();
     set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
@@ -323,12 +334,7 @@ fn a_repeated_request_is_replayed_and_stored_once_also_within_a_batch() {
     let first = commands[0].pending.as_ref().unwrap().envelope.meta.clone();
     assert_eq!(
         verdicts(&decided),
-        [
-            Verdict::Stored,
-            Verdict::Replayed(first),
-            Verdict::Refused(Refusal::IdempotencyKeyReused),
-            Verdict::Stored,
-        ]
+        [STORED, replayed(&first), Verdict::Refused(Refusal::IdempotencyKeyReused), STORED,]
     );
     assert_eq!((changes.envelopes.len(), changes.idempotency.len()), (2, 2));
     let usage = changes.usage[0].1;
@@ -342,7 +348,7 @@ fn a_replay_needs_no_recipient() {
     let name = IdempotencyKey::parse("a").unwrap();
     facts.idempotency.insert((key(1), name), remembered(NOW, 7, &first));
     set(&mut facts, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
-    assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
+    assert_eq!(verdict(facts, &named(2, "a", 7)), replayed(&first));
 }
 
 #[test]
@@ -351,10 +357,10 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
     let name = IdempotencyKey::parse("a").unwrap();
     let last = LONG_AGO.minus(Duration::from_millis(1));
     for (at, message, expected) in [
-        (LONG_AGO, 7, Verdict::Replayed(first.clone())),
+        (LONG_AGO, 7, replayed(&first)),
         (LONG_AGO, 8, Verdict::Refused(Refusal::IdempotencyKeyReused)),
-        (last, 7, Verdict::Stored),
-        (last, 8, Verdict::Stored),
+        (last, 7, STORED),
+        (last, 8, STORED),
     ] {
         let mut facts = facts();
         facts.idempotency.insert((key(1), name.clone()), remembered(at, 7, &first));
@@ -367,9 +373,11 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
     let (decided, changes) =
         decide(facts, &[&second, &third], TIMES, lease(9), &mut StorageRoom::default());
     let stored = second.pending.unwrap().envelope.meta.clone();
-    assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
+    assert_eq!(verdicts(&decided), [STORED, replayed(&stored)]);
     let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
-    assert_eq!((one.envelope_id, one.at, one.expired_before), (stored.id, NOW, LONG_AGO));
+    assert_eq!((one.at, one.expired_before), (NOW, LONG_AGO));
+    let result = IdempotencyResult::Send { envelope: stored.id, state: ReceiptState::Sent };
+    assert_eq!(one.result, result);
 }
 
 #[test]
@@ -445,7 +453,7 @@ fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
     let mut of_batch = room();
     let (decided, changes) = decide(facts(), &commands, TIMES, lease(9), &mut of_batch);
     let refusal = Refusal::StorageQuotaExceeded { limit_bytes: 100 };
-    assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Refused(refusal)]);
+    assert_eq!(verdicts(&decided), [STORED, Verdict::Refused(refusal)]);
     assert_eq!(of_batch.stored, HashMap::from([(account(1), 100)]));
     let (_, used) = changes.usage[0];
     assert_eq!((used.minute.used, used.month.used), (2, 1), "a refused send counts as a request");
@@ -468,7 +476,7 @@ fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
     facts.idempotency.insert((key(1), name), remembered(NOW, 1, &meta));
     let commands = [&send(2), &first];
     let (decided, changes) = decide(facts, &commands, TIMES, lease(9), &mut full());
-    let expected = [Verdict::Refused(Refusal::StorageFull), Verdict::Replayed(meta)];
+    let expected = [Verdict::Refused(Refusal::StorageFull), replayed(&meta)];
     assert_eq!(verdicts(&decided), expected);
     assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
     let (_, used) = changes.usage[0];
@@ -495,7 +503,7 @@ fn a_contact_is_accepted_and_a_stranger_refused() {
     assert_eq!(verdict(stranger, &send(1)), Verdict::Refused(Refusal::RecipientRefuses));
     let contacts = HashSet::from([(key(2), key(1))]);
     let contact = AdmissionFacts { contacts, ..with_policy(policy) };
-    assert_eq!(verdict(contact, &send(1)), Verdict::Stored);
+    assert_eq!(verdict(contact, &send(1)), STORED);
 }
 
 /// Contacts are read for every refusal by a policy. Otherwise the duration of the request would reveal the reason for
@@ -526,4 +534,20 @@ fn a_sender_with_contacts_records_each_recipient_once() {
         decide(facts, &[&send(1), &send(2)], TIMES, lease(9), &mut StorageRoom::default());
     let contact = Contact { api_key_id: key(1), contact: key(2), sent_at: NOW };
     assert_eq!(changes.contacts, [contact]);
+}
+
+/// Tests that the state in the response is that of a receipt, under the policy of the recipient.
+#[test]
+fn a_stored_envelope_has_the_state_that_the_recipient_shows() {
+    use ReceiptState::{Sent, Waiting};
+    for (receipts, with_webhook, without) in [
+        (ReceiptPolicy::None, Sent, Sent),
+        (ReceiptPolicy::Notified, Sent, Waiting),
+        (ReceiptPolicy::Opened, Sent, Waiting),
+    ] {
+        let facts = || with_policy(RecipientPolicy { receipts, ..RecipientPolicy::default() });
+        assert_eq!(verdict(facts(), &send(1)), Verdict::Stored(with_webhook));
+        let waiting = AdmissionFacts { webhooks: HashMap::new(), ..facts() };
+        assert_eq!(verdict(waiting, &send(1)), Verdict::Stored(without));
+    }
 }

@@ -15,7 +15,7 @@ use sealpost_domain::{
     Code, Refusal, RequestSource,
     ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
 };
-use sealpost_service::{Credentials, Error, Limited, Scope, Send, Sent, Settings};
+use sealpost_service::{Credentials, Error, Limited, Scope, Send, SendContext, Sent, Settings};
 use sealpost_storage::Database;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
@@ -83,7 +83,12 @@ async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
     let alice = rig.world.newcomer(None);
     let to = alice.key.clone().unwrap().unwrap();
     let send = async || {
-        let message = Send { to: to.clone(), message: "hello".into(), idempotency_key: None };
+        let message = Send {
+            to: to.clone(),
+            message: "hello".into(),
+            context: SendContext::default(),
+            idempotency_key: None,
+        };
         rig.node.send(&alice, Ok(message)).await.result
     };
     // Session and key.

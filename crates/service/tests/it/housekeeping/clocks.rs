@@ -10,7 +10,7 @@ use std::{
 };
 
 use sealpost_domain::{EnvelopeId, Refusal};
-use sealpost_service::{Credentials, Send, Settings};
+use sealpost_service::{Credentials, Send, SendContext, Settings};
 
 use crate::{
     client::Client,
@@ -115,7 +115,12 @@ impl Kept {
 async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let to = bob.key.clone().unwrap().unwrap();
-    let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
+    let message = Send {
+        to,
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
     (bob, sent.envelope_id)
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
 use sealpost_service::{
-    Credentials, Deliveries, Error, Manage, Managed, Register, Registered, Send, Sent, Settings,
-    WaitingChoice,
+    Credentials, Deliveries, Error, Manage, Managed, Register, Registered, Send, SendContext, Sent,
+    Settings, WaitingChoice,
 };
 
 use crate::support::{World, refusal};
@@ -16,7 +16,12 @@ fn key(who: &Credentials) -> String {
 
 async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, Error> {
     let idempotency_key = Some(IdempotencyKey::parse("order-7").unwrap());
-    let send = Send { to: key(from), message: message.to_owned(), idempotency_key };
+    let send = Send {
+        to: key(from),
+        message: message.to_owned(),
+        context: SendContext::default(),
+        idempotency_key,
+    };
     world.sealpost.send(from, Ok(send)).await.result
 }
 
@@ -108,7 +113,12 @@ async fn an_expired_envelope_is_gone_for_the_recipient() {
 }
 
 async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String {
-    let send = Send { to: key(to), message: "x".to_owned(), idempotency_key: None };
+    let send = Send {
+        to: key(to),
+        message: "x".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(from, Ok(send)).await.result.unwrap().envelope_id.to_string()
 }
 

@@ -15,7 +15,7 @@ use sealpost_domain::{
     Plan, Refusal, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, Sent, WaitingChoice};
+use sealpost_service::{Credentials, Register, Send, SendContext, Sent, WaitingChoice};
 use tokio::runtime::Builder;
 
 use super::run::{rows, settings};
@@ -82,6 +82,7 @@ impl Scene {
         let send = Send {
             to: to.to_owned(),
             message: "hello".to_owned(),
+            context: SendContext::default(),
             idempotency_key: name.map(|name| IdempotencyKey::parse(name).unwrap()),
         };
         let sending = node.unwrap_or(&self.world.sealpost).send(&self.alice, Ok(send));

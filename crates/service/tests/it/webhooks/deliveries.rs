@@ -9,7 +9,8 @@ use sealpost_domain::{
 };
 use sealpost_service::{
     Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Manage, Managed,
-    Recover, Recovered, Register, Send, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
+    Recover, Recovered, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
+    WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
@@ -36,7 +37,12 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
 /// Sends a message of a key to itself. Returns the id of the envelope.
 async fn send(world: &World, who: &Credentials) -> String {
     world.clock.advance(Duration::from_mins(1));
-    let message = Send { to: key(who), message: "hello".to_owned(), idempotency_key: None };
+    let message = Send {
+        to: key(who),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(who, Ok(message)).await.result.unwrap().envelope_id.to_string()
 }
 

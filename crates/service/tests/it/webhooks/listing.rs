@@ -7,7 +7,7 @@ use std::sync::{
 
 use sealpost_domain::EventKind;
 use sealpost_service::{
-    Deliveries, Manage, Managed, Register, Send, Settings, WaitingChoice, WebhookList,
+    Deliveries, Manage, Managed, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
 };
 
 use crate::support::{Announcing, World};
@@ -25,7 +25,12 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     };
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
     let to = bob.key.clone().unwrap().unwrap();
-    let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
+    let message = Send {
+        to,
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
     let writers = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&writers);

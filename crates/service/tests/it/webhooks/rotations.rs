@@ -10,7 +10,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, Handle,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, Settings, WaitingChoice};
+use sealpost_service::{Credentials, Register, Send, SendContext, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -66,7 +66,12 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     };
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();
     world.sealpost.register(&bob, &Ok(register)).result.unwrap();
-    let send = Send { to: "bob".to_owned(), message: "hello".to_owned(), idempotency_key: None };
+    let send = Send {
+        to: "bob".to_owned(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(&alice, Ok(send)).await.result.unwrap();
     let text = |key: ApiKeyId| Value::from(key.to_string());
     let (key, handle) = (text(id(&bob)), Value::from("bob"));
@@ -84,7 +89,12 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let replaced = [key, handle.clone(), text(next), "replaced".into()];
     assert_eq!(await_rotations(&world, 1), [replaced]);
 
-    let send = Send { to: "bob".to_owned(), message: "hello".to_owned(), idempotency_key: None };
+    let send = Send {
+        to: "bob".to_owned(),
+        message: "hello".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    };
     world.sealpost.send(&alice, Ok(send)).await.result.unwrap();
     world.clock.advance(Duration::from_secs(1));
     world.operator().revoke_key(&next).unwrap();

@@ -8,7 +8,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Agreement, Register, Send, Settings, WaitingChoice};
+use sealpost_service::{Agreement, Register, Send, SendContext, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -114,8 +114,12 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
                 continue;
             }
             Step::Send => {
-                let message =
-                    Send { to: to.clone(), message: "x".to_owned(), idempotency_key: None };
+                let message = Send {
+                    to: to.clone(),
+                    message: "x".to_owned(),
+                    context: SendContext::default(),
+                    idempotency_key: None,
+                };
                 let is_stored = client.send(&alice, Ok(message)).await.result.is_ok();
                 prop_assert_eq!(is_stored, !day.is_full() && !month.is_full());
                 if is_stored {

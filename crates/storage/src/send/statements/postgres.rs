@@ -8,7 +8,7 @@ use diesel::{
     pg::Pg,
     prelude::*,
     result::Error,
-    sql_types::{Array, BigInt, Binary, Record, Text},
+    sql_types::{Array, BigInt, Binary, Nullable, Record, Text},
 };
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
@@ -111,15 +111,24 @@ pub(super) fn find_idempotent_sends(
     conn: &mut PgConnection,
     keys: &[IdempotencyRowKey<'_>],
 ) -> Result<Vec<IdempotentSendRow>, Fault> {
-    type Row = (Text, Text, Binary, BigInt, SqlTypeOf<<MetaRow as SelectedRow>::Selection>);
+    type Row = (
+        Text,
+        Text,
+        Binary,
+        BigInt,
+        Nullable<Text>,
+        Nullable<Text>,
+        Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
+    );
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, {}
+            "SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, k.state, k.results, {}
              FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
              JOIN idempotency_keys AS k
                  ON k.api_key_id = ANY (ARRAY[n.api_key_id])
                  AND k.idempotency_key = n.idempotency_key
-             JOIN envelopes AS e ON e.id = ANY (ARRAY[k.envelope_id])",
+             LEFT JOIN envelopes AS e ON e.id = ANY (ARRAY[k.envelope_id])
+             WHERE k.results IS NOT NULL OR e.id IS NOT NULL",
             MetaRow::list_with_hash("e")
         )
     });
@@ -151,9 +160,9 @@ pub(super) fn delete_stale_idempotency_keys(
          WHERE k.api_key_id = ANY (ARRAY[n.api_key_id])
              AND k.idempotency_key = n.idempotency_key
              AND (k.created_at < n.expired_before
-                 OR NOT EXISTS (
+                 OR (k.results IS NULL AND NOT EXISTS (
                      SELECT FROM envelopes AS e WHERE e.id = ANY (ARRAY[k.envelope_id])
-                 ))",
+                 )))",
     )
     .bind_array::<Text, _>(rows.iter().map(|row| &row.api_key_id))
     .bind_array::<Text, _>(rows.iter().map(|row| row.idempotency_key))

@@ -159,13 +159,16 @@ pub(super) fn find_idempotent_sends(
     for key in keys {
         let row = k::table
             .find((&key.api_key_id, key.idempotency_key))
-            .inner_join(e::table)
+            .left_join(e::table)
+            .filter(k::results.is_not_null().or(e::id.is_not_null()))
             .select((
                 k::api_key_id,
                 k::idempotency_key,
                 k::fingerprint,
                 k::created_at,
-                MetaRow::SELECTION,
+                k::state,
+                k::results,
+                MetaRow::SELECTION.nullable(),
             ))
             .first(conn);
         found.extend(row.optional()?);
@@ -192,9 +195,9 @@ pub(super) fn delete_stale_idempotency_keys(
 ) -> Result<(), Fault> {
     for (row, expired_before) in rows.iter().zip(expiries) {
         let envelope = e::table.filter(e::id.eq(k::envelope_id));
-        let stale = k::table
-            .find((&row.api_key_id, row.idempotency_key))
-            .filter(k::created_at.lt(expired_before).or(not(exists(envelope))));
+        let stale = k::table.find((&row.api_key_id, row.idempotency_key)).filter(
+            k::created_at.lt(expired_before).or(k::results.is_null().and(not(exists(envelope)))),
+        );
         diesel::delete(stale).execute(conn)?;
     }
     Ok(())

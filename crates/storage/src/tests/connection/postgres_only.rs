@@ -8,10 +8,10 @@ use std::{
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
-    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Session, Webhook,
+    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, ReceiptState, Session, Webhook,
     ports::{
-        Durability::Durable, Durability::Relaxed, FactsQuery, HandleOwner, NewIdempotencyRecord,
-        Outbox, Store, StoreError, Tx, WriteSet,
+        Durability::Durable, Durability::Relaxed, FactsQuery, HandleOwner, IdempotencyResult,
+        NewIdempotencyRecord, Outbox, Store, StoreError, Tx, WriteSet,
     },
 };
 
@@ -204,7 +204,10 @@ fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, with_key: usize) {
             caller,
             key: IdempotencyKey::parse(&envelope.meta.id.to_string()).unwrap(),
             fingerprint: Fingerprint([1; 32]),
-            envelope_id: envelope.meta.id,
+            result: IdempotencyResult::Send {
+                envelope: envelope.meta.id,
+                state: ReceiptState::Sent,
+            },
             at: at(7),
             expired_before: at(0),
         })

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Session, Webhook,
-    ports::{Durability::Durable, Durability::Relaxed, NewIdempotencyRecord, Outbox, Tx, WriteSet},
+    EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, ReceiptState, Session,
+    Webhook,
+    ports::{
+        Durability::Durable, Durability::Relaxed, IdempotencyResult, NewIdempotencyRecord, Outbox,
+        Tx, WriteSet,
+    },
 };
 
 use crate::tests::fixture::{
@@ -126,7 +130,10 @@ fn old_idempotency_keys_are_deleted(db: &Fixture) {
         caller,
         key: IdempotencyKey::parse(&format!("key {millis}")).unwrap(),
         fingerprint: Fingerprint([1; 32]),
-        envelope_id: envelope(&caller, &caller).meta.id,
+        result: IdempotencyResult::Send {
+            envelope: envelope(&caller, &caller).meta.id,
+            state: ReceiptState::Sent,
+        },
         at: at(millis),
         expired_before: at(0),
     });

@@ -9,10 +9,10 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
+    ApiKeyId, Fingerprint, IdempotencyKey, ReceiptState, Timestamp,
     ports::{
-        AdmissionFacts, Durability::Durable, FactsQuery, IdempotencyRecord, NewIdempotencyRecord,
-        OverageCount, Store, StoreError, Tx, WriteSet,
+        AdmissionFacts, Durability::Durable, FactsQuery, IdempotencyRecord, IdempotencyResult,
+        NewIdempotencyRecord, OverageCount, Store, StoreError, Tx, WriteSet,
     },
 };
 
@@ -48,7 +48,10 @@ fn send((caller, key): &Key, byte: u8) -> WriteSet {
         caller: *caller,
         key: key.clone(),
         fingerprint: Fingerprint([byte; 32]),
-        envelope_id: envelope.meta.id,
+        result: IdempotencyResult::Send {
+            envelope: envelope.meta.id,
+            state: ReceiptState::Waiting,
+        },
         at: NOW,
         expired_before: NOW,
     }];
@@ -65,7 +68,9 @@ fn send_early(name: &Key, byte: u8) -> WriteSet {
 
 fn record(changes: &WriteSet) -> IdempotencyRecord {
     let NewIdempotencyRecord { at, fingerprint, .. } = changes.idempotency[0];
-    IdempotencyRecord { at, fingerprint, meta: changes.envelopes[0].meta.clone() }
+    let envelope = changes.envelopes[0].meta.clone();
+    let result = IdempotencyResult::Send { envelope, state: ReceiptState::Waiting };
+    IdempotencyRecord { at, fingerprint, result }
 }
 
 fn recall(tx: &mut dyn Tx, names: &[Key]) -> Result<AdmissionFacts, StoreError> {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
-    Envelope, Event, EventId, Fingerprint, IdempotencyKey, LeaseToken, Timestamp, Webhook,
+    Envelope, Event, EventId, Fingerprint, IdempotencyKey, LeaseToken, ReceiptState, Timestamp,
+    Webhook,
     ports::{
-        Durability::Durable, FactsQuery, NewIdempotencyRecord, Outbox as _, Store, StoreError,
-        WriteSet,
+        Durability::Durable, FactsQuery, IdempotencyResult, NewIdempotencyRecord, Outbox as _,
+        Store, StoreError, WriteSet,
     },
 };
 
@@ -86,7 +87,7 @@ fn send(db: &Database, to: &Webhook) -> Envelope {
         caller: to.api_key_id,
         key: IdempotencyKey::parse(&envelope.meta.id.to_string()).unwrap(),
         fingerprint: Fingerprint([1; 32]),
-        envelope_id: envelope.meta.id,
+        result: IdempotencyResult::Send { envelope: envelope.meta.id, state: ReceiptState::Sent },
         at: Timestamp::from_millis(5),
         expired_before: Timestamp::from_millis(5),
     };
@@ -114,7 +115,8 @@ fn assert_reads(db: &Fixture, to: &Webhook, sent: &Envelope) {
     let name = (key, IdempotencyKey::parse(&id.to_string()).unwrap());
     let query = FactsQuery { idempotency: vec![name.clone()], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
-    assert_eq!(facts.idempotency[&name].meta, sent.meta);
+    let result = IdempotencyResult::Send { envelope: sent.meta.clone(), state: ReceiptState::Sent };
+    assert_eq!(facts.idempotency[&name].result, result);
 
     let claimed = db.claim(&claim_of(1000, 10, LeaseToken(2))).unwrap();
     let delivered = claimed.iter().find(|delivery| delivery.event.id() == received.id());

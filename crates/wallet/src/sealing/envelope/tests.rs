@@ -1,6 +1,7 @@
 //! Tests attacks on envelopes: new hashes, new signatures and replays. `tests/envelopes.rs` tests the public interface.
 
 use proptest::prelude::*;
+use sealpost_domain::{MessageType, ThreadId};
 
 use super::*;
 
@@ -13,12 +14,25 @@ fn draft() -> EnvelopeDraft {
         sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
         recipient: "ak_00000000000000000000000001".parse().unwrap(),
         timestamp: Timestamp::from_millis(1_767_225_600_007),
+        context: MessageContext::default(),
     }
 }
 
 fn sealed(suite: Suite) -> Envelope {
+    sealed_from(suite, &draft())
+}
+
+fn sealed_from(suite: Suite, draft: &EnvelopeDraft) -> Envelope {
     let key = Identity::of(2).sealing_public_key(suite, 3).unwrap();
-    seal_with(&draft(), MESSAGE, &Identity::of(1), &key, &mut Entropy::of([9; 64])).unwrap()
+    seal_with(draft, MESSAGE, &Identity::of(1), &key, &mut Entropy::of([9; 64])).unwrap()
+}
+
+fn context(thread: &str, reply_to: &str, message_type: &str) -> MessageContext {
+    MessageContext {
+        thread: ThreadId::parse(thread).ok(),
+        reply_to: reply_to.parse().ok(),
+        message_type: MessageType::parse(message_type).ok(),
+    }
 }
 
 /// Signs a changed envelope again, as a dishonest sender could: hash, size and signature match the new content.
@@ -47,6 +61,48 @@ fn an_envelope_with_fixed_randomness_never_changes() {
         assert_eq!(hex::encode(Sha256::digest(envelope.signature)), signature);
         let message = open(&envelope, &Identity::of(2), &Identity::of(1).did()).unwrap();
         assert_eq!(*message, MESSAGE);
+    }
+}
+
+/// Tests the associated data of envelopes with context. An independent program computed the expected bytes. The program
+/// also reproduces the pinned envelope without context.
+#[test]
+fn an_envelope_with_context_never_changes() {
+    for ((thread, reply_to, message_type), digest, signature) in PINNED_WITH_CONTEXT {
+        let draft = EnvelopeDraft { context: context(thread, reply_to, message_type), ..draft() };
+        let envelope = sealed_from(Suite::Classic, &draft);
+        assert_eq!(envelope.meta.hash.to_string(), digest);
+        assert_eq!(hex::encode(Sha256::digest(envelope.signature)), signature);
+        let message = open(&envelope, &Identity::of(2), &Identity::of(1).did()).unwrap();
+        assert_eq!(*message, MESSAGE);
+    }
+}
+
+/// Tests that each member of a context is bound to its own name, and cannot be added, changed, moved or removed.
+#[test]
+fn hpke_authenticates_the_context_after_a_new_signature() {
+    let all = context("order", REPLIED, "order");
+    let contexts = [
+        MessageContext::default(),
+        context("order", "", ""),
+        context("", "", "order"),
+        context("", REPLIED, ""),
+        context("order", REPLIED, ""),
+        context("orders", REPLIED, "order"),
+        context("order", "env_00000000000000000000000002", "order"),
+        all.clone(),
+    ];
+    for suite in SUITES {
+        for context in &contexts {
+            for other in contexts.iter().filter(|other| *other != context) {
+                let draft = EnvelopeDraft { context: context.clone(), ..draft() };
+                let mut envelope = sealed_from(suite, &draft);
+                assert!(!is_refused(&envelope));
+                envelope.meta.context = other.clone();
+                assert!(is_refused(&envelope), "{context:?} as {other:?}");
+                assert!(is_refused(&signed_again(envelope)), "{context:?} as {other:?}");
+            }
+        }
     }
 }
 
@@ -139,6 +195,27 @@ fn an_encapsulation_of_small_order_is_rejected() {
     envelope.sealed[HEADER_LEN..HEADER_LEN + 32].fill(0);
     assert!(is_refused(&signed_again(envelope)));
 }
+
+const REPLIED: &str = "env_00000000000000000000000001";
+
+/// Thread, replied envelope and type, the hash of the sealed bytes, and the digest of the signature.
+const PINNED_WITH_CONTEXT: [((&str, &str, &str), &str, &str); 3] = [
+    (
+        ("order:7", REPLIED, "text/plain"),
+        "sha256:8f0c4a941a564c24fcf093da30aa32adcfa0d959696310bf275440d0f442b02e",
+        "b74d3875076adc287d33f78dab3298dae0db72ea28061405dc379c8aa94764ea",
+    ),
+    (
+        ("", "", "text/plain"),
+        "sha256:4e90d3f9bab4d30589df266181d93c1d9e1d6d7b7a26e3b2d8110295b8dbfefe",
+        "b51287f34abbda7d4d422501e440ddbbc2dec9c20aeee3c36c0ea1f4fd17a81e",
+    ),
+    (
+        ("order:7", "", ""),
+        "sha256:b51daa71c0a3cda15a43c6c684bf0af1538555dad4420fae53cafec7003fbe87",
+        "0436b4c08c8254d3722fa4f2ce281614f515e902e65b79a143b413d74d2ee64a",
+    ),
+];
 
 const PINNED: [(Suite, usize, &str, &str); 2] = [
     (

@@ -1,7 +1,7 @@
 //! Runs requests that act as a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{Register, Send, WaitingChoice};
+use sealpost_service::{Register, Send, SendContext, WaitingChoice};
 use serde_json::Value;
 
 use super::{
@@ -27,6 +27,7 @@ impl Run {
         let asked = request.message.clone().map_err(|_fault| NO_MESSAGE).map(|message| Send {
             to: request.text.clone(),
             message,
+            context: SendContext::default(),
             idempotency_key: request
                 .name
                 .as_deref()

@@ -1,0 +1,117 @@
+//! The context of a message: its thread, the envelope that it replies to, and its type. The sender signs the context,
+//! but the context is not encrypted.
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use crate::EnvelopeId;
+
+/// The context of an envelope. All members are optional.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageContext {
+    /// The thread of the message.
+    pub thread: Option<ThreadId>,
+    /// The envelope that the message replies to. The sender has sent or received this envelope.
+    pub reply_to: Option<EnvelopeId>,
+    /// The type of the message.
+    pub message_type: Option<MessageType>,
+}
+
+impl MessageContext {
+    /// Returns true if no member is present. The sealed bytes of such an envelope have no context at all.
+    pub const fn is_empty(&self) -> bool {
+        self.thread.is_none() && self.reply_to.is_none() && self.message_type.is_none()
+    }
+
+    /// Builds the context for responses and events.
+    pub fn view(&self) -> ContextView {
+        let Self { thread, reply_to, message_type } = self.clone();
+        ContextView { thread, reply_to, message_type }
+    }
+}
+
+/// The members of a context in responses and events.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ContextView {
+    /// The thread of the message; null if the sender gave none.
+    pub thread: Option<ThreadId>,
+    /// The envelope that the message replies to; null if the message is no reply.
+    pub reply_to: Option<EnvelopeId>,
+    /// The type of the message, such as `text/plain`; null if the sender gave none.
+    #[serde(rename = "type")]
+    pub message_type: Option<MessageType>,
+}
+
+/// The reason why a text is not a thread or a type of a message. Contains the allowed texts, as a clause that follows
+/// the name of the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to 64 of these characters: {0}")]
+pub struct ContextFault(&'static str);
+
+macro_rules! context_text {
+    ($(#[$doc:meta])* $name:ident, $pattern:literal, $named:literal, $allowed:pat) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema)]
+        #[schemars(extend("pattern" = $pattern))]
+        pub struct $name(#[schemars(with = "String")] Box<str>);
+
+        impl $name {
+            /// Parses the text of a request or a row.
+            pub fn parse(text: &str) -> Result<Self, ContextFault> {
+                let is_allowed = text.bytes().all(|byte| matches!(byte, $allowed));
+                if (1..=LENGTH_MAX).contains(&text.len()) && is_allowed {
+                    Ok(Self(text.into()))
+                } else {
+                    Err(ContextFault($named))
+                }
+            }
+
+            /// Returns the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+    };
+}
+
+context_text! {
+    /// The name of a thread: 1 to 64 of `A-Z a-z 0-9 . _ : -`. Senders choose the names freely.
+    ThreadId, "^[A-Za-z0-9._:-]{1,64}$", "A-Z a-z 0-9 . _ : -",
+    b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b':' | b'-'
+}
+
+context_text! {
+    /// The type of a message: 1 to 64 of `a-z 0-9 . _ / + -`, such as `text/plain` or `order.created`.
+    MessageType, "^[a-z0-9._/+-]{1,64}$", "a-z 0-9 . _ / + -",
+    b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'/' | b'+' | b'-'
+}
+
+const LENGTH_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_and_types_have_their_own_characters_and_a_bounded_length() {
+        let long = "x".repeat(64);
+        for thread in ["A", "order:2026-11_7.b", &long] {
+            assert!(ThreadId::parse(thread).is_ok(), "{thread}");
+        }
+        for thread in ["", "a b", "a/b", "ü", "a\n", &format!("{long}x")] {
+            assert!(ThreadId::parse(thread).is_err(), "{thread}");
+        }
+        for name in ["text/plain", "order.created", "application/ld+json", "a_b-1", &long] {
+            assert!(MessageType::parse(name).is_ok(), "{name}");
+        }
+        for name in ["", "Text", "a:b", "a b", "text/plain;x=1", &format!("{long}x")] {
+            assert!(MessageType::parse(name).is_err(), "{name}");
+        }
+    }
+}
