@@ -3,6 +3,7 @@
 
 mod ambiguous;
 mod check_order;
+mod context;
 mod framing;
 mod http;
 mod idempotency;
@@ -11,4 +12,5 @@ mod operator_check_order;
 mod policy;
 mod refusals;
 mod senders;
+mod sent;
 mod sessions;

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{open, receipt, send},
+    channel::{list as list_sent, open, receipt, send},
     identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{activity, close, login, logout, recover, rotate_secret},
@@ -51,6 +51,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/channel/receipt", receipt::endpoint()),
+        Row::post("/v1/channel/list", list_sent::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
         Row::post("/v1/webhooks/list", action::endpoint::<ListWebhooks>()),
         Row::post("/v1/webhooks/delete", action::endpoint::<DeleteWebhook>()),

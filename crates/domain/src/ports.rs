@@ -27,7 +27,9 @@ pub use delivery::{
     FinishTest, Outbox, RecoverySummary, TargetGuard, VettedUrl, WaitingEnvelope, WaitingLookup,
     WaitingRepo, WaitingTransfer, WebhookLookup, WebhookRepo,
 };
-pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
+pub use envelopes::{
+    AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope, SentList, SentQuery,
+};
 pub use error::{BoxedError, StoreError};
 pub use governance::{AuditRepo, GovernanceRepo};
 pub use housekeeping::{

@@ -53,7 +53,11 @@ pub use compliance::{
     explanation::{Explanation, Members},
     validate::{Tried, Validate, Validated},
 };
-pub use envelopes::{open::Opened, receipt::Receipt};
+pub use envelopes::{
+    list_sent::{ListSent, SentCursor, SentPage, SentView},
+    open::Opened,
+    receipt::Receipt,
+};
 pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use operator::{

@@ -13,6 +13,7 @@ pub(crate) mod receipts;
 pub(crate) mod redelivery;
 mod repository;
 pub(crate) mod rotations;
+mod sent;
 pub(crate) mod statements;
 pub(crate) mod success_throttle;
 pub(crate) mod waiting;

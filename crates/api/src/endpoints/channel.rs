@@ -1,5 +1,7 @@
-//! The endpoints `/v1/channel/…`: send a message in a sealed envelope, and open an envelope as its recipient.
+//! The endpoints `/v1/channel/…`: send messages in sealed envelopes, list the sent
+//! envelopes with their states, and open an envelope as its recipient.
 
+pub(super) mod list;
 pub(super) mod open;
 pub(super) mod receipt;
 pub(super) mod send;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::error::StoreError;
 use crate::{
     ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, MessageContext, ReceiptFacts,
-    ThreadId, Timestamp,
+    ReceiptPolicy, ThreadId, Timestamp,
 };
 
 /// Reads sent envelopes, and the data for their receipts.
@@ -17,12 +17,44 @@ pub trait ReceiptLookup {
         sender: &ApiKeyId,
     ) -> Result<Option<SentEnvelope>, StoreError>;
 
+    /// Lists envelopes of a sender, newest first. Examines a bounded number of envelopes, so a page can have fewer
+    /// envelopes than the limit, even if more follow.
+    fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError>;
+
     /// Finds the envelopes that `key` sent or received, each with its thread. Omits all other envelopes.
     fn find_threads(
         &mut self,
         ids: &[EnvelopeId],
         key: &ApiKeyId,
     ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError>;
+}
+
+/// Selects a page of the envelopes of a sender.
+#[derive(Debug, Clone)]
+pub struct SentQuery {
+    /// The API key of the sender.
+    pub sender: ApiKeyId,
+    /// The API key of the recipient; `None` for all recipients.
+    pub recipient: Option<ApiKeyId>,
+    /// The thread; `None` for all envelopes, with and without a thread.
+    pub thread: Option<ThreadId>,
+    /// Start of the time range, inclusive.
+    pub since: Timestamp,
+    /// End of the time range, exclusive; `None` for no end.
+    pub until: Option<Timestamp>,
+    /// The position after the previous page; `None` for the first page.
+    pub below: Option<EnvelopeId>,
+    /// Maximum number of envelopes.
+    pub limit: u32,
+}
+
+/// A page of the envelopes of a sender.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SentList {
+    /// The envelopes, newest first.
+    pub envelopes: Vec<SentEnvelope>,
+    /// The position after this page; `None` on the last page.
+    pub next: Option<EnvelopeId>,
 }
 
 /// A stored envelope, with the data for the receipt that its sender reads.
@@ -38,6 +70,8 @@ pub struct SentEnvelope {
     pub context: MessageContext,
     /// The data that determines the state of the envelope.
     pub facts: ReceiptFacts,
+    /// The part of the state that the recipient shows.
+    pub receipts: ReceiptPolicy,
 }
 
 /// Reads stored envelopes and channels, and records the opening of envelopes.

@@ -46,8 +46,7 @@ fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt,
     let sent = lookup.find_sent(&id, sender)?;
     let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
-    let policy = lookup.find_policy(&sent.recipient)?.unwrap_or_default();
-    let view = policy.receipts.view(&sent.facts);
+    let view = sent.receipts.view(&sent.facts);
     let context = sent.context.view();
     Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, context, view })
 }

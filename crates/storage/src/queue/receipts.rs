@@ -1,16 +1,16 @@
-//! Reads the facts for receipts (the states of sent envelopes) from envelopes, recorded outcomes, waiting envelopes and
-//! the attempt log.
+//! Reads sent envelopes, and the facts for their receipts (their states) from recorded outcomes, waiting envelopes and the
+//! attempt log.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::{
-    dsl::{exists, sql},
+    dsl::{min, sql},
     prelude::*,
-    sql_types::{BigInt, Nullable, Text},
+    sql_types::Bool,
 };
 use sealpost_domain::{
-    ApiKeyId, EnvelopeId, ReceiptFacts, ThreadId, Timestamp,
-    ports::{ReceiptLookup, SentEnvelope, StoreError},
+    ApiKeyId, EnvelopeId, ReceiptFacts, ReceiptPolicy, ThreadId, Timestamp,
+    ports::{ReceiptLookup, SentEnvelope, SentList, SentQuery, StoreError},
 };
 
 use crate::{
@@ -18,12 +18,18 @@ use crate::{
         AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
     },
     query::any_of::any_of,
-    queue::bounces::{ANNOUNCED, BOUNCED},
+    queue::{
+        bounces::{ANNOUNCED, BOUNCED},
+        sent,
+    },
     rows::{
         columns,
         envelope::{self, ContextColumns},
     },
-    schema::{envelope_outcomes as o, envelopes as e, waiting_envelopes as w},
+    schema::{
+        attempts as a, envelope_outcomes as o, envelopes as e, policies as p,
+        waiting_envelopes as w,
+    },
 };
 
 macro_rules! look_up_on {
@@ -34,7 +40,11 @@ macro_rules! look_up_on {
                 id: &EnvelopeId,
                 sender: &ApiKeyId,
             ) -> Result<Option<SentEnvelope>, StoreError> {
-                self.run(|conn| find_sent(conn, &id.to_string(), sender))
+                self.run(|conn| Ok(read_sent(conn, &[id.to_string()], sender)?.pop()))
+            }
+
+            fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError> {
+                self.run(|conn| sent::list(conn, query))
             }
 
             fn find_threads(
@@ -51,37 +61,92 @@ macro_rules! look_up_on {
 look_up_on!(Reader<'_>);
 look_up_on!(Transaction);
 
-fn find_sent(
+/// Id, recipient, time of sealing, first opening and context of a sent envelope.
+type SentColumns = (String, String, i64, Option<i64>, ContextColumns);
+
+/// Reads envelopes of a sender with the facts for their receipts, newest first. Omits envelopes of other senders.
+pub(crate) fn read_sent(
     conn: &mut AnyConnection,
-    id: &str,
+    ids: &[String],
     sender: &ApiKeyId,
-) -> Result<Option<SentEnvelope>, Fault> {
-    let sent = e::table.find(id).filter(e::sender.eq(sender.to_string())).select((
-        e::recipient,
-        e::created_at,
-        e::opened_at,
-        (e::thread, e::reply_to, e::message_type),
-    ));
-    let sent = sent.first::<(String, i64, Option<i64>, ContextColumns)>(conn).optional()?;
-    let Some((recipient, sent_at, opened_at, context)) = sent else { return Ok(None) };
-    let outcome = o::table.find(id).select((o::outcome, o::at));
-    let outcome = outcome.first::<(String, i64)>(conn).optional()?;
-    let is_waiting = diesel::select(exists(w::table.find(id))).get_result(conn)?;
-    let announced_at = outcome.as_ref().filter(|(outcome, _)| outcome == ANNOUNCED);
-    let succeeded_at = first_success(conn, id)?;
-    let notified_at = [announced_at.map(|(_, at)| *at), succeeded_at].into_iter().flatten().min();
-    Ok(Some(SentEnvelope {
-        id: columns::id(id, "envelope")?,
-        recipient: columns::id(&recipient, "envelope")?,
-        sent_at: Timestamp::from_millis(sent_at),
-        context: envelope::context(context)?,
-        facts: ReceiptFacts {
+) -> Result<Vec<SentEnvelope>, Fault> {
+    let sent = e::table
+        .filter(any_of(e::id, ids))
+        .filter(e::sender.eq(sender.to_string()))
+        .order(e::id.desc())
+        .select((
+            e::id,
+            e::recipient,
+            e::created_at,
+            e::opened_at,
+            (e::thread, e::reply_to, e::message_type),
+        ));
+    let sent = on_backend!(conn, c => sent.load::<SentColumns>(c))?;
+    let facts = StoredFacts::read(conn, &sent)?;
+    let read = |(id, recipient, sent_at, opened_at, context): SentColumns| {
+        Ok(SentEnvelope {
+            facts: facts.of(&id, opened_at),
+            receipts: facts.receipts.get(&recipient).copied().unwrap_or_default(),
+            id: columns::id(&id, "envelope")?,
+            recipient: columns::id(&recipient, "envelope")?,
+            sent_at: Timestamp::from_millis(sent_at),
+            context: envelope::context(context)?,
+        })
+    };
+    sent.into_iter().map(read).collect()
+}
+
+/// The facts of several envelopes, by their ids, and the policies of their recipients.
+struct StoredFacts {
+    outcomes: HashMap<String, (String, i64)>,
+    waiting: HashSet<String>,
+    first_successes: HashMap<String, Option<i64>>,
+    receipts: HashMap<String, ReceiptPolicy>,
+}
+
+impl StoredFacts {
+    fn read(conn: &mut AnyConnection, sent: &[SentColumns]) -> Result<Self, Fault> {
+        let ids = || sent.iter().map(|(id, ..)| id);
+        let outcomes = o::table.filter(any_of(o::envelope_id, ids()));
+        let outcomes = outcomes.select((o::envelope_id, (o::outcome, o::at)));
+        let waiting = w::table.filter(any_of(w::envelope_id, ids())).select(w::envelope_id);
+        // The outcome is a literal in the SQL text instead of a parameter, so that both databases use the partial index.
+        let first_successes = a::table
+            .filter(sql::<Bool>("outcome = 'succeeded'"))
+            .filter(any_of(a::event_id, ids()))
+            .group_by(a::event_id)
+            .select((a::event_id, min(a::at)));
+        let recipients: HashSet<_> = sent.iter().map(|(_, recipient, ..)| recipient).collect();
+        let policies = p::table.filter(any_of(p::api_key_id, recipients));
+        let policies = policies.select((p::api_key_id, p::receipts));
+        let policies: Vec<(String, String)> = on_backend!(conn, c => policies.load(c))?;
+        let policy = |(key, receipts): (String, String)| {
+            let receipts = ReceiptPolicy::from_name(&receipts).ok_or(Fault::Corrupt("policy"))?;
+            Ok((key, receipts))
+        };
+        Ok(Self {
+            outcomes: rows(on_backend!(conn, c => outcomes.load(c))?),
+            waiting: on_backend!(conn, c => waiting.load::<String>(c))?.into_iter().collect(),
+            first_successes: rows(on_backend!(conn, c => first_successes.load(c))?),
+            receipts: policies.into_iter().map(policy).collect::<Result<_, Fault>>()?,
+        })
+    }
+
+    fn of(&self, id: &str, opened_at: Option<i64>) -> ReceiptFacts {
+        let outcome = self.outcomes.get(id);
+        let announced_at = outcome.filter(|(outcome, _)| outcome == ANNOUNCED).map(|(_, at)| *at);
+        let succeeded_at = self.first_successes.get(id).copied().flatten();
+        ReceiptFacts {
             is_bounced: outcome.is_some_and(|(outcome, _)| outcome == BOUNCED),
-            is_waiting,
-            notified_at: columns::instant(notified_at),
+            is_waiting: self.waiting.contains(id),
+            notified_at: columns::instant([announced_at, succeeded_at].into_iter().flatten().min()),
             opened_at: columns::instant(opened_at),
-        },
-    }))
+        }
+    }
+}
+
+fn rows<V>(rows: Vec<(String, V)>) -> HashMap<String, V> {
+    rows.into_iter().collect()
 }
 
 fn find_threads(
@@ -98,13 +163,4 @@ fn find_threads(
         Ok((columns::id(&id, "envelope")?, envelope::context(context)?.thread))
     };
     rows.map(read).collect()
-}
-
-/// Returns the end of the first successful attempt of an event. The outcome is a literal in the SQL text instead of a
-/// parameter, so that both databases use the partial index.
-fn first_success(conn: &mut AnyConnection, id: &str) -> Result<Option<i64>, Fault> {
-    let first = sql::<Nullable<BigInt>>(
-        "(SELECT min(at) FROM attempts WHERE outcome = 'succeeded' AND envelope_id = ",
-    );
-    Ok(diesel::select(first.bind::<Text, _>(id).sql(")")).get_result(conn)?)
 }

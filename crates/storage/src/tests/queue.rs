@@ -12,5 +12,6 @@ mod outcomes;
 mod receipts;
 mod redelivery;
 mod rotations;
+mod sent;
 mod waiting;
 mod webhook_updates;

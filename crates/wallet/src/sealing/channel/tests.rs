@@ -91,7 +91,6 @@ fn an_envelope_with_context_in_a_channel_never_changes() {
     };
     let draft = EnvelopeDraft { context, ..draft() };
     let envelope = sender.seal(&draft, MESSAGE, &Identity::of(1)).unwrap();
-    eprintln!("ENC {}", hex::encode(&channel.encapsulation));
     assert_eq!(hex::encode(&envelope.sealed), PINNED_WITH_CONTEXT.0);
     assert_eq!(hex::encode(Sha256::digest(envelope.signature)), PINNED_WITH_CONTEXT.1);
     assert_eq!(*accepted(&channel).unwrap().open(&envelope).unwrap(), MESSAGE);
@@ -257,7 +256,10 @@ const SECRET: &str = "5ecb12a070dfdc3d01016297d10216ad621df8fed8fe713d45db10b30a
 const CHANNEL_SIGNATURE: &str = "0db6b11e431ed072abc7651c6dfee18b51c866daf644b33ae35a4aa2f77bb55d";
 
 /// The expected sealed bytes of an envelope with context, and the digest of its signature.
-const PINNED_WITH_CONTEXT: (&str, &str) = ("", "");
+const PINNED_WITH_CONTEXT: (&str, &str) = (
+    "010301890a5dac96774bbcceb302099a805700000000cf317cfb9b1cbe61fcd7b93211fbd4ce888ee27447a1cf48f7e85637d25e2f4f7f8ace5cecf39fd549cce9",
+    "2ec80695731c829853178dd159e5ccf12843224acd5ffec3996b650cc78dcc5f",
+);
 
 /// The expected sealed bytes of the first two envelopes, and the digests of their signatures.
 const PINNED: [(&str, &str); 2] = [

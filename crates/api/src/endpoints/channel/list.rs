@@ -1,0 +1,103 @@
+//! `POST /v1/channel/list`: lists the envelopes that the caller sent, in pages.
+
+use std::ops::RangeInclusive;
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal, ThreadId, Timestamp, TokenScope};
+use sealpost_service::{Access, ListSent, Purpose, SentCursor, SentPage};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody, invalid},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+/// The page to show.
+#[derive(JsonSchema)]
+struct ListRequest {
+    /// Lists only envelopes to this API key or handle.
+    recipient: Option<String>,
+    /// Lists only envelopes of this thread.
+    thread: Option<ThreadId>,
+    /// The start of the time range, inclusive.
+    since: Option<Timestamp>,
+    /// The end of the time range, exclusive.
+    until: Option<Timestamp>,
+    /// The maximum number of envelopes, 20 by default.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+    limit: u32,
+    /// The `next_cursor` of the previous page.
+    #[schemars(with = "Option<String>")]
+    cursor: Option<SentCursor>,
+}
+
+impl RequestBody for ListRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        let recipient = fields.optional_text("recipient")?;
+        let thread = fields.optional_parsed("thread", ThreadId::parse)?;
+        let since = fields.optional_parsed("since", str::parse)?;
+        let until = fields.optional_parsed("until", str::parse)?;
+        if since.zip(until).is_some_and(|(since, until): (Timestamp, Timestamp)| until < since) {
+            return Err(invalid("until", "must not be before since"));
+        }
+        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
+        let cursor = fields.optional_parsed("cursor", str::parse)?;
+        Ok(Self { recipient, thread, since, until, limit, cursor })
+    }
+}
+
+async fn list(
+    app: web::Data<ApiState>,
+    request: KeyRequest<ListRequest>,
+) -> LimitedResponse<SentPage> {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
+        let ListRequest { recipient, thread, since, until, limit, cursor } = body;
+        let query = ListSent { recipient, thread, since, until, limit, cursor };
+        sealpost.list_sent(caller, query).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(list) }
+}
+
+fn operation() -> Operation {
+    let page = json!({
+        "envelopes": [{
+            "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
+            "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+            "sent_at": "2026-11-21T06:56:38.729Z",
+            "state": "notified",
+            "thread": "order:7",
+            "reply_to": null,
+            "type": "text/plain",
+        }],
+        "next_cursor": "AZ8eSQlJeXtqwnPXiGZ7Ow",
+    });
+    Operation::new::<SentPage>("listSent", page)
+        .describe(Tag::Channel, "List the sent envelopes", DESCRIPTION)
+        .session_and_key(ACCESS)
+        .optional_body::<ListRequest>(vec![
+            ("The newest envelopes", json!({})),
+            ("A thread with one recipient", json!({ "recipient": "bob", "thread": "order:7" })),
+            ("A day", json!({ "since": "2026-11-21T00:00:00Z", "until": "2026-11-22T00:00:00Z" })),
+            ("The next page", json!({ "limit": 50, "cursor": "AZ8eSQlJeXtqwnPXiGZ7Ow" })),
+        ])
+        .refuses(&[Code::InvalidField, Code::RawDidRejected])
+}
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Read, TokenScope::Send]);
+
+const DESCRIPTION: &str = "\
+Lists the envelopes that the caller sent and that are still kept, newest first, with their context and their state. \
+`state` is that of the receipt: the policy of the recipient decides how much it shows. A page can have fewer envelopes \
+than `limit`, and even none: ask for further pages until `next_cursor` is null. There is no list of received \
+envelopes. The request counts against the limits per minute and per day.";
+
+const LIMITS: RangeInclusive<u32> = 1..=100;
+const LIMIT_DEFAULT: u32 = 20;

@@ -1,0 +1,146 @@
+//! The use case of the list of sent envelopes: a sender asks what it has sent, and what became of it.
+
+use std::{fmt, str::FromStr};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, ContextView, EnvelopeId, ReceiptState, ThreadId, Timestamp,
+    ports::{Durability, SentEnvelope, SentQuery},
+};
+use serde::Serialize;
+
+use crate::{
+    account::resolve::{find_named_key, unknown},
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+    webhooks::cursor::CursorFault,
+};
+
+/// Selects a page of the envelopes that the caller sent.
+#[derive(Debug, Clone)]
+pub struct ListSent {
+    /// An API key or a handle; `None` for all recipients.
+    pub recipient: Option<String>,
+    /// The thread; `None` for all envelopes, with and without a thread.
+    pub thread: Option<ThreadId>,
+    /// Start of the time range, inclusive; `None` for all stored envelopes.
+    pub since: Option<Timestamp>,
+    /// End of the time range, exclusive; `None` for no end.
+    pub until: Option<Timestamp>,
+    /// Maximum number of envelopes.
+    pub limit: u32,
+    /// The position after the previous page; `None` for the first page.
+    pub cursor: Option<SentCursor>,
+}
+
+/// A page of sent envelopes.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct SentPage {
+    /// The envelopes, newest first.
+    pub envelopes: Vec<SentView>,
+    /// The cursor of the next page; `null` on the last page. A page can have fewer envelopes than `limit`, and even
+    /// none, although further pages follow.
+    pub next_cursor: Option<String>,
+}
+
+/// A sent envelope and its state.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct SentView {
+    /// Id of the envelope.
+    pub envelope_id: EnvelopeId,
+    /// The key that can open the envelope.
+    pub recipient: ApiKeyId,
+    /// Time at which the envelope was sent.
+    pub sent_at: Timestamp,
+    /// State of the envelope, as its receipt shows it.
+    pub state: ReceiptState,
+    /// Thread, type and replied envelope of the message.
+    #[serde(flatten)]
+    pub context: ContextView,
+}
+
+impl Sealpost {
+    /// Lists the envelopes that the caller sent and that have not expired, newest first.
+    pub async fn list_sent(&self, caller: &Caller, query: ListSent) -> Limited<SentPage> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| list_sent(core, &caller.id.key, query))
+        })
+        .await
+    }
+}
+
+fn list_sent(core: &Core, sender: &ApiKeyId, query: ListSent) -> Result<SentPage, Error> {
+    let mut lookup = core.store.lookup()?;
+    let recipient = match &query.recipient {
+        None => None,
+        Some(text) => {
+            let key = find_named_key(&mut *lookup, "recipient", text)??;
+            let is_known = lookup.find_profile(&key)?.is_some();
+            Some(is_known.then_some(key).ok_or_else(|| unknown("recipient"))?)
+        }
+    };
+    let oldest = core.kept_since(core.clock.now());
+    let list = lookup.list_sent(&SentQuery {
+        sender: *sender,
+        recipient,
+        thread: query.thread,
+        since: query.since.map_or(oldest, |since| since.max(oldest)),
+        until: query.until,
+        below: query.cursor.map(|cursor| cursor.0),
+        limit: query.limit,
+    })?;
+    Ok(SentPage {
+        envelopes: list.envelopes.iter().map(SentView::from).collect(),
+        next_cursor: list.next.map(|id| SentCursor(id).to_string()),
+    })
+}
+
+impl From<&SentEnvelope> for SentView {
+    fn from(sent: &SentEnvelope) -> Self {
+        Self {
+            envelope_id: sent.id,
+            recipient: sent.recipient,
+            sent_at: sent.sent_at,
+            state: sent.receipts.view(&sent.facts).state,
+            context: sent.context.view(),
+        }
+    }
+}
+
+/// The position in a list of sent envelopes. The next page begins after this envelope. The text form is base64url.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentCursor(EnvelopeId);
+
+impl fmt::Display for SentCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.0.as_bytes()))
+    }
+}
+
+impl FromStr for SentCursor {
+    type Err = CursorFault;
+
+    fn from_str(text: &str) -> Result<Self, CursorFault> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorFault)?;
+        let bytes = bytes.try_into().map_err(|_length| CursorFault)?;
+        Ok(Self(EnvelopeId::from_bytes(bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_text_of_a_cursor_is_parsed() {
+        let id = EnvelopeId::new(Timestamp::from_millis(1_790_000_000_000), [7; 10]);
+        let text = SentCursor(id).to_string();
+        assert_eq!(text.parse(), Ok(SentCursor(id)));
+        for wrong in ["", "%", text.get(1..).unwrap(), &format!("{text}A"), &id.to_string()] {
+            assert_eq!(wrong.parse::<SentCursor>(), Err(CursorFault), "{wrong}");
+        }
+    }
+}
