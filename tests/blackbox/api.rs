@@ -2,6 +2,7 @@
 //! sessions.
 
 mod ambiguous;
+mod batches;
 mod check_order;
 mod context;
 mod framing;

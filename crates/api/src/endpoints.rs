@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{list as list_sent, open, receipt, send},
+    channel::{list as list_sent, open, receipt, send, send_batch},
     identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{activity, close, login, logout, recover, rotate_secret},
@@ -49,6 +49,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/account/activity", activity::endpoint()),
         Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
+        Row::post("/v1/channel/send-batch", send_batch::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/channel/receipt", receipt::endpoint()),
         Row::post("/v1/channel/list", list_sent::endpoint()),

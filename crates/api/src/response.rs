@@ -10,4 +10,6 @@ pub use problem::{Problem, ProblemDocument, whole_seconds};
 pub use rate_limit::RateLimit;
 pub use static_content::{PAGE_TYPE, StaticContent, content_hash};
 pub use status::status_and_title;
-pub(crate) use use_case::{JsonResponse, LimitedResponse, ask_as_key, ask_in_session, send};
+pub(crate) use use_case::{
+    JsonResponse, LimitedResponse, ask_as_key, ask_in_session, send, send_batch,
+};

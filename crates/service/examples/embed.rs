@@ -32,9 +32,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .send(&alice, Send { to, message, context: SendContext::default(), idempotency_key: None })
         .await
         .result?;
-    println!("stored {} with {}", sent.envelope_id, sent.envelope_hash);
+    println!("stored {} with {}", sent.message.envelope_id, sent.message.envelope_hash);
 
-    let opened = sealpost.open(&bob, sent.envelope_id.to_string()).await.result?;
+    let opened = sealpost.open(&bob, sent.message.envelope_id.to_string()).await.result?;
     println!("{} wrote: {}", opened.sender, opened.message);
     sealpost.stop();
     Ok(())

@@ -108,7 +108,11 @@ pub use sealpost::{
 };
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
-pub use send::message::{Send, SendContext, Sent};
+pub use send::{
+    batch_result::{BatchResult, RefusedMessage},
+    message::{Send, SendContext, Sent, SentMessage},
+    send_batch::{BatchIdempotency, SendBatch, SentBatch},
+};
 pub use settings::{Activation, Settings};
 pub use webhooks::{
     cursor::{Cursor, CursorFault},

@@ -5,3 +5,4 @@ pub(super) mod list;
 pub(super) mod open;
 pub(super) mod receipt;
 pub(super) mod send;
+pub(super) mod send_batch;

@@ -122,6 +122,14 @@ impl Fields {
         parsed.map_err(|fault| invalid(field, fault.to_string()))
     }
 
+    /// Reads a required array.
+    pub(crate) fn array(&mut self, field: &'static str) -> Result<Vec<Value>, Refusal> {
+        match self.take(field) {
+            Some(Value::Array(values)) => Ok(values),
+            _ => Err(invalid(field, "must be an array")),
+        }
+    }
+
     /// Reads a required array of strings.
     pub(crate) fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Refusal> {
         self.optional_texts(field)?.ok_or_else(|| invalid(field, "must be an array of strings"))
@@ -196,6 +204,12 @@ impl Fields {
         let field = shorten(name);
         let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
         Err(Refusal::UnknownField { field, nearest })
+    }
+}
+
+impl From<Map<String, Value>> for Fields {
+    fn from(members: Map<String, Value>) -> Self {
+        Self { members, known: Vec::new() }
     }
 }
 

@@ -5,7 +5,9 @@ use actix_web::{
     http::header::{HeaderName, HeaderValue},
     web::Json,
 };
-use sealpost_service::{Access, AccountSession, Caller, Limited, Purpose, Sealpost, Send, Sent};
+use sealpost_service::{
+    Access, AccountSession, BatchResult, Caller, Limited, Purpose, Sealpost, Send, SendBatch, Sent,
+};
 use serde::Serialize;
 
 use super::{
@@ -61,6 +63,24 @@ pub(crate) async fn send(
         });
     let sent = sent.await?;
     let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
+    with_replay(sent, is_replayed)
+}
+
+/// Sends many messages. Adds the same headers as [`send`].
+pub(crate) async fn send_batch<T: From<Vec<BatchResult>> + Serialize>(
+    app: &ApiState,
+    request: KeyRequest<SendBatch>,
+    access: Access,
+) -> LimitedResponse<T> {
+    let sent = call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, batch| {
+        sealpost.send_batch(caller, batch).await
+    });
+    let sent = sent.await?;
+    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
+    with_replay(sent.map(|sent| T::from(sent.results)), is_replayed)
+}
+
+fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResponse<T> {
     let response = with_rate_limit(sent, Counted::Messages)?;
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }

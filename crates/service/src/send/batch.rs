@@ -11,14 +11,15 @@ use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, EventKind, KeyStatus,
     LeaseToken, LeasedDelivery, ReceiptFacts, ReceiptState, Refusal, Timestamp, Usage,
     ports::{
-        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult,
+        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult, KeyFacts,
         NewIdempotencyRecord, OverageCount, ParkedDelivery, WaitingEnvelope, WriteSet,
     },
 };
 use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
 
 use super::{
-    command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+    batch_result::results_of,
+    command::{Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict},
     storage_room::StorageRoom,
 };
 use crate::caller::{
@@ -49,14 +50,17 @@ pub(crate) struct BatchTimes {
 
 /// Selects the rows that the batch needs. The ids are sorted, so that all batches lock rows in the same order and
 /// cannot deadlock.
-pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
+pub(crate) fn facts_query(groups: &[&CommandGroup]) -> FactsQuery {
     let (mut sessions, mut callers, mut recipients, mut named) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for command in commands {
+    for (group, command) in
+        groups.iter().flat_map(|it| it.commands.iter().map(move |one| (it, one)))
+    {
+        let name = command.idempotency.as_ref().or(group.batch_key.as_ref());
         sessions.insert(command.caller.session);
         callers.insert(command.caller.key);
         recipients.extend(command.pending.as_ref().map(|out| out.envelope.meta.recipient));
-        named.extend(command.idempotency.as_ref().map(|name| (command.caller.key, &name.key)));
+        named.extend(name.map(|name| (command.caller.key, &name.key)));
     }
     FactsQuery {
         sessions: sessions.into_iter().collect(),
@@ -88,14 +92,14 @@ pub(crate) fn contacts_query(
     pairs.into_iter().collect()
 }
 
-/// Decides the commands in order. Each accepted envelope reduces the storage that is left in `room`.
+/// Decides the groups in order, and the commands of each group in order. Each accepted envelope reduces the storage that is left in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
-    commands: &[&Command],
+    groups: &[&CommandGroup],
     BatchTimes { now, read_at, expired_before }: BatchTimes,
     lease: BatchLease,
     room: &mut StorageRoom,
-) -> (Vec<Decided>, WriteSet) {
+) -> (Vec<Vec<Decided>>, WriteSet) {
     let mut decision = BatchDecision {
         facts,
         now,
@@ -109,7 +113,7 @@ pub(crate) fn decide(
         contacts: BTreeSet::new(),
         overage: BTreeMap::new(),
     };
-    let decided = commands.iter().map(|command| decision.decide(command)).collect();
+    let decided = groups.iter().map(|group| decision.decide_group(group)).collect();
     (decided, decision.changes())
 }
 
@@ -139,33 +143,66 @@ enum Rejection {
 }
 
 impl BatchDecision<'_> {
-    fn decide(&mut self, command: &Command) -> Decided {
+    /// Decides the commands of a group. If the cached data of one recipient is out of date, all are stale, because the
+    /// group is stored as a whole.
+    fn decide_group(&mut self, group: &CommandGroup) -> Vec<Decided> {
+        let CommandGroup { commands, batch_key } = group;
+        if commands.len() > 1 && commands.iter().any(|command| self.is_stale(command)) {
+            let stale = Decided { verdict: Verdict::Stale, limits: None, is_admitted: true };
+            return vec![stale; commands.len()];
+        }
+        let key = batch_key.as_ref();
+        let decided: Vec<_> = commands.iter().map(|command| self.decide(command, key)).collect();
+        if let Some(key) = key {
+            self.add_batch_record(group, key, &decided);
+        }
+        decided
+    }
+
+    fn is_stale(&self, command: &Command) -> bool {
+        command.pending.as_ref().is_some_and(|pending| {
+            let key = self.facts.keys.get(&pending.envelope.meta.recipient);
+            key.is_some_and(|key| is_outdated(pending, key))
+        })
+    }
+
+    fn decide(&mut self, command: &Command, batch_key: Option<&Idempotency>) -> Decided {
         let caller = &command.caller;
         let before = self.facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
         let admitted = admit(&mut self.facts, caller, command.purpose, self.now);
         let limits = limits_reached(&admitted, &self.facts, caller, self.now);
-        let verdict =
-            match admitted.map_err(Rejection::from).and_then(|()| self.decide_admitted(command)) {
-                Ok(verdict) => verdict,
-                Err(rejection) => {
-                    if rejection.is_uncounted() {
-                        self.facts.usage.insert(caller.key, before);
-                    }
-                    rejection.into()
+        let is_admitted = admitted.is_ok();
+        let decided = admitted
+            .map_err(Rejection::from)
+            .and_then(|()| self.decide_admitted(command, batch_key));
+        let verdict = match decided {
+            Ok(verdict) => verdict,
+            Err(rejection) => {
+                if rejection.is_uncounted() {
+                    self.facts.usage.insert(caller.key, before);
                 }
-            };
+                rejection.into()
+            }
+        };
         let usage = self.facts.usage.get(&caller.key).copied().unwrap_or(before);
         if usage != before {
             self.touched.entry(caller.key).or_insert(before);
         }
         let limits = limits.map(|limits| Limits { usage, ..limits });
-        Decided { verdict, limits }
+        Decided { verdict, limits, is_admitted }
     }
 
     /// Decides a command that [`admit`] has admitted. Checks the rest in the order of the API contract: idempotency,
     /// recipient, storage, throughput, monthly allowance. Stores the envelope of the command if all checks pass.
-    fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
-        self.check_idempotency(command)?;
+    fn decide_admitted(
+        &mut self,
+        command: &Command,
+        batch_key: Option<&Idempotency>,
+    ) -> Result<Verdict, Rejection> {
+        self.check_idempotency(command, batch_key)?;
+        if let Some(refusal) = &command.refusal {
+            return Err(refusal.clone().into());
+        }
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
         let caller = command.caller.key;
         check_recipient(&self.facts, &caller, pending)?;
@@ -188,8 +225,12 @@ impl BatchDecision<'_> {
         Ok(Verdict::Stored(state))
     }
 
-    fn check_idempotency(&self, command: &Command) -> Result<(), Rejection> {
-        let Some(name) = &command.idempotency else { return Ok(()) };
+    fn check_idempotency(
+        &self,
+        command: &Command,
+        batch_key: Option<&Idempotency>,
+    ) -> Result<(), Rejection> {
+        let Some(name) = command.idempotency.as_ref().or(batch_key) else { return Ok(()) };
         let earlier = self.facts.idempotency.get(&(command.caller.key, name.key.clone()));
         match earlier.filter(|earlier| earlier.at >= self.expired_before) {
             None => Ok(()),
@@ -266,6 +307,28 @@ impl BatchDecision<'_> {
         self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
     }
 
+    /// Adds the idempotency record of a batch with its results. Adds nothing if the batch has no results of its own, for
+    /// example if it repeats an earlier one.
+    fn add_batch_record(&mut self, group: &CommandGroup, key: &Idempotency, decided: &[Decided]) {
+        let envelope = |command: &Command| Some(Arc::clone(&command.pending.as_ref()?.envelope));
+        let envelopes: Vec<_> = group.commands.iter().map(envelope).collect();
+        let results = results_of(&envelopes, decided);
+        let results = results.and_then(|results| serde_json::to_string(&results).ok());
+        let (Some(results), Some(command)) = (results, group.commands.first()) else { return };
+        let Idempotency { key, fingerprint } = key.clone();
+        let (caller, at, results) = (command.caller.key, self.now, Arc::<str>::from(results));
+        self.changes.idempotency.push(NewIdempotencyRecord {
+            caller,
+            key: key.clone(),
+            fingerprint,
+            result: IdempotencyResult::Batch(Arc::clone(&results)),
+            at,
+            expired_before: self.expired_before,
+        });
+        let result = IdempotencyResult::Batch(results);
+        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, result });
+    }
+
     fn changes(self) -> WriteSet {
         let Self { facts, now, mut changes, channels, touched, contacts, overage, .. } = self;
         let contact = |(api_key_id, contact)| Contact { api_key_id, contact, sent_at: now };
@@ -314,6 +377,13 @@ fn check_recipient(
         return Err(Rejection::Stale);
     }
     Ok(())
+}
+
+/// Returns true if a message was sealed for another owner of the handle, or for an older sealing key.
+fn is_outdated(pending: &PendingEnvelope, recipient: &KeyFacts) -> bool {
+    (pending.handle.is_some() && pending.handle != recipient.handle)
+        || (recipient.status == KeyStatus::Active
+            && pending.sealing_version != recipient.sealing_version)
 }
 
 impl Rejection {

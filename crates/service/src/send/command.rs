@@ -1,4 +1,4 @@
-//! One request in a batch, and its result.
+//! Requests for the committer, and their results.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use sealpost_domain::{
 
 use crate::caller::{admission::Purpose, credentials::CallerId, limited::Limits};
 
-/// One request in a batch.
+/// A single request, or one message of a batch.
+#[derive(Clone)]
 pub(crate) struct Command {
     pub(crate) caller: CallerId,
     pub(crate) purpose: Purpose,
@@ -17,6 +18,30 @@ pub(crate) struct Command {
     pub(crate) idempotency: Option<Idempotency>,
     /// The envelope to store. `None` if the request is only admitted and counted.
     pub(crate) pending: Option<PendingEnvelope>,
+    /// The error in a message of a batch. The command is refused with it after it is admitted and counted.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Commands that are decided in order and committed together: a single request, or the messages of a batch.
+#[derive(Clone)]
+pub(crate) struct CommandGroup {
+    pub(crate) commands: Vec<Command>,
+    /// The idempotency key of a batch, which covers all its messages. `None` for a single request: its command has its
+    /// own idempotency key.
+    pub(crate) batch_key: Option<Idempotency>,
+}
+
+impl CommandGroup {
+    /// Returns the total size of the sealed messages in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.commands.iter().map(Command::bytes).fold(0, usize::saturating_add)
+    }
+}
+
+impl From<Command> for CommandGroup {
+    fn from(command: Command) -> Self {
+        Self { commands: vec![command], batch_key: None }
+    }
 }
 
 impl Command {
@@ -34,6 +59,7 @@ pub(crate) struct Idempotency {
 }
 
 /// A sealed envelope that is not stored yet.
+#[derive(Clone)]
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
     /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
@@ -66,4 +92,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Decided {
     pub(crate) verdict: Verdict,
     pub(crate) limits: Option<Limits>,
+    /// Whether the command passed the checks that decide about its whole request: session, key, governance and the
+    /// limits of requests.
+    pub(crate) is_admitted: bool,
 }

@@ -4,22 +4,30 @@ use std::sync::PoisonError;
 
 use sealpost_domain::Refusal;
 
-use super::command::{Command, Decided, Verdict};
+use super::command::{Command, CommandGroup, Decided, Verdict};
 use crate::{caller::limited::Limited, error::Error, sealpost::Sealpost};
 
 impl Sealpost {
     /// Commits a command in the next batch. If the session has ended or a key is inactive, the command is refused, and
     /// the cached session or secrets of the key are removed. A refusal by a rate limit per minute or day is cached.
     pub(super) async fn commit(&self, command: Command) -> Result<Decided, Error> {
-        let caller = command.caller;
-        let recipient = command.pending.as_ref().map(|pending| pending.envelope.meta.recipient);
+        self.commit_group(command.into()).await?.pop().ok_or(Error::Lost)
+    }
+
+    /// Commits commands together, like [`commit`](Self::commit). Returns the decisions in the order of the commands.
+    pub(super) async fn commit_group(&self, group: CommandGroup) -> Result<Vec<Decided>, Error> {
+        let recipient = |command: &Command| Some(command.pending.as_ref()?.envelope.meta.recipient);
+        let parties = group.commands.iter().map(|command| (command.caller, recipient(command)));
+        let parties: Vec<_> = parties.collect();
         let outcome = {
             let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-            committer.as_ref().ok_or(Refusal::Unavailable)?.submit(command)?
+            committer.as_ref().ok_or(Refusal::Unavailable)?.submit(group)?
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
-        if let Verdict::Refused(refusal) = &decided.verdict {
-            self.core.cache_refusal(&caller, recipient.as_ref(), refusal, decided.limits);
+        for (decided, (caller, recipient)) in decided.iter().zip(parties) {
+            if let Verdict::Refused(refusal) = &decided.verdict {
+                self.core.cache_refusal(&caller, recipient.as_ref(), refusal, decided.limits);
+            }
         }
         Ok(decided)
     }

@@ -13,14 +13,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::{
     batch::{BatchLease, BatchTimes, contacts_query, decide, facts_query},
-    command::{Command, Decided},
+    command::{Command, CommandGroup, Decided},
     commit_metrics::CommitMetrics,
     storage_room::StoredBytesCache,
 };
 use crate::{error::Error, sealpost::core::Core, settings::Settings};
 
 pub(crate) struct Committer {
-    queue: mpsc::Sender<QueuedCommand>,
+    queue: mpsc::Sender<QueuedGroup>,
     /// Limits the bytes of sealed messages in the queue. Each byte needs one permit.
     capacity: Arc<Semaphore>,
     bytes_max: u32,
@@ -35,13 +35,15 @@ struct Writer<'a> {
     metrics: CommitMetrics,
 }
 
-/// A waiting command, and the sender of its result.
-struct QueuedCommand {
-    command: Command,
-    reply: oneshot::Sender<Result<Decided, Error>>,
-    /// The permits for the bytes of the command. Dropping them frees the capacity when the result is known.
+/// Waiting commands that are committed together, and the sender of their results.
+struct QueuedGroup {
+    group: CommandGroup,
+    reply: Reply,
+    /// The permits for the bytes of the commands. Dropping them frees the capacity when the result is known.
     permit: OwnedSemaphorePermit,
 }
+
+type Reply = oneshot::Sender<Result<Vec<Decided>, Error>>;
 
 impl Committer {
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, std::io::Error> {
@@ -63,7 +65,7 @@ impl Committer {
         !self.thread.is_finished()
     }
 
-    /// Returns the number of waiting commands.
+    /// Returns the number of waiting requests.
     pub(crate) fn depth(&self) -> usize {
         self.queue.max_capacity().saturating_sub(self.queue.capacity())
     }
@@ -73,17 +75,17 @@ impl Committer {
         permits(self.bytes_max).saturating_sub(self.capacity.available_permits())
     }
 
-    /// Queues a command and returns the receiver of its result. Fails at once if the queue is full, by number or by
-    /// bytes.
+    /// Queues commands that are committed together, and returns the receiver of their results. Fails at once if the
+    /// queue is full, by number or by bytes.
     pub(super) fn submit(
         &self,
-        command: Command,
-    ) -> Result<oneshot::Receiver<Result<Decided, Error>>, Refusal> {
-        let bytes = u32::try_from(command.bytes()).unwrap_or(u32::MAX).min(self.bytes_max);
+        group: CommandGroup,
+    ) -> Result<oneshot::Receiver<Result<Vec<Decided>, Error>>, Refusal> {
+        let bytes = u32::try_from(group.bytes()).unwrap_or(u32::MAX).min(self.bytes_max);
         let permit = Arc::clone(&self.capacity).try_acquire_many_owned(bytes);
         let permit = permit.map_err(|_full| Refusal::Unavailable)?;
         let (reply, outcome) = oneshot::channel();
-        match self.queue.try_send(QueuedCommand { command, reply, permit }) {
+        match self.queue.try_send(QueuedGroup { group, reply, permit }) {
             Ok(()) => Ok(outcome),
             Err(_) => Err(Refusal::Unavailable),
         }
@@ -98,46 +100,52 @@ impl Committer {
     }
 }
 
-fn run(writer: &mut Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
+fn run(writer: &mut Writer<'_>, mut queue: mpsc::Receiver<QueuedGroup>) {
     let Settings { batch_max, batch_bytes_max, .. } = writer.core.settings;
     let mut taken = Vec::with_capacity(batch_max);
     while queue.blocking_recv_many(&mut taken, batch_max) > 0 {
         let mut rest = std::mem::take(&mut taken);
+        // Single requests come first, so that they do not wait for all batches of messages before them.
+        rest.sort_by_key(|queued| queued.group.commands.len() > 1);
         while !rest.is_empty() {
-            let bytes = rest.iter().map(|queued| queued.command.bytes());
-            let later = rest.split_off(fitting(bytes, batch_bytes_max));
+            let bytes = rest.iter().map(|queued| queued.group.bytes());
+            let sizes = rest.iter().map(|queued| queued.group.commands.len());
+            let fit = fitting(bytes, batch_bytes_max).min(fitting(sizes, batch_max));
+            let later = rest.split_off(fit);
             commit(writer, std::mem::replace(&mut rest, later));
         }
     }
 }
 
-/// Returns the number of commands that fit into the next commit. It is at least one, however large that command is.
-fn fitting(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
-    let sums = bytes.scan(0_usize, |sum, bytes| {
-        *sum = sum.saturating_add(bytes);
+/// Returns how many groups fit into the next commit, by their sizes. It is at least one, however large that group is.
+fn fitting(sizes: impl Iterator<Item = usize>, max: usize) -> usize {
+    let sums = sizes.scan(0_usize, |sum, size| {
+        *sum = sum.saturating_add(size);
         Some(*sum)
     });
-    sums.take_while(|sum| *sum <= bytes_max).count().max(1)
+    sums.take_while(|sum| *sum <= max).count().max(1)
 }
 
 fn permits(bytes: u32) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
 }
 
-fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedCommand>) {
+fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedGroup>) {
     let began = Instant::now();
     let stored = store(writer, &batch);
     let metrics = &writer.metrics;
     match stored {
         Ok((decided, leased)) => {
-            metrics.committed(batch.len(), began.elapsed());
+            metrics.committed(decided.iter().map(Vec::len).sum(), began.elapsed());
             for (queued, decided) in batch.into_iter().zip(decided) {
-                metrics.decided(queued.command.purpose, &decided);
+                for (command, decided) in queued.group.commands.iter().zip(&decided) {
+                    metrics.decided(command.purpose, decided);
+                }
                 respond(queued, Ok(decided));
             }
             writer.core.dispatch.submit(leased);
         }
-        // Commits each half separately, because one faulty command must not fail the other commands of its batch.
+        // Commits each half separately, because one faulty request must not fail the other requests of the commit.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
             let rest = batch.split_off(batch.len() / 2);
             commit(writer, batch);
@@ -154,11 +162,12 @@ fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedCommand>) {
 /// Decides and stores a batch in one transaction.
 fn store(
     writer: &mut Writer<'_>,
-    batch: &[QueuedCommand],
-) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
+    batch: &[QueuedGroup],
+) -> Result<(Vec<Vec<Decided>>, Vec<LeasedDelivery>), StoreError> {
     let Writer { core, store, stored_bytes, .. } = writer;
-    let commands: Vec<&Command> = batch.iter().map(|queued| &queued.command).collect();
-    let query = facts_query(&commands);
+    let groups: Vec<&CommandGroup> = batch.iter().map(|queued| &queued.group).collect();
+    let commands: Vec<&Command> = groups.iter().flat_map(|group| &group.commands).collect();
+    let query = facts_query(&groups);
     let durability = durability(&commands);
     let is_short_of_space = durability == Durability::Durable && core.is_short_of_space()?;
     let (decided, leased, stored) = store.write(durability, |tx| {
@@ -175,7 +184,7 @@ fn store(
         let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
         room.is_short_of_space = is_short_of_space;
         let times = BatchTimes { now, read_at, expired_before };
-        let (decided, changes) = decide(facts, &commands, times, lease, &mut room);
+        let (decided, changes) = decide(facts, &groups, times, lease, &mut room);
         tx.apply(&changes)?;
         Ok((decided, changes.leased, room.stored))
     })?;
@@ -190,7 +199,7 @@ fn durability(commands: &[&Command]) -> Durability {
     if stores { Durability::Durable } else { Durability::Relaxed }
 }
 
-fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
+fn fail(batch: Vec<QueuedGroup>, error: &StoreError) {
     let (what, error_of): (_, fn() -> Error) = match error {
         StoreError::Contended(_) | StoreError::Unavailable(_) => {
             (NOT_STORED, || Refusal::Unavailable.into())
@@ -211,10 +220,10 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
     }
 }
 
-fn respond(queued: QueuedCommand, decided: Result<Decided, Error>) {
-    let QueuedCommand { command, reply, permit } = queued;
+fn respond(queued: QueuedGroup, decided: Result<Vec<Decided>, Error>) {
+    let QueuedGroup { group, reply, permit } = queued;
     // The capacity is released before the response, so that the caller can use it for its next send.
-    drop((command, permit));
+    drop((group, permit));
     // An error only means that the request was cancelled, so it is ignored. The envelope of the request stays stored.
     drop(reply.send(decided));
 }

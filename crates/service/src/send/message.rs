@@ -40,13 +40,24 @@ impl Drop for Send {
 /// The response to a send. The envelope and its deliveries are stored.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Sent {
+    /// Always `delivered`.
+    #[schemars(extend("const" = "delivered"))]
+    pub status: &'static str,
+    /// The stored envelope.
+    #[serde(flatten)]
+    pub message: SentMessage,
+    /// True if this is the response to an earlier request with the same idempotency key.
+    #[serde(skip)]
+    pub replayed: bool,
+}
+
+/// A sent message: its envelope, as the sender sees it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct SentMessage {
     /// Id of the envelope.
     pub envelope_id: EnvelopeId,
     /// Hash of the sealed bytes.
     pub envelope_hash: EnvelopeHash,
-    /// Always `delivered`.
-    #[schemars(extend("const" = "delivered"))]
-    pub status: &'static str,
     /// State of the envelope, in the words of its receipt: `sent`, or `waiting` if the recipient has no webhook for
     /// received envelopes.
     pub state: ReceiptState,
@@ -58,24 +69,26 @@ pub struct Sent {
     pub encryption: Encryption,
     /// Size and time of the envelope.
     pub metadata: Metadata,
-    /// True if this is the response to an earlier request with the same idempotency key.
-    #[serde(skip)]
-    pub replayed: bool,
 }
 
-impl Sent {
+impl SentMessage {
     pub(super) fn new(meta: &EnvelopeMeta, state: ReceiptState) -> Self {
         Self {
             envelope_id: meta.id,
             envelope_hash: meta.hash,
-            status: "delivered",
             state,
             sender: meta.sender,
             recipient: meta.recipient,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
-            replayed: false,
         }
+    }
+}
+
+impl Sent {
+    pub(super) fn new(meta: &EnvelopeMeta, state: ReceiptState) -> Self {
+        let message = SentMessage::new(meta, state);
+        Self { status: "delivered", message, replayed: false }
     }
 
     /// Returns the response to an earlier send. `None` if the earlier request was a batch.

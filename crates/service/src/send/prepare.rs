@@ -1,10 +1,10 @@
 //! The steps of a send before its transaction: read the request, find the recipient, seal the message.
 
-use std::{collections::HashMap, mem, slice, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Handle, KeyStatus, MessageContext, MessageType, Recipient,
-    RecipientFault, Refusal, Suite, ThreadId,
+    RecipientFault, Refusal, Suite, ThreadId, Timestamp,
 };
 use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
 use zeroize::Zeroizing;
@@ -49,6 +49,17 @@ pub(super) struct ResolvedRecipient {
 
 /// The envelopes that a key sent or received, each with its thread.
 pub(super) type Threads = HashMap<EnvelopeId, Option<ThreadId>>;
+
+impl Prepared {
+    /// Records that the row of the channel is stored, because the envelope was stored with it.
+    pub(super) fn mark_stored(&self) {
+        if let Some(channel) =
+            self.channel.as_ref().filter(|_| self.pending.unstored_channel.is_some())
+        {
+            channel.mark_stored();
+        }
+    }
+}
 
 impl Send {
     /// Returns the parts of the message that a repeated request must have too. Without context, the parts are those of
@@ -114,20 +125,36 @@ impl Sealpost {
         from: &KeyMaterial,
         request: &Request,
     ) -> Result<Prepared, Error> {
+        let threads = self.threads(sender, [request]).await?;
+        let timestamp = self.core.clock.now();
+        let stamp = (EnvelopeId::new(timestamp, random()?), timestamp);
+        self.prepare_at(sender, from, request, &threads, stamp).await
+    }
+
+    /// Like [`prepare`](Self::prepare), with the id and the time of the envelope, and with the envelopes that the message
+    /// may reply to.
+    pub(super) async fn prepare_at(
+        &self,
+        sender: ApiKeyId,
+        from: &KeyMaterial,
+        request: &Request,
+        threads: &Threads,
+        (id, timestamp): (EnvelopeId, Timestamp),
+    ) -> Result<Prepared, Error> {
         let recipient = self.resolve(request.to.as_ref().map_err(Clone::clone)?).await?;
-        let threads = self.threads(sender, slice::from_ref(request)).await?;
-        let context = request.context(&threads)?;
-        self.seal(sender, from, recipient, (request.message.as_bytes(), context))
+        let context = request.context(threads)?;
+        let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp, context };
+        self.seal(&draft, from, recipient, request.message.as_bytes())
     }
 
     /// Reads the envelopes that the messages reply to. Needs no look-up without replies.
     pub(super) async fn threads(
         &self,
         sender: ApiKeyId,
-        requests: &[Request],
+        requests: impl IntoIterator<Item = &Request>,
     ) -> Result<Threads, Error> {
         let oldest = self.core.kept_since(self.core.clock.now());
-        let replies = requests.iter().filter_map(Request::reply_to);
+        let replies = requests.into_iter().filter_map(Request::reply_to);
         let ids: Vec<_> = replies.filter(|id| id.timestamp() >= oldest).collect();
         if ids.is_empty() {
             return Ok(Threads::new());
@@ -159,23 +186,20 @@ impl Sealpost {
 
     fn seal(
         &self,
-        sender: ApiKeyId,
+        draft: &EnvelopeDraft,
         from: &KeyMaterial,
         recipient: ResolvedRecipient,
-        (message, context): (&[u8], MessageContext),
+        message: &[u8],
     ) -> Result<Prepared, Error> {
         let to = self.core.material(&recipient.key)?.ok_or(REVOKED_RECIPIENT)?;
-        let timestamp = self.core.clock.now();
-        let id = EnvelopeId::new(timestamp, random()?);
-        let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp, context };
         let key = &to.sealing_key;
         let (envelope, channel) = match self.core.settings.suite {
             Suite::Channel => {
                 let channels = &self.core.cache.channels;
-                let (envelope, channel) = channels.seal(&draft, message, from, key)?;
+                let (envelope, channel) = channels.seal(draft, message, from, key)?;
                 (envelope, Some(channel))
             }
-            Suite::Classic | Suite::Hybrid => (seal(&draft, message, &from.identity, key)?, None),
+            Suite::Classic | Suite::Hybrid => (seal(draft, message, &from.identity, key)?, None),
         };
         let pending = PendingEnvelope {
             envelope: Arc::new(envelope),

@@ -24,7 +24,8 @@ impl Sealpost {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
             return limited;
         }
-        let command = Command { caller: caller.id, purpose, idempotency: None, pending: None };
+        let (idempotency, pending) = (None, None);
+        let command = Command { caller: caller.id, purpose, idempotency, pending, refusal: None };
         match self.commit(command).await {
             Ok(decided) => decided.refused_by(refusal),
             Err(fault) => Limited::before_rate_check(fault),

@@ -1,7 +1,5 @@
 //! Sends a message. Concurrent requests seal in parallel, and share commits in batches.
 
-use std::sync::Arc;
-
 use sealpost_domain::{KeyStatus, Refusal};
 
 use super::{
@@ -54,7 +52,7 @@ impl Sealpost {
                 }
                 Err(fault) => return Limited::before_rate_check(fault),
             };
-            if let Some(limited) = self.commit_prepared(caller, request, prepared).await {
+            if let Some(limited) = self.commit_prepared(caller, request, &prepared).await {
                 return limited;
             }
         }
@@ -68,23 +66,24 @@ impl Sealpost {
         &self,
         caller: CallerId,
         request: &Request,
-        prepared: Prepared,
+        prepared: &Prepared,
     ) -> Option<Limited<Sent>> {
-        let Prepared { recipient, pending, channel } = prepared;
-        let envelope = Arc::clone(&pending.envelope);
-        let unstored_channel = channel.filter(|_| pending.unstored_channel.is_some());
-        let (purpose, idempotency) = (Purpose::Send, request.idempotency.clone());
-        let command = Command { caller, purpose, idempotency, pending: Some(pending) };
-        let Decided { verdict, limits } = match self.commit(command).await {
+        let Prepared { recipient, pending, .. } = prepared;
+        let command = Command {
+            caller,
+            purpose: Purpose::Send,
+            idempotency: request.idempotency.clone(),
+            pending: Some(pending.clone()),
+            refusal: None,
+        };
+        let Decided { verdict, limits, .. } = match self.commit(command).await {
             Ok(decided) => decided,
             Err(fault) => return Some(Limited::before_rate_check(fault)),
         };
         let result = match verdict {
             Verdict::Stored(state) => {
-                if let Some(channel) = unstored_channel {
-                    channel.mark_stored();
-                }
-                Ok(Sent::new(&envelope.meta, state))
+                prepared.mark_stored();
+                Ok(Sent::new(&pending.envelope.meta, state))
             }
             Verdict::Replayed(earlier) => {
                 Sent::replayed(&earlier).ok_or_else(|| Refusal::IdempotencyKeyReused.into())
@@ -109,9 +108,10 @@ impl Sealpost {
         idempotency: Option<Idempotency>,
         refusal: Refusal,
     ) -> Limited<Sent> {
-        let command = Command { caller, purpose: Purpose::Send, idempotency, pending: None };
+        let command =
+            Command { caller, purpose: Purpose::Send, idempotency, pending: None, refusal: None };
         match self.commit(command).await {
-            Ok(Decided { verdict: Verdict::Replayed(earlier), limits }) => {
+            Ok(Decided { verdict: Verdict::Replayed(earlier), limits, .. }) => {
                 let sent = Sent::replayed(&earlier).ok_or(Refusal::IdempotencyKeyReused.into());
                 Limited { result: sent, limits }
             }
@@ -123,4 +123,4 @@ impl Sealpost {
 
 const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
 /// Maximum number of times that a message is sealed while its recipient keeps changing.
-const SEAL_TRIES_MAX: u32 = 3;
+pub(super) const SEAL_TRIES_MAX: u32 = 3;

@@ -46,9 +46,9 @@ async fn send(node: &Client, from: &Credentials, to: &Credentials) -> Result<Sen
 /// Sends a message, and checks that the recipient can open the envelope.
 async fn deliver(world: &World, from: &Credentials, to: &Credentials) -> EnvelopeId {
     let sent = send(&world.sealpost, from, to).await.unwrap();
-    assert_eq!(sent.encryption.algorithm, ALGORITHM);
-    check_opens(&world.sealpost, to, sent.envelope_id);
-    sent.envelope_id
+    assert_eq!(sent.message.encryption.algorithm, ALGORITHM);
+    check_opens(&world.sealpost, to, sent.message.envelope_id);
+    sent.message.envelope_id
 }
 
 fn check_opens(node: &Client, who: &Credentials, id: EnvelopeId) {
@@ -122,7 +122,7 @@ async fn an_envelope_opens_after_a_restart_and_on_every_node() {
     // A node has only the secrets of its own channels, so a restart opens a new channel.
     let node = world.another_node(settings());
     let sent = send(&node, &alice, &bob).await.unwrap();
-    check_opens(&node, &bob, sent.envelope_id);
+    check_opens(&node, &bob, sent.message.envelope_id);
     check_opens(&node, &bob, envelope);
     assert_eq!(channels(&world), 2);
 }
@@ -217,10 +217,13 @@ async fn a_channel_is_stored_with_its_first_stored_envelope() {
     let first = world.sealpost.send(&alice, Ok(once)).await.result.unwrap();
     let node = world.another_node(settings());
     let replayed = node.send(&alice, Ok(message(&bob, Some("once")))).await.result.unwrap();
-    assert_eq!((replayed.replayed, replayed.envelope_id), (true, first.envelope_id));
+    assert_eq!(
+        (replayed.replayed, replayed.message.envelope_id),
+        (true, first.message.envelope_id)
+    );
     assert_eq!(channels(&world), 1);
     let sent = send(&node, &alice, &bob).await.unwrap();
-    check_opens(&world.sealpost, &bob, sent.envelope_id);
+    check_opens(&world.sealpost, &bob, sent.message.envelope_id);
     assert_eq!(channels(&world), 2);
 }
 
@@ -244,7 +247,7 @@ async fn concurrent_sends_share_a_new_channel() {
     })
     .await;
     assert_eq!((sent.len(), channels(&world)), (8, 1));
-    for Sent { envelope_id, .. } in sent {
+    for envelope_id in sent.iter().map(|sent| sent.message.envelope_id) {
         check_opens(&world.sealpost, &bob, envelope_id);
     }
 }

@@ -77,13 +77,13 @@ async fn a_revocation_deletes_everything_and_reserves_the_handle_for_its_account
     let inactive = |field| Refusal::KeyInactive { status: KeyStatus::Revoked, field };
     assert_eq!(refusal(send(&world, &alice, "bob").await), inactive(Some("to")));
     assert_eq!(refusal(send(&world, &bob, &id(&alice).to_string()).await), inactive(None));
-    let opened = world.sealpost.open(&bob, &Ok(before.envelope_id.to_string())).result;
+    let opened = world.sealpost.open(&bob, &Ok(before.message.envelope_id.to_string())).result;
     assert_eq!(refusal(opened), inactive(None));
     assert!(world.operator().reactivate_key(&id(&bob)).is_err(), "revoked is final");
 
     assert_eq!(refusal(world.activate(None, Some("bob"))), Refusal::HandleTaken);
     let heir = world.activate(bob.token.as_deref(), Some("bob")).unwrap();
-    assert_eq!(send(&world, &alice, "bob").await.unwrap().recipient, heir.api_key_id);
+    assert_eq!(send(&world, &alice, "bob").await.unwrap().message.recipient, heir.api_key_id);
 }
 
 #[tokio::test]
@@ -97,7 +97,8 @@ async fn after_a_rotation_old_and_new_envelopes_open_and_the_did_stays() {
     assert_eq!((rotated.status, rotated.did), (KeyStatus::Active, did));
     let new = send(&world, &alice, &to).await.unwrap();
     for sent in [old, new] {
-        let opened = world.sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result.unwrap();
+        let opened =
+            world.sealpost.open(&bob, &Ok(sent.message.envelope_id.to_string())).result.unwrap();
         assert_eq!(opened.message, "hello");
     }
 }
@@ -180,7 +181,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     };
     let first = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
     let again = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
-    assert_eq!((again.envelope_id, again.replayed), (first.envelope_id, true));
+    assert_eq!((again.message.envelope_id, again.replayed), (first.message.envelope_id, true));
     let other = world.sealpost.send(&alice, Ok(request("hullo"))).await.result;
     assert_eq!(refusal(other), Refusal::IdempotencyKeyReused);
 
@@ -200,7 +201,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
         thread::sleep(Duration::from_millis(20));
     }
     let sent = world.sealpost.send(&alice, Ok(request("hullo"))).await.result.unwrap();
-    assert!(!sent.replayed && sent.envelope_id != first.envelope_id);
+    assert!(!sent.replayed && sent.message.envelope_id != first.message.envelope_id);
 }
 
 #[tokio::test]
@@ -278,7 +279,8 @@ async fn re_encryption_covers_every_value_while_the_service_runs() {
     assert_eq!((again.roots, again.secrets), (0, 0), "run again it finds nothing to do");
     let root = world.database.lookup().unwrap().find_key(&id(&bob)).unwrap().unwrap().root;
     assert_eq!(kek_version(&root.unwrap()), Some(2));
-    let opened = world.sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result.unwrap();
+    let opened =
+        world.sealpost.open(&bob, &Ok(sent.message.envelope_id.to_string())).result.unwrap();
     assert_eq!(opened.message, "hello");
 }
 

@@ -50,8 +50,8 @@ async fn only_the_recipient_opens_an_envelope() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
     let sent = send(&world, &alice, "@BOB").await;
-    let id = sent.envelope_id.to_string();
-    assert_eq!(sent.recipient.to_string(), key(&bob));
+    let id = sent.message.envelope_id.to_string();
+    assert_eq!(sent.message.recipient.to_string(), key(&bob));
     assert_eq!(
         refusal(world.sealpost.open(&alice, &Ok(id.clone())).result),
         Refusal::EnvelopeNotFound
@@ -76,7 +76,9 @@ async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_un
     world.sealpost.stop();
     let submitted = world.dispatch.submitted.lock().unwrap().clone();
     assert_eq!(submitted.len(), 1, "there was room for one of two");
-    assert!(submitted.iter().all(|delivery| delivery.event.id() == sent.envelope_id.into()));
+    assert!(
+        submitted.iter().all(|delivery| delivery.event.id() == sent.message.envelope_id.into())
+    );
 }
 
 #[tokio::test]
@@ -253,7 +255,7 @@ async fn a_stopped_service_has_stored_its_queue_and_refuses_sends() {
     let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
     assert_eq!(refusal(refused), Refusal::Unavailable);
     assert!(world.sealpost.check().is_err());
-    let found = open(&world.file).lookup().unwrap().find_key(&sent.sender).unwrap();
+    let found = open(&world.file).lookup().unwrap().find_key(&sent.message.sender).unwrap();
     assert!(found.is_some());
 }
 

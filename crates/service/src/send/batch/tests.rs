@@ -8,26 +8,27 @@ use std::{
 };
 
 use sealpost_domain::{
-    AcceptPolicy, AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope,
-    EnvelopeHash, EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind,
+    AcceptPolicy, AccountId, ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnterpriseTerms,
+    Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind,
     GovernanceReason, GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus,
     LeaseToken, MessageContext, Plan, ReceiptPolicy, ReceiptState, RecipientPolicy, Refusal,
     Session, Suite, Target, ThresholdWindow, Timestamp, TokenHash, Usage, UsageThreshold,
     WebhookId, Window, WindowUse, Wrapped,
     ports::{
-        AdmissionFacts, Contact, IdempotencyRecord, IdempotencyResult, KeyFacts, OverageCount,
-        ParkedDelivery, RecipientWebhook, RecipientWebhooks,
+        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, IdempotencyResult, KeyFacts,
+        OverageCount, ParkedDelivery, RecipientWebhook, RecipientWebhooks, WriteSet,
     },
 };
 
-use super::{BatchLease, BatchTimes, contacts_query, decide, facts_query};
+use super::{BatchLease, BatchTimes, contacts_query};
 use crate::{
     caller::{
         admission::Purpose,
         credentials::{CallerId, FOREIGN_KEY, NO_SESSION},
     },
     send::{
-        command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+        batch_result::{BatchResult, RefusedMessage, refusal_of, results_of},
+        command::{Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict},
         storage_room::StorageRoom,
     },
 };
@@ -108,7 +109,45 @@ fn send(n: u8) -> Command {
         caller: CallerId { session: TOKEN, key: key(1) },
         idempotency: None,
         pending: Some(pending),
+        refusal: None,
     }
+}
+
+fn group(command: &Command) -> CommandGroup {
+    command.clone().into()
+}
+
+fn facts_query(commands: &[&Command]) -> FactsQuery {
+    let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
+    super::facts_query(&groups.iter().collect::<Vec<_>>())
+}
+
+/// Decides single requests.
+fn decide(
+    facts: AdmissionFacts,
+    commands: &[&Command],
+    times: BatchTimes,
+    lease: BatchLease,
+    room: &mut StorageRoom,
+) -> (Vec<Decided>, WriteSet) {
+    let groups: Vec<_> = commands.iter().map(|command| group(command)).collect();
+    let groups: Vec<_> = groups.iter().collect();
+    let (decided, changes) = super::decide(facts, &groups, times, lease, room);
+    (decided.into_iter().flatten().collect(), changes)
+}
+
+/// Decides one batch of messages.
+fn decide_group(facts: AdmissionFacts, group: &CommandGroup) -> (Vec<Decided>, WriteSet) {
+    let room = &mut StorageRoom::default();
+    let (mut decided, changes) = super::decide(facts, &[group], TIMES, lease(99), room);
+    (decided.remove(0), changes)
+}
+
+/// Returns a batch with an idempotency key. Batches with the same `content` have the same fingerprint.
+fn batch(commands: Vec<Command>, content: u8) -> CommandGroup {
+    let key = IdempotencyKey::parse("batch").unwrap();
+    let batch_key = Some(Idempotency { key, fingerprint: Fingerprint([content; 32]) });
+    CommandGroup { commands, batch_key }
 }
 
 fn lease(capacity: usize) -> BatchLease {
@@ -550,4 +589,96 @@ fn a_stored_envelope_has_the_state_that_the_recipient_shows() {
         let waiting = AdmissionFacts { webhooks: HashMap::new(), ..facts() };
         assert_eq!(verdict(waiting, &send(1)), Verdict::Stored(without));
     }
+}
+
+#[test]
+fn a_limit_accepts_the_first_messages_of_a_batch() {
+    let mut facts = facts();
+    let start = Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000);
+    let minute = WindowUse { start, used: 16 };
+    facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
+    let (decided, changes) = decide_group(facts, &batch((1..=7).map(send).collect(), 1));
+    let verdicts = verdicts(&decided);
+    assert!(verdicts[..4].iter().all(|verdict| *verdict == STORED), "{verdicts:?}");
+    for refused in &verdicts[4..] {
+        let Verdict::Refused(refusal) = refused else { panic!("{verdicts:?}") };
+        assert_eq!(refusal.code(), Code::RateLimitExceeded);
+    }
+    assert_eq!(refusal_of(&decided), None);
+    assert_eq!((changes.envelopes.len(), changes.idempotency.len()), (4, 1));
+    assert_eq!(changes.usage[0].1.minute.used, 20);
+    assert_eq!(changes.usage[0].1.month.used, 4);
+}
+
+#[test]
+fn a_batch_without_any_admitted_message_is_refused_as_a_whole() {
+    let mut facts = facts();
+    used_up(&mut facts);
+    let (decided, changes) = decide_group(facts, &batch(vec![send(1), send(2)], 1));
+    assert_eq!(refusal_of(&decided).unwrap().code(), Code::RateLimitExceeded);
+    assert!(changes.idempotency.is_empty() && changes.envelopes.is_empty());
+    let closed = AdmissionFacts { sessions: HashMap::new(), ..super::tests::facts() };
+    let (decided, _) = decide_group(closed, &batch(vec![send(1), send(2)], 1));
+    assert_eq!(refusal_of(&decided), Some(&NO_SESSION));
+}
+
+/// Tests that the record of a batch contains the result of each message, also of a refused one.
+#[test]
+fn a_repeated_batch_gets_its_results_and_stores_nothing() {
+    let refusal = Refusal::MissingField { field: "message" };
+    let faulty = Command { pending: None, refusal: Some(refusal), ..send(2) };
+    let commands = vec![send(1), faulty, send(3)];
+    let envelopes: Vec<_> = commands
+        .iter()
+        .map(|command| Some(Arc::clone(&command.pending.as_ref()?.envelope)))
+        .collect();
+    let first = batch(commands, 1);
+    let (decided, mut changes) = decide_group(facts(), &first);
+    let results = results_of(&envelopes, &decided).unwrap();
+    let record = changes.idempotency.remove(0);
+    let IdempotencyResult::Batch(stored) = record.result.clone() else { panic!("{record:?}") };
+    assert_eq!(serde_json::from_str::<Vec<BatchResult>>(&stored).unwrap(), results);
+    assert!(matches!(
+        &results[..],
+        [
+            BatchResult::Sent(_),
+            BatchResult::Refused(RefusedMessage { code: Code::MissingField, .. }),
+            BatchResult::Sent(_),
+        ]
+    ));
+
+    let repeated = |content| {
+        let mut facts = facts();
+        let result = IdempotencyResult::Batch(Arc::clone(&stored));
+        let earlier = IdempotencyRecord { at: NOW, fingerprint: record.fingerprint, result };
+        facts.idempotency.insert((key(1), record.key.clone()), earlier);
+        decide_group(facts, &batch(vec![send(4), send(5)], content))
+    };
+    let (decided, changes) = repeated(1);
+    let replayed = Verdict::Replayed(IdempotencyResult::Batch(Arc::clone(&stored)));
+    assert_eq!(verdicts(&decided), [replayed.clone(), replayed]);
+    assert!(changes.envelopes.is_empty() && changes.idempotency.is_empty());
+    assert_eq!(changes.usage[0].1.minute.used, 2, "each message counts as a request");
+    let (decided, changes) = repeated(2);
+    assert_eq!(refusal_of(&decided), Some(&Refusal::IdempotencyKeyReused));
+    assert!(changes.envelopes.is_empty() && changes.idempotency.is_empty());
+}
+
+#[test]
+fn one_stale_message_makes_the_whole_batch_stale() {
+    let mut stale = send(2);
+    stale.pending.as_mut().unwrap().sealing_version = 9;
+    let (decided, changes) = decide_group(facts(), &batch(vec![send(1), stale, send(3)], 1));
+    assert_eq!(verdicts(&decided), [Verdict::Stale, Verdict::Stale, Verdict::Stale]);
+    assert!(changes.envelopes.is_empty() && changes.usage.is_empty());
+    assert!(changes.idempotency.is_empty());
+}
+
+#[test]
+fn without_disk_space_a_batch_is_refused_as_a_whole() {
+    let mut room = StorageRoom { is_short_of_space: true, ..StorageRoom::default() };
+    let group = batch(vec![send(1), send(2)], 1);
+    let (decided, changes) = super::decide(facts(), &[&group], TIMES, lease(9), &mut room);
+    assert_eq!(refusal_of(&decided[0]), Some(&Refusal::StorageFull));
+    assert!(changes.idempotency.is_empty() && changes.usage.is_empty());
 }

@@ -122,7 +122,7 @@ async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
         idempotency_key: None,
     };
     let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
-    (bob, sent.envelope_id)
+    (bob, sent.message.envelope_id)
 }
 
 #[track_caller]

@@ -37,15 +37,15 @@ async fn check_name_is_kept_for_an_hour(settings: &Settings) {
         let first = send(&world, &alice, "x").await.unwrap();
         world.clock.advance(HOUR);
         let again = send(&world, &alice, "x").await.unwrap();
-        assert!(again.replayed && again.envelope_id == first.envelope_id);
+        assert!(again.replayed && again.message.envelope_id == first.message.envelope_id);
         assert_eq!(refusal(send(&world, &alice, "y").await), Refusal::IdempotencyKeyReused);
         world.clock.advance(MOMENT);
         let second = send(&world, &alice, "y").await.unwrap();
-        assert!(!second.replayed && second.envelope_id != first.envelope_id);
+        assert!(!second.replayed && second.message.envelope_id != first.message.envelope_id);
         // The second send has a retention of its own.
         world.clock.advance(HOUR);
         let again = send(&world, &alice, "y").await.unwrap();
-        assert!(again.replayed && again.envelope_id == second.envelope_id);
+        assert!(again.replayed && again.message.envelope_id == second.message.envelope_id);
         assert_eq!(refusal(send(&world, &alice, "x").await), Refusal::IdempotencyKeyReused);
     }
 }
@@ -65,7 +65,7 @@ async fn an_idempotency_key_expires_with_its_envelope() {
 async fn an_expired_envelope_is_not_found() {
     for world in worlds(&Settings { retention: HOUR, ..Settings::default() }) {
         let alice = world.newcomer(None);
-        let id = send(&world, &alice, "x").await.unwrap().envelope_id.to_string();
+        let id = send(&world, &alice, "x").await.unwrap().message.envelope_id.to_string();
         let open = || world.sealpost.open(&alice, &Ok(id.clone())).result;
         world.clock.advance(HOUR);
         assert_eq!(open().unwrap().message, "x");
@@ -119,7 +119,7 @@ async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String 
         context: SendContext::default(),
         idempotency_key: None,
     };
-    world.sealpost.send(from, Ok(send)).await.result.unwrap().envelope_id.to_string()
+    world.sealpost.send(from, Ok(send)).await.result.unwrap().message.envelope_id.to_string()
 }
 
 fn register(world: &World, who: &Credentials) -> Registered {

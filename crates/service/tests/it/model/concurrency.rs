@@ -122,7 +122,9 @@ fn concurrent_equal_requests_are_stored_once(scene: &Scene) {
     assert_eq!(scene.deliveries(), 1);
     let first: Vec<_> = answers.iter().filter(|answer| !answer.replayed).collect();
     assert_eq!(first.len(), 1, "one of them is the first");
-    assert!(answers.iter().all(|answer| answer.envelope_id == first[0].envelope_id));
+    assert!(
+        answers.iter().all(|answer| answer.message.envelope_id == first[0].message.envelope_id)
+    );
     assert_eq!(scene.used(), (21, 1), "each counts as a request, one of them as a message");
 }
 

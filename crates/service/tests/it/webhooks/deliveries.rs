@@ -43,7 +43,7 @@ async fn send(world: &World, who: &Credentials) -> String {
         context: SendContext::default(),
         idempotency_key: None,
     };
-    world.sealpost.send(who, Ok(message)).await.result.unwrap().envelope_id.to_string()
+    world.sealpost.send(who, Ok(message)).await.result.unwrap().message.envelope_id.to_string()
 }
 
 fn manage(world: &World, who: &Credentials, asked: Manage) -> Result<Managed, Refusal> {

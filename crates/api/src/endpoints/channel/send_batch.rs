@@ -1,0 +1,168 @@
+//! `POST /v1/channel/send-batch`: encrypts many messages, and stores them in one commit.
+
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{
+    Access, BatchIdempotency, BatchResult, RefusedMessage, SendBatch, SentMessage,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::send::SendRequest;
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid},
+    response::{self, LimitedResponse, Problem},
+    state::ApiState,
+};
+
+/// The messages of a batch.
+#[derive(JsonSchema)]
+struct SendBatchRequest {
+    /// The messages, each with the members of a send.
+    #[schemars(with = "Vec<SendRequest>", length(min = 1, max = 100))]
+    messages: Vec<Value>,
+}
+
+impl RequestBody for SendBatchRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["messages"])?;
+        let messages = fields.array("messages")?;
+        if messages.len() > MESSAGES_MAX {
+            return Err(invalid("messages", format!("must have at most {MESSAGES_MAX} messages")));
+        }
+        Ok(Self { messages })
+    }
+}
+
+impl SendBatchRequest {
+    fn into_batch(self, http: &HttpRequest) -> Result<SendBatch, Refusal> {
+        let idempotency = match idempotency_key(http.headers())? {
+            None => None,
+            Some(key) => {
+                let content = serde_json::to_vec(&self.messages).or(Err(Refusal::InvalidJson))?;
+                Some(BatchIdempotency { key, content })
+            }
+        };
+        let send = |message: Value| match message {
+            Value::Object(members) => {
+                let body = Fields::from(members).into_body_without_key::<SendRequest>()?;
+                Ok(body.into_send(None))
+            }
+            _ => Err(invalid("messages", "must contain objects with the members of a send")),
+        };
+        Ok(SendBatch { messages: self.messages.into_iter().map(send).collect(), idempotency })
+    }
+}
+
+/// The response to a batch.
+#[derive(JsonSchema, Serialize)]
+pub(crate) struct SendBatchResponse {
+    /// The result of each message, in the order of the messages.
+    results: Vec<MessageResult>,
+}
+
+/// The result of one message of a batch.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+enum MessageResult {
+    /// The envelope is stored.
+    Sent {
+        /// Always 200.
+        #[schemars(extend("const" = 200))]
+        status: u16,
+        /// The members of the response to a send.
+        #[serde(flatten)]
+        #[schemars(with = "SentMessage")]
+        message: Map<String, Value>,
+    },
+    /// The message was refused. Nothing was stored.
+    Refused {
+        /// The HTTP status that the message would get as a send of its own.
+        #[schemars(range(min = 400, max = 499))]
+        status: u16,
+        /// The error code.
+        code: Code,
+        /// Describes the error and a remedy.
+        detail: String,
+        /// The member of the message that caused the error; null if no single member caused it.
+        field: Option<String>,
+    },
+}
+
+impl From<Vec<BatchResult>> for SendBatchResponse {
+    fn from(results: Vec<BatchResult>) -> Self {
+        Self { results: results.into_iter().map(MessageResult::from).collect() }
+    }
+}
+
+impl From<BatchResult> for MessageResult {
+    fn from(result: BatchResult) -> Self {
+        match result {
+            BatchResult::Sent(message) => Self::Sent { status: 200, message },
+            BatchResult::Refused(RefusedMessage { code, detail, field }) => {
+                Self::Refused { status: Problem::status_of(code).as_u16(), code, detail, field }
+            }
+        }
+    }
+}
+
+async fn send_batch(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: KeyRequest<SendBatchRequest>,
+) -> LimitedResponse<SendBatchResponse> {
+    let request = request.and_then(|body| body.into_batch(&http));
+    response::send_batch(&app, request, ACCESS).await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(send_batch) }
+}
+
+fn operation() -> Operation {
+    let results = json!({ "results": [
+        {
+            "status": 200,
+            "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
+            "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
+            "state": "sent",
+            "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+            "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+            "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
+            "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
+        },
+        {
+            "status": 404,
+            "code": "KEY_NOT_FOUND",
+            "detail": "no API key or handle has this name; ask the recipient for its API key or handle",
+            "field": "to",
+        },
+    ] });
+    let body = json!({ "messages": [
+        { "to": "bob", "message": "Meet me at noon.", "thread": "order:7" },
+        { "to": "carol", "message": "Meet me at noon." },
+    ] });
+    Operation::new::<SendBatchResponse>("sendMessages", results)
+        .describe(Tag::Channel, "Send many sealed messages", DESCRIPTION)
+        .session_and_key(ACCESS)
+        .idempotent()
+        .body::<SendBatchRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::IdempotencyKeyReused])
+}
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
+
+const DESCRIPTION: &str = "\
+Sends up to 100 messages in one request. Each message is checked, limited and counted like a send of its own, as if the \
+messages were sent one after the other. The request counts as one request for each message. One commit stores all \
+accepted messages. The response has a result for each message, in the order of the messages: `status` 200 and the \
+members of a send, or the status, the code and the detail of its refusal. If a limit has room for some messages only, \
+the first ones are accepted. If not even the first message is admitted, the whole request is refused. Envelopes to one \
+recipient keep the order of the messages in their ids. An `Idempotency-Key` covers the whole batch: a repeated request \
+gets the same results, and stores nothing. Refused messages can be sent again under another key.";
+
+/// Maximum number of messages in a batch.
+const MESSAGES_MAX: usize = 100;
