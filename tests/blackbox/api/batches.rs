@@ -141,11 +141,8 @@ fn a_limit_accepts_the_first_messages(database: &Database) {
     let client = server.client();
     let (accepted, status, more) = within_one_minute(|| {
         let alice = client.new_identity();
-        send(client, &alice, &messages(&alice, 9));
-        client.status(&alice).ok();
-        client.status(&alice).ok();
-        client.status(&alice).ok();
-        client.status(&alice).ok();
+        database.set_enterprise(&alice.key, [20, 1000, 1000, 1000]);
+        send(client, &alice, &messages(&alice, 13));
         let accepted = post(client, &alice, None, &json!({"messages": messages(&alice, 11)}));
         let more = post(client, &alice, None, &json!({"messages": messages(&alice, 1)}));
         (accepted, client.status(&alice), more)
@@ -177,8 +174,8 @@ fn an_empty_minute_refuses_the_whole_batch(database: &Database) {
     let client = server.client();
     let refused = within_one_minute(|| {
         let alice = client.new_identity();
-        send(client, &alice, &messages(&alice, 10));
-        send(client, &alice, &messages(&alice, 10));
+        database.set_enterprise(&alice.key, [20, 1000, 1000, 1000]);
+        send(client, &alice, &messages(&alice, 20));
         post(client, &alice, Some("k"), &json!({"messages": messages(&alice, 2)}))
     });
     refused.refused(429, "RATE_LIMIT_EXCEEDED");

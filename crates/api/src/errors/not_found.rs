@@ -11,6 +11,7 @@ pub(super) const ENVELOPE_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
         "The id does not belong to an envelope for the key of the request, or from it for a receipt.",
         "The envelope was deleted at the end of its retention, after 30 days by default.",
         "The key was revoked during the request. Envelopes of a revoked key cannot be opened.",
+        "`reply_to` of a message names an envelope that the key neither sent nor received, or that has expired.",
     ],
     remedies: &[
         "Use the `envelope_id` of the event, or of the send for a receipt.",
