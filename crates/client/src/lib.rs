@@ -26,6 +26,7 @@ mod pages;
 mod receiving;
 mod request;
 mod retry;
+mod sending;
 mod session;
 mod transport;
 mod webhooks;
@@ -38,10 +39,11 @@ pub use error::{ClientError, ProblemDocument};
 pub use models::{
     AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
     BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
-    Encryption, IssuedBadge, KeyStanding, LoggedOut, Metadata, NewWebhook, OpenedEnvelope,
-    PolicyChange, PolicyView, Pong, Receipt, RecoverRequest, Recovered, Redelivered, RefusalReason,
-    Registered, Resolved, RetiringSecret, RotatedWebhookSecret, SentEnvelope, TestedWebhook,
-    UpdatedWebhook, Usage, VerifiedBadge, WebhookChanges, WebhookView, WindowUsage,
+    Encryption, IssuedBadge, KeyStanding, ListedEnvelope, LoggedOut, Message, MessageResult,
+    Metadata, NewWebhook, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, RecoverRequest,
+    Recovered, Redelivered, RefusalReason, Registered, Resolved, RetiringSecret,
+    RotatedWebhookSecret, SentEnvelope, SentFilter, TestedWebhook, UpdatedWebhook, Usage,
+    VerifiedBadge, WebhookChanges, WebhookView, WindowUsage,
 };
 pub use pages::Pages;
 #[cfg(feature = "actix")]

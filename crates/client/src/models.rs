@@ -14,7 +14,10 @@ pub use badge::{
     BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, IssuedBadge, RefusalReason,
     VerifiedBadge,
 };
-pub use channel::{Encryption, Metadata, OpenedEnvelope, Receipt, SentEnvelope};
+pub use channel::{
+    Encryption, ListedEnvelope, Message, MessageResult, Metadata, OpenedEnvelope, Receipt,
+    SentEnvelope, SentFilter,
+};
 pub use identity::{
     Activated, KeyStanding, PolicyChange, PolicyView, Resolved, Usage, WindowUsage,
 };

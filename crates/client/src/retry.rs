@@ -77,7 +77,9 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
 
 /// Returns true if sending the request twice has the same effect as sending it once.
 fn is_repeatable(path: &str, is_send: bool) -> bool {
-    (is_send && path == SEND) || REPEATABLE.contains(&path) || path.starts_with(STATUS_LISTS)
+    (is_send && SENDS.contains(&path))
+        || REPEATABLE.contains(&path)
+        || path.starts_with(STATUS_LISTS)
 }
 
 /// Returns a random time between half of `pause` and `pause`.
@@ -89,16 +91,17 @@ fn jittered(pause: Duration) -> Duration {
 }
 
 const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
-const SEND: &str = "/v1/channel/send";
+const SENDS: [&str; 2] = ["/v1/channel/send", "/v1/channel/send-batch"];
 /// The paths of requests that have no further effect if repeated. The list contains the paths in
 /// `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 15] = [
+const REPEATABLE: [&str; 16] = [
     "/.well-known/did.json",
     "/openapi.json",
     "/v1/account/activity",
     "/v1/auth/login",
     "/v1/auth/tokens/list",
     "/v1/badges/verify",
+    "/v1/channel/list",
     "/v1/channel/open",
     "/v1/channel/receipt",
     "/v1/did/policy",
@@ -138,7 +141,9 @@ mod tests {
             retry_after: None,
         };
         assert!(may_repeat(&gateway("/v1/channel/open"), false));
-        assert!(may_repeat(&gateway(SEND), true));
+        for path in SENDS {
+            assert!(may_repeat(&gateway(path), true) && !may_repeat(&gateway(path), false));
+        }
         assert!(!may_repeat(&gateway("/v1/webhooks/register"), false));
         // A login for a send is another request.
         assert!(!may_repeat(&gateway("/v1/did/activate"), true));
@@ -147,7 +152,7 @@ mod tests {
     #[test]
     fn a_long_wait_returns_the_error_at_once() {
         let busy = |seconds| ClientError::Refused {
-            path: SEND.to_owned(),
+            path: SENDS[0].to_owned(),
             problem: Box::new(
                 serde_json::from_str(r#"{"status":503,"code":"SERVICE_UNAVAILABLE"}"#).unwrap(),
             ),

@@ -3,7 +3,7 @@
 mod webhooks;
 
 use clap::{Args, Subcommand};
-use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, TokenScope};
+use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, Timestamp, TokenScope};
 
 pub(crate) use self::webhooks::{
     ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs, UpdateArgs,
@@ -24,6 +24,8 @@ pub enum ServiceCommand {
     Login(LoginArgs),
     /// Open an envelope and print its message
     Open(OpenArgs),
+    /// List the envelopes that the API key sent, with their states
+    Sent(SentArgs),
     /// Send a message, which is read from standard input
     ///
     /// One line break at the end is not part of the message. Prints the id of the envelope.
@@ -91,6 +93,37 @@ pub struct SendArgs {
     /// Name of the message: a send with the same name and message is stored once; if omitted, random
     #[arg(long, value_name = "TEXT")]
     pub(crate) idempotency_key: Option<String>,
+    /// Thread of the message; the service sees it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) thread: Option<String>,
+    /// Envelope that the message replies to
+    #[arg(long, value_name = "ENVELOPE")]
+    pub(crate) reply_to: Option<EnvelopeId>,
+    /// Type of the message, such as text/plain; the service sees it
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) message_type: Option<String>,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// The sent envelopes to list.
+#[derive(Debug, Args)]
+pub struct SentArgs {
+    /// Only envelopes to this API key or handle
+    #[arg(long, value_name = "TO")]
+    pub(crate) recipient: Option<String>,
+    /// Only envelopes of this thread
+    #[arg(long, value_name = "NAME")]
+    pub(crate) thread: Option<String>,
+    /// Only envelopes from this time on
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<Timestamp>,
+    /// Only envelopes before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<Timestamp>,
+    /// Number of envelopes
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: u32,
     #[command(flatten)]
     pub(crate) call: CallArgs,
 }

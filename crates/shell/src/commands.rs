@@ -29,6 +29,7 @@ pub fn run(
             ServiceCommand::Login(args) => login::run(args, config_folder).await,
             ServiceCommand::Open(args) => messages::open(&args, config_folder).await,
             ServiceCommand::Send(args) => messages::send(&args, config_folder).await,
+            ServiceCommand::Sent(args) => messages::sent(args, config_folder).await,
             ServiceCommand::Tokens(command) => tokens::run(command, config_folder).await,
             ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
         }

@@ -1,12 +1,14 @@
-//! `sealpost send` and `sealpost open`.
+//! `sealpost send`, `sealpost sent` and `sealpost open`.
 
 use std::path::Path;
 
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use sealpost_client::{ListedEnvelope, Message, SentFilter};
 use sealpost_domain::IdempotencyKey;
 
 use super::ProfileClient;
 use crate::{
-    cli::{OpenArgs, SendArgs},
+    cli::{OpenArgs, SendArgs, SentArgs},
     error::ShellError,
     input, output,
 };
@@ -14,21 +16,45 @@ use crate::{
 /// Sends the message on standard input, and prints the id of the envelope.
 pub(super) async fn send(args: &SendArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
-    let message = input::message()?;
-    let sent = match &args.idempotency_key {
-        Some(key) => {
-            let key = IdempotencyKey::parse(key).map_err(|fault| {
-                ShellError::Invalid(format!("--idempotency-key {key} is not valid: it {fault}"))
-            })?;
-            service.client.send_once(&args.to, &message, &key).await?
-        }
-        None => service.client.send(&args.to, &message).await?,
+    let message = Message {
+        to: args.to.clone(),
+        message: input::message()?.to_string(),
+        thread: args.thread.clone(),
+        reply_to: args.reply_to,
+        message_type: args.message_type.clone(),
     };
+    let key = args.idempotency_key.as_ref().map(|key| {
+        IdempotencyKey::parse(key).map_err(|fault| {
+            ShellError::Invalid(format!("--idempotency-key {key} is not valid: it {fault}"))
+        })
+    });
+    let sent = service.client.send_message(&message, key.transpose()?.as_ref()).await?;
     service.store_session().await?;
     if args.call.json {
         return output::result(&sent, true);
     }
     output::line(&sent.envelope_id.to_string())
+}
+
+/// Prints the sent envelopes, newest first.
+pub(super) async fn sent(args: SentArgs, config_folder: &Path) -> Result<(), ShellError> {
+    let SentArgs { recipient, thread, since, until, limit, call } = args;
+    let service = ProfileClient::open(&call, config_folder)?;
+    let filter = SentFilter { recipient, thread, since, until };
+    let newest = service.client.sent(&filter, limit.clamp(1, PAGE_SIZE_MAX));
+    let newest = newest.take(usize::try_from(limit).unwrap_or(usize::MAX));
+    let newest: Vec<_> = newest.try_collect().await?;
+    output::list(&newest, call.json, sent_line)?;
+    service.store_session().await
+}
+
+fn sent_line(sent: &ListedEnvelope) -> String {
+    let ListedEnvelope { envelope_id, recipient, sent_at, state, thread, .. } = sent;
+    format!(
+        "{sent_at} {envelope_id} {recipient} {} {}",
+        state.as_str(),
+        thread.as_deref().unwrap_or("-")
+    )
 }
 
 /// Opens an envelope, and prints its message.
@@ -41,3 +67,5 @@ pub(super) async fn open(args: &OpenArgs, config_folder: &Path) -> Result<(), Sh
     }
     output::message(&opened.message)
 }
+
+const PAGE_SIZE_MAX: u32 = 100;

@@ -228,7 +228,8 @@ const IDEMPOTENCY_KEYS: ExpiringTable = ExpiringTable {
     time: "created_at",
 };
 
-const USED_FORMS: ExpiringTable = ExpiringTable { name: "used_forms", key: "form", time: "used_at" };
+const USED_FORMS: ExpiringTable =
+    ExpiringTable { name: "used_forms", key: "form", time: "used_at" };
 
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (
