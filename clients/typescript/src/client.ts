@@ -14,6 +14,7 @@ import type {
   Issued,
   KeyStanding,
   LoggedOut,
+  MessageResult,
   Opened,
   paths,
   PolicyRequest,
@@ -25,7 +26,9 @@ import type {
   Registered,
   Resolved,
   SecretsReplaced,
+  SendRequest,
   Sent,
+  SentView,
   Tested,
   TokenScope,
   Updated,
@@ -85,9 +88,39 @@ export class Sealpost {
    * Retries use the same `Idempotency-Key`, so the message is sent once. To retry after a restart of your program too,
    * store a key of your own with the message, and pass it here.
    */
-  async send(to: string, message: string, { idempotencyKey }: { idempotencyKey?: string } = {}): Promise<Sent> {
+  async send(
+    to: string,
+    message: string,
+    { idempotencyKey, ...context }: { idempotencyKey?: string; thread?: string; reply_to?: string; type?: string } = {},
+  ): Promise<Sent> {
     const header = { "Idempotency-Key": idempotencyKey ?? crypto.randomUUID() };
-    return success(await this.api.POST("/v1/channel/send", { params: { header }, body: { to, message } }));
+    return success(await this.api.POST("/v1/channel/send", { params: { header }, body: { to, message, ...context } }));
+  }
+
+  /** Sends up to 100 messages in one request. Returns the result of each message, in their order. */
+  async sendBatch(
+    messages: SendRequest[],
+    { idempotencyKey }: { idempotencyKey?: string } = {},
+  ): Promise<MessageResult[]> {
+    const header = { "Idempotency-Key": idempotencyKey ?? crypto.randomUUID() };
+    return success(await this.api.POST("/v1/channel/send-batch", { params: { header }, body: { messages } })).results;
+  }
+
+  /** Yields the envelopes that this API key sent, newest first, page by page. */
+  async *sent(
+    { pageSize = 100, since, until, ...rest }: {
+      pageSize?: number;
+      recipient?: string;
+      thread?: string;
+      since?: Date;
+      until?: Date;
+    } = {},
+  ): AsyncGenerator<SentView> {
+    const from = since === undefined ? {} : { since: since.toISOString() };
+    const to = until === undefined ? {} : { until: until.toISOString() };
+    const list = (cursor: Cursor) =>
+      this.api.POST("/v1/channel/list", { body: { limit: pageSize, ...rest, ...from, ...to, ...cursor } }).then(success);
+    for await (const page of pages(list)) yield* page.envelopes;
   }
 
   /** Opens an envelope for the API key of this client. */

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from datetime import datetime
 from types import TracebackType
 from typing import Any, cast
 from uuid import uuid4
@@ -16,7 +18,7 @@ from .._generated.api.badges import (
     validate_compliance,
     verify_badge,
 )
-from .._generated.api.channel import get_receipt, open_envelope, send_message
+from .._generated.api.channel import get_receipt, list_sent, open_envelope, send_message, send_messages
 from .._generated.api.identities import activate_identity, get_key_status, resolve_identity, set_policy
 from .._generated.api.service import check_liveness, get_openapi_document
 from .._generated.api.sessions import recover_account
@@ -32,6 +34,7 @@ from ..models import (
     IssuedBadge,
     IssueRequest,
     KeyStanding,
+    ListRequest,
     Opened,
     OpenRequest,
     PolicyRequest,
@@ -44,8 +47,11 @@ from ..models import (
     Resolved,
     ResolveRequest,
     SecretsReplaced,
+    SendBatchRequest,
+    SendBatchResponse,
     SendRequest,
     Sent,
+    SentView,
     Validated,
     ValidateRequest,
     VerifyRequest,
@@ -103,15 +109,53 @@ class AsyncSealpost:
         """Closes the connections."""
         await self._http.aclose()
 
-    async def send(self, to: str, message: str, *, idempotency_key: str | None = None) -> Sent:
+    async def send(
+        self,
+        to: str,
+        message: str,
+        *,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        type: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Sent:
         """Sends a message to an API key or a handle.
+
+        `thread`, `reply_to` and `type` are signed, but not encrypted.
 
         Retries use the same `Idempotency-Key`, so the message is sent once. To retry after a restart of your program
         too, store a key of your own with the message, and pass it here.
         """
-        body = SendRequest(to=to, message=message)
+        body = SendRequest(to=to, message=message, thread=thread, reply_to=reply_to, type_=type)
         key = idempotency_key or str(uuid4())
         return success(await send_message.asyncio(client=self.api, body=body, idempotency_key=key))
+
+    async def send_batch(
+        self, messages: list[SendRequest], *, idempotency_key: str | None = None
+    ) -> SendBatchResponse:
+        """Sends up to 100 messages in one request. The response has a result for each message, in their order."""
+        body = SendBatchRequest(messages=messages)
+        key = idempotency_key or str(uuid4())
+        return success(await send_messages.asyncio(client=self.api, body=body, idempotency_key=key))
+
+    async def sent(
+        self,
+        *,
+        recipient: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        page_size: int = 100,
+    ) -> AsyncIterator[SentView]:
+        """Yields the envelopes that this API key sent, newest first, page by page."""
+        body = ListRequest(recipient=recipient, thread=thread, since=since, until=until, limit=page_size)
+        while True:
+            page = success(await list_sent.asyncio(client=self.api, body=body))
+            for envelope in page.envelopes:
+                yield envelope
+            if page.next_cursor is None:
+                return
+            body.cursor = page.next_cursor
 
     async def open(self, envelope_id: str) -> Opened:
         """Opens an envelope for the API key of this client."""
