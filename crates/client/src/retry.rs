@@ -94,7 +94,7 @@ const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SENDS: [&str; 2] = ["/v1/channel/send", "/v1/channel/send-batch"];
 /// The paths of requests that have no further effect if repeated. The list contains the paths in
 /// `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 16] = [
+const REPEATABLE: [&str; 17] = [
     "/.well-known/did.json",
     "/openapi.json",
     "/v1/account/activity",
@@ -111,6 +111,7 @@ const REPEATABLE: [&str; 16] = [
     "/v1/webhooks/deliveries",
     "/v1/webhooks/enable",
     "/v1/webhooks/list",
+    "/v1/webhooks/update",
 ];
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ async fn respond(
 fn sent() -> Response {
     json_body(&json!({
         "envelope_id": "env_01h455vb4pex5vsknk084sn02q", "envelope_hash": "sha256:0",
-        "status": "delivered", "sender": KEY, "recipient": KEY,
+        "status": "delivered", "state": "sent", "sender": KEY, "recipient": KEY,
         "encryption": {"algorithm": "a", "status": "sealed"},
         "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
     }))

@@ -9,8 +9,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Response, SOON, eventually, on_both, text,
-    within_one_minute,
+    Client, Database, Identity, Receiver, Response, SOON, WebhookRequest, eventually, on_both,
+    text, within_one_minute,
 };
 
 on_both!(
@@ -279,7 +279,7 @@ fn envelopes_keep_the_order_of_the_messages(database: &Database) {
     assert!(ids.is_sorted());
     assert!(results.iter().all(|result| result["state"] == "sent"));
     let delivered = receiver.await_requests(100);
-    let delivered: BTreeSet<_> = delivered.iter().map(|request| request.id()).collect();
+    let delivered: BTreeSet<_> = delivered.iter().map(WebhookRequest::id).collect();
     assert_eq!(delivered, ids.iter().cloned().collect());
     assert_eq!(client.open(&bob, &ids[42]).ok()["message"], "42");
 }

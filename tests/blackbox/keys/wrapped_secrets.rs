@@ -20,11 +20,14 @@ fn a_program_unwraps_the_secrets_of_a_database_by_the_page() {
     database.operate(&["issuer", "rotate"]);
     let issuers = database.operate(&["issuer", "list"]);
     let first = text(&client.send(&alice, &bob.key, "hello").ok(), "envelope_id");
-    let send =
+    let send_body =
         |body: Value| text(&client.act(&alice, "/v1/channel/send", &body).ok(), "envelope_id");
     let reply = json!({"to": bob.key, "message": "x", "reply_to": first, "type": "text/plain"});
-    let sent =
-        [first.clone(), send(reply), send(json!({"to": bob.key, "message": "x", "thread": "A"}))];
+    let sent = [
+        first.clone(),
+        send_body(reply),
+        send_body(json!({"to": bob.key, "message": "x", "thread": "A"})),
+    ];
     server.stop();
 
     let unwrapped = unwrap(&database);

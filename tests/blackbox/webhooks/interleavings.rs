@@ -136,9 +136,8 @@ impl<'a> Run<'a> {
             0..=5 => self.send(node),
             6..=8 => self.update(node),
             9 | 10 => self.pause(node, !self.is_paused),
-            11..=13 => self.change_mood(),
-            14 if self.random.below(4) == 0 => self.crash(node),
-            14 => self.change_mood(),
+            11 if self.random.below(4) == 0 => self.crash(node),
+            11..=14 => self.change_mood(),
             _ => thread::sleep(BOUND + Duration::from_millis(500)),
         }
         thread::sleep(Duration::from_millis(self.random.below(120).try_into().unwrap()));
@@ -154,7 +153,7 @@ impl<'a> Run<'a> {
     fn update(&mut self, node: usize) {
         let next = (self.present + 1 + self.random.below(2)) % self.targets.len();
         let from = Instant::now();
-        self.change(node, "url", json!(self.targets[next].receiver.url));
+        self.change(node, "url", &json!(self.targets[next].receiver.url));
         self.current[self.present].last_mut().unwrap().until = Some(Instant::now());
         self.current[next].push(Period { from, until: None });
         self.present = next;
@@ -162,7 +161,7 @@ impl<'a> Run<'a> {
 
     fn pause(&mut self, node: usize, is_paused: bool) {
         let from = Instant::now();
-        self.change(node, "paused", json!(is_paused));
+        self.change(node, "paused", &json!(is_paused));
         if is_paused {
             self.active.last_mut().unwrap().until = Some(Instant::now());
         } else {
@@ -171,7 +170,7 @@ impl<'a> Run<'a> {
         self.is_paused = is_paused;
     }
 
-    fn change(&self, node: usize, name: &str, value: serde_json::Value) {
+    fn change(&self, node: usize, name: &str, value: &serde_json::Value) {
         let body = json!({"webhook_id": self.webhook_id, name: value});
         self.nodes[node].client().act(&self.recipient, "/v1/webhooks/update", &body).ok();
     }

@@ -109,7 +109,7 @@ fn queued_deliveries_of_all_nodes_go_to_the_new_url_within_two_seconds(database:
     // The attempts under way end at the old URL. Their ends let queued deliveries start.
     std::thread::sleep(Duration::from_secs(2));
     old.go_on();
-    eventually("all events arrive", Duration::from_secs(60), || {
+    eventually("all events arrive", Duration::from_mins(1), || {
         let arrived: Vec<_> =
             old.requests().iter().chain(&new.requests()).map(WebhookRequest::id).collect();
         sent.iter().all(|id| arrived.contains(id)).then_some(())

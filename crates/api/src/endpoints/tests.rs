@@ -89,6 +89,7 @@ const VERBS: &[&str] = &[
     "send",
     "set",
     "test",
+    "update",
     "validate",
     "verify",
 ];

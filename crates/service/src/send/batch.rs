@@ -138,7 +138,7 @@ struct BatchDecision<'a> {
 /// The reason for which a command is rejected. A rejected command stores nothing.
 enum Rejection {
     Refused(Refusal),
-    Replayed(IdempotencyResult<EnvelopeMeta>),
+    Replayed(Box<IdempotencyResult<EnvelopeMeta>>),
     Stale,
 }
 
@@ -235,7 +235,7 @@ impl BatchDecision<'_> {
         match earlier.filter(|earlier| earlier.at >= self.expired_before) {
             None => Ok(()),
             Some(earlier) if earlier.fingerprint == name.fingerprint => {
-                Err(Rejection::Replayed(earlier.result.clone()))
+                Err(Rejection::Replayed(Box::new(earlier.result.clone())))
             }
             Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
         }
@@ -409,7 +409,7 @@ impl From<Rejection> for Verdict {
     fn from(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Refused(refusal) => Self::Refused(refusal),
-            Rejection::Replayed(result) => Self::Replayed(result),
+            Rejection::Replayed(result) => Self::Replayed(*result),
             Rejection::Stale => Self::Stale,
         }
     }

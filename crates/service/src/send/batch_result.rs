@@ -43,7 +43,8 @@ pub(super) fn results_of(
     if refusal_of(decided).is_some() {
         return None;
     }
-    envelopes.iter().zip(decided).map(|(envelope, decided)| result_of(envelope, decided)).collect()
+    let envelopes = envelopes.iter().map(Option::as_deref);
+    envelopes.zip(decided).map(|(envelope, decided)| result_of(envelope, decided)).collect()
 }
 
 /// Returns the reason for which a batch is refused as a whole, without results: not even its first message was
@@ -60,10 +61,10 @@ pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
     refused.find(is_whole).map(|(_, refusal)| refusal)
 }
 
-fn result_of(envelope: &Option<Arc<Envelope>>, decided: &Decided) -> Option<BatchResult> {
+fn result_of(envelope: Option<&Envelope>, decided: &Decided) -> Option<BatchResult> {
     match &decided.verdict {
         Verdict::Stored(state) => {
-            let sent = SentMessage::new(&envelope.as_ref()?.meta, *state);
+            let sent = SentMessage::new(&envelope?.meta, *state);
             match serde_json::to_value(sent).ok()? {
                 Value::Object(members) => Some(BatchResult::Sent(members)),
                 _ => None,

@@ -128,15 +128,14 @@ impl Sealpost {
         let threads = self.threads(sender, [request]).await?;
         let timestamp = self.core.clock.now();
         let stamp = (EnvelopeId::new(timestamp, random()?), timestamp);
-        self.prepare_at(sender, from, request, &threads, stamp).await
+        self.prepare_at((sender, from), request, &threads, stamp).await
     }
 
     /// Like [`prepare`](Self::prepare), with the id and the time of the envelope, and with the envelopes that the message
     /// may reply to.
     pub(super) async fn prepare_at(
         &self,
-        sender: ApiKeyId,
-        from: &KeyMaterial,
+        (sender, from): (ApiKeyId, &KeyMaterial),
         request: &Request,
         threads: &Threads,
         (id, timestamp): (EnvelopeId, Timestamp),

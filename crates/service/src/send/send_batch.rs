@@ -132,7 +132,7 @@ impl Sealpost {
         for (request, id) in requests.iter().zip(ids) {
             let message = match request {
                 Ok(request) => {
-                    self.prepare_at(caller.key, from, request, &threads, (id, timestamp)).await
+                    self.prepare_at((caller.key, from), request, &threads, (id, timestamp)).await
                 }
                 Err(refusal) => Err(refusal.clone().into()),
             };

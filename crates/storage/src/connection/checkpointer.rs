@@ -19,7 +19,7 @@ use crate::{
         AnyConnection,
         connect::{ConnectFault, Target, connect},
         fair_mutex::FairMutex,
-        gradual_flush::GradualFlush,
+        gradual_flush::{GradualFlush, bytes_changed_by_thread},
     },
     settings::Settings,
 };
@@ -199,13 +199,18 @@ impl Work {
     /// gradually. A sync of all pages would occupy the disk for seconds. Returns true if the reader still keeps the log.
     fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
         loop {
+            let before = bytes_changed_by_thread();
             let LogState { log, checkpointed } = self.copy_portion()?;
+            let changed = bytes_changed_by_thread().zip(before).map(|(now, before)| now - before);
             if checkpointed - copied < LOG_PAGES_MAX {
                 return Ok(true);
             }
             copied = checkpointed;
             let Some(portions) = &self.portions else { return Ok(false) };
-            portions.flush.run(|| !self.signals.state().is_stopped)?;
+            // Without the count, as if each page of the log was a page of its own.
+            let changed = changed
+                .unwrap_or_else(|| u64::try_from(log).unwrap_or(u64::MAX).saturating_mul(4096));
+            portions.flush.run(changed, || !self.signals.state().is_stopped)?;
             if log - checkpointed < 2 * LOG_PAGES_MAX || self.signals.state().is_stopped {
                 return Ok(false);
             }

@@ -1,12 +1,6 @@
 //! Writes the changed pages of a file to the disk at a limited rate.
 
-use std::{
-    fs::File,
-    io,
-    path::Path,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs::File, io, num::NonZeroU64, path::Path, thread, time::Duration};
 
 use rustix::fs::{Advice, fadvise};
 
@@ -23,22 +17,49 @@ impl GradualFlush {
         Ok(Self(Box::leak(Box::new(File::open(path)?))))
     }
 
-    /// Starts to write all changed pages, a part at a time. `go_on` is called between the parts; false ends the work.
-    pub(crate) fn run(self, go_on: impl Fn() -> bool) -> io::Result<()> {
+    /// Starts to write all changed pages, a part of the file at a time, at about 100 MB a second. `changed` is their
+    /// total size in bytes. `go_on` is called before each part; false ends the work.
+    pub(crate) fn run(self, changed: u64, go_on: impl Fn() -> bool) -> io::Result<()> {
         let length = self.0.metadata()?.len();
-        let part = std::num::NonZeroU64::MIN.saturating_add(PART_BYTES - 1);
-        let mut offset = 0;
-        while offset < length && go_on() {
-            let began = Instant::now();
+        let parts = length.div_ceil(PART_BYTES).max(1);
+        let pause = Duration::from_micros(changed.div_ceil(BYTES_PER_MICROSECOND) / parts);
+        for part in 0..parts {
+            if !go_on() {
+                break;
+            }
             // Linux starts to write the changed pages of the range, and drops the others from its cache.
-            fadvise(self.0, offset, Some(part), Advice::DontNeed)?;
-            offset += PART_BYTES;
-            thread::sleep(PART_EVERY.saturating_sub(began.elapsed()));
+            fadvise(self.0, part * PART_BYTES, NonZeroU64::new(PART_BYTES), Advice::DontNeed)?;
+            thread::sleep(pause);
         }
         Ok(())
     }
 }
 
-/// 100 MB a second.
+/// Returns the number of bytes in pages that this thread has changed so far. `None` if the system does not count them.
+pub(crate) fn bytes_changed_by_thread() -> Option<u64> {
+    let counters = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+    counters.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.parse().ok()
+}
+
 const PART_BYTES: u64 = 4_000_000;
-const PART_EVERY: Duration = Duration::from_millis(40);
+const BYTES_PER_MICROSECOND: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn the_changed_bytes_of_a_thread_are_counted_and_flushed() {
+        let Some(before) = bytes_changed_by_thread() else { return };
+        // The folder of the build is on a disk, unlike some folders for temporary files.
+        let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; 1_000_000]).unwrap();
+        let changed = bytes_changed_by_thread().unwrap() - before;
+        assert!((1_000_000..2_000_000).contains(&changed), "{changed}");
+        let flush = GradualFlush::open(file.path()).unwrap();
+        flush.run(changed, || true).unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap().len(), 1_000_000);
+    }
+}

@@ -114,13 +114,8 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
                 continue;
             }
             Step::Send => {
-                let message = Send {
-                    to: to.clone(),
-                    message: "x".to_owned(),
-                    context: SendContext::default(),
-                    idempotency_key: None,
-                };
-                let is_stored = client.send(&alice, Ok(message)).await.result.is_ok();
+                let sent = client.send(&alice, Ok(message_to(&to))).await;
+                let is_stored = sent.result.is_ok();
                 prop_assert_eq!(is_stored, !day.is_full() && !month.is_full());
                 if is_stored {
                     day.used += 1;
@@ -142,6 +137,15 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     let distinct: BTreeSet<_> = stored.iter().collect();
     prop_assert_eq!(distinct.len(), stored.len(), "a threshold gave two events");
     Ok(())
+}
+
+fn message_to(to: &str) -> Send {
+    Send {
+        to: to.to_owned(),
+        message: "x".to_owned(),
+        context: SendContext::default(),
+        idempotency_key: None,
+    }
 }
 
 /// Returns the window (day or month), the threshold in percent, and the number of the day or month for each stored

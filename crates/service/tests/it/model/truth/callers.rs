@@ -57,8 +57,10 @@ impl Truth {
         let from = &mut self.keys[sender];
         from.used.check_message(&from.terms, now)?;
         from.used.count_message(&from.terms, now);
+        let state = if self.webhook_ids(recipient).is_empty() { "waiting" } else { "sent" };
         Ok(Sending::Fresh(json!({
             "status": "delivered",
+            "state": state,
             "sender": self.keys[sender].id,
             "recipient": self.keys[recipient].id,
             "encryption": {
