@@ -145,8 +145,12 @@ fn the_page_for_a_new_account_asks_for_an_invite() {
     let client = server.client();
     let invite = text(&database.operate(&["invite", "create"]), "invite");
     let page = client.request("GET", "/dashboard/open-account").response();
-    assert!(String::from_utf8(page.body).unwrap().contains(r#"name="invite""#));
+    let page = String::from_utf8(page.body).unwrap();
+    assert!(page.contains(r#"name="invite""#));
+    let (_, id) = page.split_once(r#"name="form_id" value=""#).unwrap();
+    let id = id.split('"').next().unwrap();
     let submit = |form: &str| {
+        let form = format!("{form}&form_id={id}");
         let form_type = "application/x-www-form-urlencoded";
         let request =
             client.post("/dashboard/open-account").header("Sec-Fetch-Site", "same-origin");
@@ -156,6 +160,6 @@ fn the_page_for_a_new_account_asks_for_an_invite() {
     assert_eq!(refused.status, 403);
     assert!(String::from_utf8(refused.body).unwrap().contains("invite"));
     let opened = submit(&format!("label=Alice&handle=&invite={invite}"));
-    assert_eq!(opened.status, 200, "{}", String::from_utf8_lossy(&opened.body));
+    assert_eq!(opened.status, 303, "{}", String::from_utf8_lossy(&opened.body));
     assert_eq!(database.count("accounts"), 1);
 }

@@ -44,6 +44,8 @@ pub(crate) struct Transaction {
     durable_commits: Option<Arc<DurableCommits>>,
     /// Where deletions of expired rows continue.
     pub(crate) purge_cursor: Arc<PurgeCursor>,
+    /// For each table, the time of the last expired row that this transaction deletes.
+    pub(crate) purged: Vec<(&'static str, i64)>,
     /// The file of an SQLite database; `None` for PostgreSQL.
     file: Option<Arc<Path>>,
     /// The thread that runs checkpoints of SQLite. Woken after the commit.
@@ -86,6 +88,7 @@ impl Transaction {
             journaled_acts: JournaledActs::default(),
             durable_commits,
             purge_cursor: Arc::default(),
+            purged: Vec::new(),
             file: None,
             checkpointer: None,
             _write_guard: write_guard,
@@ -178,6 +181,9 @@ impl Transaction {
             .run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?));
         if let Some(checkpointer) = &self.checkpointer {
             checkpointer.wake();
+        }
+        if done.is_ok() {
+            self.purge_cursor.purged(&self.purged);
         }
         // A write beyond the file size limit has stored nothing, like a write on a full disk.
         let is_limited = || self.file.as_deref().is_some_and(disk_space::has_reached_size_limit);

@@ -12,8 +12,7 @@ use crate::query::time_position::TimePosition;
 
 /// The time up to which the expired rows of each table are deleted. All clones of a database share the cursor.
 ///
-/// New rows have later times. A deletion from the beginning, once an hour, finds the rows of transactions that were
-/// rolled back.
+/// New rows have later times. A deletion from the beginning, once an hour, finds rows of nodes with wrong clocks.
 #[derive(Debug, Default)]
 pub(crate) struct PurgeCursor(Mutex<HashMap<&'static str, TimePosition>>);
 
@@ -24,10 +23,15 @@ impl PurgeCursor {
         positions.entry(table).or_default().range(before.as_millis() - 1, FULL_EVERY_MS)
     }
 
-    /// Records the time of the last deleted row.
-    pub(crate) fn purged(&self, table: &'static str, last: i64) {
+    /// Records the time of the last deleted row of each table, after the commit.
+    pub(crate) fn purged(&self, tables: &[(&'static str, i64)]) {
+        if tables.is_empty() {
+            return;
+        }
         let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        positions.entry(table).or_default().next = last;
+        for (table, last) in tables {
+            positions.entry(table).or_default().next = *last;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Implements the port for housekeeping: counts rows and deletes expired rows, in batches of limited size.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, time::Duration};
 
 use diesel::{
     prelude::*,
@@ -22,9 +22,7 @@ use crate::{
     housekeeping::{
         daily_counts, deleted_webhooks,
         partitions::{self, ATTEMPTS, ENVELOPES},
-        purge_attempts,
-        purge_cursor::PurgeCursor,
-        purge_envelopes, purge_events, task_turn,
+        purge_attempts, purge_envelopes, purge_events, task_turn,
     },
     queue::rotations,
     records::retiring_secrets,
@@ -171,22 +169,22 @@ impl Transaction {
         before: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
-        let cursor = Arc::clone(&self.purge_cursor);
-        self.run(|conn| purge(conn, table, &cursor, before, limit))
+        let expired = self.purge_cursor.expired(table.name, before);
+        let purged = self.run(|conn| purge(conn, table, &expired, limit))?;
+        self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
+        Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 }
 
-/// Deletes up to `limit` rows of a table with a time before `before`, oldest first. Returns their number. The statement
-/// is not cached as a prepared statement, so that PostgreSQL plans it for this limit.
+/// Deletes up to `limit` rows of a table with a time in the range, oldest first. Returns their times. The statement is
+/// not cached as a prepared statement, so that PostgreSQL plans it for this limit.
 fn purge(
     conn: &mut AnyConnection,
     table: &ExpiringTable,
-    cursor: &PurgeCursor,
-    before: Timestamp,
+    expired: &RangeInclusive<i64>,
     limit: u32,
-) -> Result<u64, Fault> {
+) -> Result<Vec<i64>, Fault> {
     let ExpiringTable { name, key, time } = table;
-    let expired = cursor.expired(name, before);
     let purge = sql_query(format!(
         "DELETE FROM {name} WHERE ({key}) IN (
              SELECT {key} FROM {name} WHERE {time} >= $1 AND {time} <= $2 ORDER BY {time} LIMIT $3
@@ -197,10 +195,7 @@ fn purge(
         .bind::<BigInt, _>(*expired.end())
         .bind::<BigInt, _>(i64::from(limit));
     let purged = on_backend!(conn, c => purge.load::<Purged>(c))?;
-    if let Some(last) = purged.iter().map(|row| row.time).max() {
-        cursor.purged(name, last);
-    }
-    columns::number(purged.len(), "number of rows")
+    Ok(purged.into_iter().map(|row| row.time).collect())
 }
 
 #[derive(QueryableByName)]

@@ -20,7 +20,7 @@ use crate::{
     query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
-        sent,
+        sent::{self, SentPage},
     },
     rows::{
         columns,
@@ -44,7 +44,11 @@ macro_rules! look_up_on {
             }
 
             fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError> {
-                self.run(|conn| sent::list(conn, query))
+                self.run(|conn| {
+                    let SentPage { ids, next } = sent::page(conn, query)?;
+                    let envelopes = read_sent(conn, &ids, &query.sender)?;
+                    Ok(SentList { envelopes, next })
+                })
             }
 
             fn find_threads(

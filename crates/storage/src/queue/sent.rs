@@ -9,18 +9,20 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use sealpost_domain::{
-    Timestamp,
-    ports::{SentList, SentQuery},
-};
+use sealpost_domain::{EnvelopeId, Timestamp, ports::SentQuery};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    queue::receipts::read_sent,
     rows::columns,
 };
 
-pub(crate) fn list(conn: &mut AnyConnection, query: &SentQuery) -> Result<SentList, Fault> {
+/// The ids of the envelopes of a page, and the id at which the next page begins. `None` after the last page.
+pub(crate) struct SentPage {
+    pub(crate) ids: Vec<String>,
+    pub(crate) next: Option<EnvelopeId>,
+}
+
+pub(crate) fn page(conn: &mut AnyConnection, query: &SentQuery) -> Result<SentPage, Fault> {
     let limit: usize = columns::number(query.limit, "limit")?;
     let recipient = query.recipient.as_ref().map(ToString::to_string);
     let examined_max = if recipient.is_some() { EXAMINED_MAX } else { limit };
@@ -33,10 +35,8 @@ pub(crate) fn list(conn: &mut AnyConnection, query: &SentQuery) -> Result<SentLi
     examined.truncate(limit);
     let ids: Vec<_> = examined.into_iter().map(|row| row.id).collect();
     let next = if is_full { ids.last().cloned() } else { last };
-    Ok(SentList {
-        envelopes: read_sent(conn, &ids, &query.sender)?,
-        next: next.map(|id| columns::id(&id, "envelope")).transpose()?,
-    })
+    let next = next.map(|id| columns::id(&id, "envelope")).transpose()?;
+    Ok(SentPage { ids, next })
 }
 
 /// Returns the newest envelopes of the sender, with any recipient.

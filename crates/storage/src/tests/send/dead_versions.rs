@@ -87,6 +87,8 @@ fn a_deletion_of_expired_rows_reads_no_deleted_row() {
     let mut purging = db.transaction(Relaxed).unwrap();
     let index = "ix_idempotency_keys__created_at";
     assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 380);
+    purging.commit().unwrap();
+    let mut purging = db.transaction(Relaxed).unwrap();
     let before = entries_read(&mut purging, index);
     assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 20);
     let read = entries_read(&mut purging, index) - before;

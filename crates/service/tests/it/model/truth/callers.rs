@@ -142,7 +142,10 @@ impl Truth {
                 "sender": sent["sender"],
                 "sender_handle": sender_handle.map(|(handle, _)| handle),
                 "message": envelope.message,
-                "encryption": sent["encryption"],
+                "thread": null,
+            "reply_to": null,
+            "type": null,
+            "encryption": sent["encryption"],
                 "metadata": sent["metadata"],
                 "opened_at": time(opened_at),
             }))
