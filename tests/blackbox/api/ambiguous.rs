@@ -43,15 +43,18 @@ fn a_message_with_two_texts_is_not_sent(database: &Database) {
 fn each_endpoint_refuses_equal_members() {
     let server = Database::embedded().serve();
     let client = server.client();
-    let alice = client.new_identity();
     let document = client.request("GET", "/openapi.json").response().json();
     let paths = document["paths"].as_object().unwrap();
     let posts = paths.iter().filter(|(_, item)| item.get("post").is_some());
     let posts: Vec<_> = posts.map(|(path, _)| path.as_str()).collect();
     assert!(posts.len() > 15, "{posts:?}");
-    for path in posts {
-        let post = client.post(path).by(&alice).body("application/json", br#"{"x":1,"x":1}"#);
-        assert_eq!(post.response().refused(400, "INVALID_FIELD")["field"], "x", "{path}");
+    // A key may send 20 requests a minute.
+    for paths in posts.chunks(15) {
+        let alice = client.new_identity();
+        for path in paths {
+            let post = client.post(path).by(&alice).body("application/json", br#"{"x":1,"x":1}"#);
+            assert_eq!(post.response().refused(400, "INVALID_FIELD")["field"], "x", "{path}");
+        }
     }
 }
 

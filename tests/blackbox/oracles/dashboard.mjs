@@ -308,7 +308,7 @@ async function revoke(page, account, key) {
   await has(page, '[role=alert]', 'Nothing was revoked');
   await page.fill('#typed', key);
   await page.click('button.danger');
-  await has(page, '.notice', 'permanently revoked');
+  await has(page, 'main', 'permanently revoked');
   assert.equal(await page.locator('text=Revoke this identity…').count(), 0);
   await page.goto(`${base}/dashboard`);
   await has(page, 'main', 'Revoked');
