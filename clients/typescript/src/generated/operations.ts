@@ -4,6 +4,7 @@ export const REPEATABLE: readonly string[] = [
   "/v1/auth/login",
   "/v1/auth/tokens/list",
   "/v1/badges/verify",
+  "/v1/channel/list",
   "/v1/channel/open",
   "/v1/channel/receipt",
   "/v1/did/policy",
@@ -11,7 +12,8 @@ export const REPEATABLE: readonly string[] = [
   "/v1/did/status",
   "/v1/webhooks/deliveries",
   "/v1/webhooks/enable",
-  "/v1/webhooks/list"
+  "/v1/webhooks/list",
+  "/v1/webhooks/update"
 ];
 export const UNAUTHENTICATED: readonly string[] = [
   "/.well-known/did.json",

@@ -276,9 +276,29 @@ export interface paths {
         put?: never;
         /**
          * Send a sealed message
-         * @description Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope `send`.
+         * @description Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw DID is refused. `state` is `waiting` if the recipient has no webhook for received envelopes, and otherwise `sent`; a recipient can hide it. `thread`, `reply_to` and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope `send`.
          */
         post: operations["sendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channel/send-batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many sealed messages
+         * @description Sends up to 100 messages in one request. Each message is checked, limited and counted like a send of its own, as if the messages were sent one after the other. The request counts as one request for each message. One commit stores all accepted messages. The response has a result for each message, in the order of the messages: `status` 200 and the members of a send, or the status, the code and the detail of its refusal. If a limit has room for some messages only, the first ones are accepted. If not even the first message is admitted, the whole request is refused. Envelopes to one recipient keep the order of the messages in their ids. An `Idempotency-Key` covers the whole batch: a repeated request gets the same results, and stores nothing. Refused messages can be sent again under another key. An API token needs the scope `send`.
+         */
+        post: operations["sendMessages"];
         delete?: never;
         options?: never;
         head?: never;
@@ -316,9 +336,29 @@ export interface paths {
         put?: never;
         /**
          * Show the receipt of an envelope
-         * @description Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an unknown or expired one. The request counts against the limits per minute and per day. An API token needs the scope `send`.
+         * @description Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an unknown or expired one. The request counts against the limits per minute and per day. An API token needs the scope `send`.
          */
         post: operations["getReceipt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channel/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the sent envelopes
+         * @description Lists the envelopes that the caller sent and that are still kept, newest first, with their context and their state. `state` is that of the receipt: the policy of the recipient decides how much it shows. A page can have fewer envelopes than `limit`, and even none: ask for further pages until `next_cursor` is null. There is no list of received envelopes. The request counts against the limits per minute and per day. An API token needs the scope `read` or `send`.
+         */
+        post: operations["listSent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -336,7 +376,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook
-         * @description Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced` needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, use a name. A key may have 16 webhooks.
+         * @description Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a private address, now or at any delivery. A host name that does not resolve yet is accepted, with a `warning`. Events other than `envelope.received` need a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, use a name. A key may have 16 webhooks.
          *
          *     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no webhook receives them. An API token needs the scope `webhooks`.
          */
@@ -501,6 +541,28 @@ export interface paths {
          * @description Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the attempt. The event is signed like all events. It is never retried, is not listed in `deliveries`, and never disables the webhook. Limited per account. An API token needs the scope `webhooks`.
          */
         post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a webhook
+         * @description Changes a webhook. Its id, its secret, its log and its health stay. The change holds on every node within two seconds. An attempt under way ends at the old URL; all later attempts, also of pending deliveries, go to the new one. `url` follows the rules of `register`.
+         *
+         *     A paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or retention ends. Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both `"paused": false` and `enable`. An API token needs the scope `webhooks`.
+         */
+        post: operations["updateWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -769,6 +831,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "webhook.disabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another webhook of the account was disabled
+         * @description The service sends this event to each other webhook of the account that names it, once for each time that a webhook is disabled. `reason` is `gone` (the receiver responded 410), `failing` (five days of failures) or `operator`; `since` is the time. It needs a server with `--events v1.1`. Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. Respond with 2xx within 15 s. Events may arrive more than once and in any order.
+         */
+        post: operations["receiveDisabled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another webhook of the account has failed for an hour
+         * @description The service sends this event to each other webhook of the account that names it, if all attempts at a webhook have failed for an hour, at least ten: once until the next success. `since` is the time of the first failure. It needs a server with `--events v1.1`. Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. Respond with 2xx within 15 s. Events may arrive more than once and in any order.
+         */
+        post: operations["receiveFailing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "webhook.test": {
         parameters: {
             query?: never;
@@ -852,10 +954,10 @@ export interface components {
             recovery_code?: string;
         };
         /**
-         * @description The kind of an action in the activity log of an account. `key_activated`: An API key (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator changed the account or one of its API keys. `policy_changed`: The owner changed the recipient policy of an API key. `recovered`: A client used the recovery code to get a new login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
+         * @description The kind of an action in the activity log of an account. `key_activated`: An API key (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator changed the account or one of its API keys. `policy_changed`: The owner changed the recipient policy of an API key. `recovered`: A client used the recovery code to get a new login secret. `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook. `webhook_updated`: The owner changed a webhook.
          * @enum {string}
          */
-        ActivityKind: "key_activated" | "key_revoked" | "login" | "login_failed" | "logout" | "operator" | "policy_changed" | "recovered" | "secret_replaced" | "token_created" | "token_revoked" | "webhook_deleted" | "webhook_registered";
+        ActivityKind: "key_activated" | "key_revoked" | "login" | "login_failed" | "logout" | "operator" | "policy_changed" | "recovered" | "secret_replaced" | "token_created" | "token_revoked" | "webhook_deleted" | "webhook_registered" | "webhook_updated";
         /** @description One page of an account's activity. */
         ActivityPage: {
             /** @description The entries, newest first. */
@@ -1137,6 +1239,8 @@ export interface components {
             /** @description Beginning of the response's body; `null` without a response. */
             response: string | null;
         };
+        /** @description A note of 1 to 200 characters without control characters. Escape it before display, because the owner chose the text. */
+        Description: string;
         /** @description A decentralised identifier (DID). The DID of an identity is a `did:key` of its Ed25519 signing key, and never changes, not even after revocation. The DID of the service is a `did:web` of its base URL. */
         Did: string;
         /** @description The DID document of the service, which publishes its public keys. */
@@ -1151,6 +1255,11 @@ export interface components {
          * @enum {string}
          */
         DisabledReason: "failing" | "gone";
+        /**
+         * @description The reason why a webhook was disabled. `failing`: All attempts failed for longer than the allowed time. `gone`: The receiver responded with status 410 (Gone). `operator`: An operator disabled the webhook.
+         * @enum {string}
+         */
+        DisablingCause: "failing" | "gone" | "operator";
         /** @description The result of a dry run, which issues no badge. */
         DryRun: {
             /**
@@ -1188,7 +1297,10 @@ export interface components {
             api_key_id: components["schemas"]["ApiKeyId"];
             url: string;
             events: components["schemas"]["EventKind"][];
+            description: components["schemas"]["Description"] | null;
             status: components["schemas"]["WebhookStatus"];
+            /** @description Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
+            paused: boolean;
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             failing_since: components["schemas"]["Timestamp"] | null;
             created_at: components["schemas"]["Timestamp"];
@@ -1226,6 +1338,12 @@ export interface components {
             sender: components["schemas"]["ApiKeyId"];
             /** @description The handle of the sender; null if the sender has no handle. Only events of version v1.1 (server setting `--events`) contain this field. */
             sender_handle?: components["schemas"]["SenderHandle"] | null;
+            /** @description The thread of the message; null if the sender gave none. */
+            thread?: components["schemas"]["ThreadId"] | null;
+            /** @description The envelope that the message replies to; null if the message is no reply. */
+            reply_to?: components["schemas"]["EnvelopeId"] | null;
+            /** @description The type of the message, such as `text/plain`; null if the sender gave none. */
+            type?: components["schemas"]["MessageType"] | null;
             /** @description Algorithm and state of the encryption. */
             encryption: components["schemas"]["Encryption"];
             /** @description Size of the envelope, and time of its sealing. */
@@ -1294,11 +1412,53 @@ export interface components {
             /** @description The `metadata` object, which contains the time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
+        /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
+        WebhookDisabled: {
+            /** @description Name of the event. */
+            event: components["schemas"]["EventKind"];
+            /** @description Id of the event, the same as in the header `webhook-id`. */
+            event_id: components["schemas"]["OwnEventId"];
+            /** @description The disabled webhook. */
+            webhook_id: components["schemas"]["WebhookId"];
+            /** @description The API key of the disabled webhook. */
+            api_key_id: components["schemas"]["ApiKeyId"];
+            /** @description The owner's note about the webhook; null if there is none. */
+            description: components["schemas"]["Description"] | null;
+            /** @description The reason why the webhook was disabled. */
+            reason: components["schemas"]["DisablingCause"];
+            /** @description Time at which the webhook was disabled. */
+            since: components["schemas"]["Timestamp"];
+            /** @description The newest failed attempt; null if no attempt has failed. */
+            last_failure: components["schemas"]["LastFailure"] | null;
+            /** @description The `metadata` object, which contains the time of the event. */
+            metadata: components["schemas"]["EventMetadata"];
+        };
+        /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
+        WebhookFailing: {
+            /** @description Name of the event. */
+            event: components["schemas"]["EventKind"];
+            /** @description Id of the event, the same as in the header `webhook-id`. */
+            event_id: components["schemas"]["OwnEventId"];
+            /** @description The failing webhook. */
+            webhook_id: components["schemas"]["WebhookId"];
+            /** @description The API key of the failing webhook. */
+            api_key_id: components["schemas"]["ApiKeyId"];
+            /** @description The owner's note about the webhook; null if there is none. */
+            description: components["schemas"]["Description"] | null;
+            /** @description The reason of the event. */
+            reason: components["schemas"]["FailingCause"];
+            /** @description Time of the first failed attempt since the last success. */
+            since: components["schemas"]["Timestamp"];
+            /** @description The newest failed attempt. */
+            last_failure: components["schemas"]["LastFailure"] | null;
+            /** @description The `metadata` object, which contains the time of the event. */
+            metadata: components["schemas"]["EventMetadata"];
+        };
         /**
-         * @description A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+         * @description A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`: Another webhook of the account was disabled. Needs `--events v1.1`. `webhook.failing`: All attempts at another webhook of the account have failed for an hour. Needs `--events v1.1`.
          * @enum {string}
          */
-        EventKind: "envelope.bounced" | "envelope.received" | "identity.rotated" | "usage.threshold";
+        EventKind: "envelope.bounced" | "envelope.received" | "identity.rotated" | "usage.threshold" | "webhook.disabled" | "webhook.failing";
         /** @description The `metadata` object of an event. */
         EventMetadata: {
             /** @description Time of the event. */
@@ -1320,6 +1480,11 @@ export interface components {
             /** @description The compliance checks of the jurisdiction, with their results. */
             checks?: components["schemas"]["CheckReport"][] | null;
         };
+        /**
+         * @description The reason of a `webhook.failing` event. `all_attempts_failed`: All attempts of at least an hour have failed, at least ten.
+         * @enum {string}
+         */
+        FailingCause: "all_attempts_failed";
         /**
          * @description The kind of a governance decision. `council_action`: A council action: an operator's decision that blocks one API key, or all API keys of one account. `partner_suspension`: A suspension of a partner. Blocks all API keys of the partner's accounts.
          * @enum {string}
@@ -1494,6 +1659,26 @@ export interface components {
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
             api_key_id?: string;
         };
+        /** @description The page to show. */
+        ListRequest: {
+            /** @description Lists only envelopes to this API key or handle. */
+            recipient?: string | null;
+            /** @description Lists only envelopes of this thread. */
+            thread?: components["schemas"]["ThreadId"] | null;
+            /** @description The start of the time range, inclusive. */
+            since?: components["schemas"]["Timestamp"] | null;
+            /** @description The end of the time range, exclusive. */
+            until?: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: uint32
+             * @description The maximum number of envelopes, 20 by default.
+             */
+            limit?: number | null;
+            /** @description The `next_cursor` of the previous page. */
+            cursor?: string | null;
+            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
+            api_key_id?: string;
+        };
         /** @description A body without members. Lists all webhooks of the key. */
         ListWebhooks: {
             /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
@@ -1544,7 +1729,47 @@ export interface components {
             all?: boolean | null;
         };
         /** @description The result of an action on webhooks. */
-        Managed: components["schemas"]["Deleted"] | components["schemas"]["DeliveriesPage"] | components["schemas"]["Enabled"] | components["schemas"]["WebhookList"] | components["schemas"]["Recovered"] | components["schemas"]["Redelivered"] | components["schemas"]["WebhookSecretRotated"];
+        Managed: components["schemas"]["Deleted"] | components["schemas"]["DeliveriesPage"] | components["schemas"]["Enabled"] | components["schemas"]["WebhookList"] | components["schemas"]["Recovered"] | components["schemas"]["Redelivered"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["Updated"];
+        /** @description The result of one message of a batch. */
+        MessageResult: {
+            /**
+             * Format: uint16
+             * @description Always 200.
+             * @constant
+             */
+            status: 200;
+            /** @description Id of the envelope. */
+            envelope_id: components["schemas"]["EnvelopeId"];
+            /** @description Hash of the sealed bytes. */
+            envelope_hash: components["schemas"]["EnvelopeHash"];
+            /** @description State of the envelope, in the words of its receipt: `sent`, or `waiting` if the recipient has no webhook for received envelopes. */
+            state: components["schemas"]["ReceiptState"];
+            /** @description The key of the sender. */
+            sender: components["schemas"]["ApiKeyId"];
+            /** @description The key of the recipient. */
+            recipient: components["schemas"]["ApiKeyId"];
+            /** @description The algorithm that sealed the envelope. */
+            encryption: components["schemas"]["Encryption"];
+            /** @description Size and time of the envelope. */
+            metadata: components["schemas"]["Metadata"];
+        } | {
+            /**
+             * Format: uint16
+             * @description The HTTP status that the message would get as a send of its own.
+             */
+            status: number;
+            /**
+             * @description The error code.
+             * @enum {string}
+             */
+            code: "ACTIVATION_REFUSED" | "BADGE_DENIED_DRIFT" | "BADGE_DENIED_THRESHOLDS" | "COMPLIANCE_CIRCUIT_FAILED" | "ENVELOPE_NOT_FOUND" | "GOVERNANCE_BLOCKED" | "HANDLE_TAKEN" | "HEADERS_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_FIELD" | "INVALID_HTTP" | "INVALID_JSON" | "KEY_INACTIVE" | "KEY_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MISSING_FIELD" | "MONTHLY_LIMIT_EXCEEDED" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "QUOTA_EXCEEDED" | "RATE_LIMIT_EXCEEDED" | "RAW_DID_REJECTED" | "RECIPIENT_REFUSES" | "REQUEST_TIMEOUT" | "SERVICE_UNAVAILABLE" | "TOKEN_NOT_FOUND" | "UNAUTHORIZED" | "UNSUPPORTED_MEDIA_TYPE" | "WEBHOOK_NOT_FOUND";
+            /** @description Describes the error and a remedy. */
+            detail: string;
+            /** @description The member of the message that caused the error; null if no single member caused it. */
+            field: string | null;
+        };
+        /** @description The type of a message: 1 to 64 of `a-z 0-9 . _ / + -`, such as `text/plain` or `order.created`. */
+        MessageType: string;
         /** @description Size of an envelope, and time of its sealing. */
         Metadata: {
             /**
@@ -1578,6 +1803,12 @@ export interface components {
             sender_handle: components["schemas"]["Handle"] | null;
             /** @description The decrypted message. */
             message: string;
+            /** @description The thread of the message; null if the sender gave none. */
+            thread: components["schemas"]["ThreadId"] | null;
+            /** @description The envelope that the message replies to; null if the message is no reply. */
+            reply_to: components["schemas"]["EnvelopeId"] | null;
+            /** @description The type of the message, such as `text/plain`; null if the sender gave none. */
+            type: components["schemas"]["MessageType"] | null;
             /** @description The algorithm that sealed the envelope. */
             encryption: components["schemas"]["Encryption"];
             /** @description Size and time of the envelope. */
@@ -1667,6 +1898,12 @@ export interface components {
             recipient: components["schemas"]["ApiKeyId"];
             /** @description Time at which the envelope was sent. */
             sent_at: components["schemas"]["Timestamp"];
+            /** @description The thread of the message; null if the sender gave none. */
+            thread: components["schemas"]["ThreadId"] | null;
+            /** @description The envelope that the message replies to; null if the message is no reply. */
+            reply_to: components["schemas"]["EnvelopeId"] | null;
+            /** @description The type of the message, such as `text/plain`; null if the sender gave none. */
+            type: components["schemas"]["MessageType"] | null;
             /** @description State of the envelope. */
             state: components["schemas"]["ReceiptState"];
             /** @description Time of the first successful delivery; null if no delivery has succeeded, or if the recipient hides this time. */
@@ -1788,6 +2025,8 @@ export interface components {
             url: string;
             /** @description The kinds of events to send. */
             events: components["schemas"]["EventKind"][];
+            /** @description A note of at most 200 characters. */
+            description?: string | null;
             /**
              * @description Applies to envelopes that arrived before the key had a webhook for `envelope.received`. If absent, the first such webhook receives these envelopes. With `skip`, no webhook receives these envelopes.
              * @enum {string}
@@ -1806,12 +2045,16 @@ export interface components {
             url: string;
             /** @description The events to deliver. */
             events: components["schemas"]["EventKind"][];
+            /** @description The owner's note about the webhook; `null` if there is none. */
+            description: components["schemas"]["Description"] | null;
             /** @description The signing secret, shown only in this response. */
             secret: string;
             /** @description Always `enabled`. */
             status: components["schemas"]["WebhookStatus"];
             /** @description Time of registration. */
             created_at: components["schemas"]["Timestamp"];
+            /** @description A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none. */
+            warning: string | null;
             /**
              * Format: uint64
              * @description Number of envelopes that wait for a webhook of the key, at most 10,000.
@@ -1896,28 +2139,46 @@ export interface components {
             /** @description The new recovery code, shown only in this response. */
             recovery_code: string;
         };
+        /** @description The messages of a batch. */
+        SendBatchRequest: {
+            /** @description The messages, each with the members of a send. */
+            messages: components["schemas"]["SendRequest"][];
+            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
+            api_key_id?: string;
+        };
+        /** @description The response to a batch. */
+        SendBatchResponse: {
+            /** @description The result of each message, in the order of the messages. */
+            results: components["schemas"]["MessageResult"][];
+        };
         /** @description A message and its recipient. */
         SendRequest: {
             /** @description The recipient: an API key, or a handle (the readable name of a key). */
             to: string;
             /** @description The text of the message. */
             message: string;
-            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
-            api_key_id?: string;
+            /** @description The thread of the message, a name of your choice. It is signed, but not encrypted. A reply without a thread gets the thread of the envelope that it replies to. */
+            thread?: components["schemas"]["ThreadId"] | null;
+            /** @description The envelope that the message replies to. You must have sent or received it, and it must still be stored. It is signed, but not encrypted. */
+            reply_to?: components["schemas"]["EnvelopeId"] | null;
+            /** @description The type of the message, such as `text/plain` or `order.created`. It is signed, but not encrypted. */
+            type?: components["schemas"]["MessageType"] | null;
         };
         /** @description The member `sender_handle`, which can be null. */
         SenderHandle: components["schemas"]["Handle"] | null;
         /** @description The response to a send. The envelope and its deliveries are stored. */
         Sent: {
-            /** @description Id of the envelope. */
-            envelope_id: components["schemas"]["EnvelopeId"];
-            /** @description Hash of the sealed bytes. */
-            envelope_hash: components["schemas"]["EnvelopeHash"];
             /**
              * @description Always `delivered`.
              * @constant
              */
             status: "delivered";
+            /** @description Id of the envelope. */
+            envelope_id: components["schemas"]["EnvelopeId"];
+            /** @description Hash of the sealed bytes. */
+            envelope_hash: components["schemas"]["EnvelopeHash"];
+            /** @description State of the envelope, in the words of its receipt: `sent`, or `waiting` if the recipient has no webhook for received envelopes. */
+            state: components["schemas"]["ReceiptState"];
             /** @description The key of the sender. */
             sender: components["schemas"]["ApiKeyId"];
             /** @description The key of the recipient. */
@@ -1926,6 +2187,30 @@ export interface components {
             encryption: components["schemas"]["Encryption"];
             /** @description Size and time of the envelope. */
             metadata: components["schemas"]["Metadata"];
+        };
+        /** @description A page of sent envelopes. */
+        SentPage: {
+            /** @description The envelopes, newest first. */
+            envelopes: components["schemas"]["SentView"][];
+            /** @description The cursor of the next page; `null` on the last page. A page can have fewer envelopes than `limit`, and even none, although further pages follow. */
+            next_cursor: string | null;
+        };
+        /** @description A sent envelope and its state. */
+        SentView: {
+            /** @description Id of the envelope. */
+            envelope_id: components["schemas"]["EnvelopeId"];
+            /** @description The key that can open the envelope. */
+            recipient: components["schemas"]["ApiKeyId"];
+            /** @description Time at which the envelope was sent. */
+            sent_at: components["schemas"]["Timestamp"];
+            /** @description State of the envelope, as its receipt shows it. */
+            state: components["schemas"]["ReceiptState"];
+            /** @description The thread of the message; null if the sender gave none. */
+            thread: components["schemas"]["ThreadId"] | null;
+            /** @description The envelope that the message replies to; null if the message is no reply. */
+            reply_to: components["schemas"]["EnvelopeId"] | null;
+            /** @description The type of the message, such as `text/plain`; null if the sender gave none. */
+            type: components["schemas"]["MessageType"] | null;
         };
         /** @description A request without parameters. The API key can be named in the body or in a header. */
         StatusRequest: {
@@ -1979,6 +2264,8 @@ export interface components {
             /** @description Beginning of the response's body; `null` without a response. */
             response: string | null;
         };
+        /** @description The name of a thread: 1 to 64 of `A-Z a-z 0-9 . _ : -`. Senders choose the names freely. */
+        ThreadId: string;
         /**
          * @description A limit of a plan, named by its time window. An event is sent when usage reaches a percentage of the limit. `day`: Requests per UTC day. `month`: Messages per UTC month.
          * @enum {string}
@@ -2007,6 +2294,59 @@ export interface components {
              * @enum {string}
              */
             must_be: ">=" | "<=";
+        };
+        /** @description The changes of a webhook. At least one member besides `webhook_id` is required; the others stay as they are. */
+        UpdateWebhook: {
+            /** @description The id of the webhook. */
+            webhook_id: string;
+            /** @description The https URL that receives the events from now on. It must lead to a public address. */
+            url?: string | null;
+            /** @description The kinds of events to send, instead of the present ones. */
+            events?: components["schemas"]["EventKind"][] | null;
+            /** @description A note of at most 200 characters. Null removes the note. */
+            description?: string | null;
+            /** @description True to pause the webhook, false to resume it. */
+            paused?: boolean | null;
+            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
+            api_key_id?: string;
+        };
+        /** @description The changes of a webhook. At least one member besides `webhook_id` is required; the others stay as they are. */
+        UpdateWebhookAction: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "update";
+            /** @description The id of the webhook. */
+            webhook_id: string;
+            /** @description The https URL that receives the events from now on. It must lead to a public address. */
+            url?: string | null;
+            /** @description The kinds of events to send, instead of the present ones. */
+            events?: components["schemas"]["EventKind"][] | null;
+            /** @description A note of at most 200 characters. Null removes the note. */
+            description?: string | null;
+            /** @description True to pause the webhook, false to resume it. */
+            paused?: boolean | null;
+            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
+            api_key_id?: string;
+        };
+        /** @description A changed webhook. */
+        Updated: {
+            webhook_id: components["schemas"]["WebhookId"];
+            api_key_id: components["schemas"]["ApiKeyId"];
+            url: string;
+            events: components["schemas"]["EventKind"][];
+            description: components["schemas"]["Description"] | null;
+            status: components["schemas"]["WebhookStatus"];
+            /** @description Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
+            paused: boolean;
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
+            failing_since: components["schemas"]["Timestamp"] | null;
+            created_at: components["schemas"]["Timestamp"];
+            last_success_at: components["schemas"]["Timestamp"] | null;
+            last_failure: components["schemas"]["LastFailure"] | null;
+            /** @description A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none. */
+            warning: string | null;
         };
         /** @description The jurisdiction whose checks are evaluated. */
         ValidateRequest: {
@@ -2085,7 +2425,10 @@ export interface components {
             api_key_id: components["schemas"]["ApiKeyId"];
             url: string;
             events: components["schemas"]["EventKind"][];
+            description: components["schemas"]["Description"] | null;
             status: components["schemas"]["WebhookStatus"];
+            /** @description Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
+            paused: boolean;
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             failing_since: components["schemas"]["Timestamp"] | null;
             created_at: components["schemas"]["Timestamp"];
@@ -2197,9 +2540,11 @@ export type Deleted = components['schemas']['Deleted'];
 export type DeletedRows = components['schemas']['DeletedRows'];
 export type DeliveriesPage = components['schemas']['DeliveriesPage'];
 export type DeliveryView = components['schemas']['DeliveryView'];
+export type Description = components['schemas']['Description'];
 export type Did = components['schemas']['Did'];
 export type DidDocument = components['schemas']['DidDocument'];
 export type DisabledReason = components['schemas']['DisabledReason'];
+export type DisablingCause = components['schemas']['DisablingCause'];
 export type DryRun = components['schemas']['DryRun'];
 export type EnableWebhook = components['schemas']['EnableWebhook'];
 export type EnableWebhookAction = components['schemas']['EnableWebhookAction'];
@@ -2211,9 +2556,12 @@ export type EnvelopeReceived = components['schemas']['EnvelopeReceived'];
 export type EnvelopeBounced = components['schemas']['EnvelopeBounced'];
 export type UsageThreshold = components['schemas']['UsageThreshold'];
 export type IdentityRotated = components['schemas']['IdentityRotated'];
+export type WebhookDisabled = components['schemas']['WebhookDisabled'];
+export type WebhookFailing = components['schemas']['WebhookFailing'];
 export type EventKind = components['schemas']['EventKind'];
 export type EventMetadata = components['schemas']['EventMetadata'];
 export type Explanation = components['schemas']['Explanation'];
+export type FailingCause = components['schemas']['FailingCause'];
 export type GovernanceKind = components['schemas']['GovernanceKind'];
 export type GovernanceReason = components['schemas']['GovernanceReason'];
 export type GovernanceStatus = components['schemas']['GovernanceStatus'];
@@ -2231,6 +2579,7 @@ export type Label = components['schemas']['Label'];
 export type LastFailure = components['schemas']['LastFailure'];
 export type ListDeliveries = components['schemas']['ListDeliveries'];
 export type ListDeliveriesAction = components['schemas']['ListDeliveriesAction'];
+export type ListRequest = components['schemas']['ListRequest'];
 export type ListWebhooks = components['schemas']['ListWebhooks'];
 export type ListWebhooksAction = components['schemas']['ListWebhooksAction'];
 export type LoggedIn = components['schemas']['LoggedIn'];
@@ -2238,6 +2587,8 @@ export type LoggedOut = components['schemas']['LoggedOut'];
 export type LoginRequest = components['schemas']['LoginRequest'];
 export type LogoutRequest = components['schemas']['LogoutRequest'];
 export type Managed = components['schemas']['Managed'];
+export type MessageResult = components['schemas']['MessageResult'];
+export type MessageType = components['schemas']['MessageType'];
 export type Metadata = components['schemas']['Metadata'];
 export type Metric = components['schemas']['Metric'];
 export type OpenRequest = components['schemas']['OpenRequest'];
@@ -2271,17 +2622,25 @@ export type RotateWebhookSecretAction = components['schemas']['RotateWebhookSecr
 export type RotationReason = components['schemas']['RotationReason'];
 export type Score = components['schemas']['Score'];
 export type SecretsReplaced = components['schemas']['SecretsReplaced'];
+export type SendBatchRequest = components['schemas']['SendBatchRequest'];
+export type SendBatchResponse = components['schemas']['SendBatchResponse'];
 export type SendRequest = components['schemas']['SendRequest'];
 export type SenderHandle = components['schemas']['SenderHandle'];
 export type Sent = components['schemas']['Sent'];
+export type SentPage = components['schemas']['SentPage'];
+export type SentView = components['schemas']['SentView'];
 export type StatusRequest = components['schemas']['StatusRequest'];
 export type TestWebhook = components['schemas']['TestWebhook'];
 export type TestWebhookAction = components['schemas']['TestWebhookAction'];
 export type Tested = components['schemas']['Tested'];
+export type ThreadId = components['schemas']['ThreadId'];
 export type ThresholdWindow = components['schemas']['ThresholdWindow'];
 export type Timestamp = components['schemas']['Timestamp'];
 export type TokenScope = components['schemas']['TokenScope'];
 export type Unmet = components['schemas']['Unmet'];
+export type UpdateWebhook = components['schemas']['UpdateWebhook'];
+export type UpdateWebhookAction = components['schemas']['UpdateWebhookAction'];
+export type Updated = components['schemas']['Updated'];
 export type ValidateRequest = components['schemas']['ValidateRequest'];
 export type Validated = components['schemas']['Validated'];
 export type VerificationMethod = components['schemas']['VerificationMethod'];
@@ -4344,7 +4703,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `KEY_NOT_FOUND`: No such API key. */
+            /** @description `KEY_NOT_FOUND`: No such API key. `ENVELOPE_NOT_FOUND`: No such envelope. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4412,6 +4771,197 @@ export interface operations {
                 };
             };
             /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. `MONTHLY_LIMIT_EXCEEDED`: The monthly allowance is used up. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sendMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
+                 * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
+                 */
+                "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
+                /**
+                 * @description A unique string for this message, with or without quotes. If the same request is sent again with the same key, the service repeats the first response and sends nothing. Keys are kept for 24 hours by default.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendBatchResponse"];
+                };
+            };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. `GOVERNANCE_BLOCKED`: Governance prevents execution. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `KEY_NOT_FOUND`: No such API key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `IDEMPOTENCY_KEY_REUSED`: The Idempotency-Key was used before. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4703,6 +5253,179 @@ export interface operations {
                 };
             };
             /** @description `KEY_NOT_FOUND`: No such API key. `ENVELOPE_NOT_FOUND`: No such envelope. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
+                 * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
+                 */
+                "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentPage"];
+                };
+            };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `RAW_DID_REJECTED`: A raw DID is not accepted. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `KEY_NOT_FOUND`: No such API key. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6360,6 +7083,179 @@ export interface operations {
             };
         };
     };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key is an identity and no secret: the token authorizes.
+                 * @example ak_01m7ye92k0ejgs32r4n1j3x7m3
+                 */
+                "X-DID-API-Key"?: components["parameters"]["X-DID-API-Key"];
+                /**
+                 * @description An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, the service makes an id.
+                 * @example req_01m7ye92t7e4zbxb47adw6nrkn
+                 */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Updated"];
+                };
+            };
+            /** @description `INVALID_HTTP`: The request is not valid HTTP/1.1. `INVALID_JSON`: The body is not a JSON object. `INVALID_FIELD`: A field has an unacceptable value. `MISSING_FIELD`: A required field is missing. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: Missing or invalid credentials. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INSUFFICIENT_SCOPE`: The API token does not allow this. `KEY_INACTIVE`: The API key is not active. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `KEY_NOT_FOUND`: No such API key. `WEBHOOK_NOT_FOUND`: No such webhook. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `METHOD_NOT_ALLOWED`: Method not allowed. */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Allow: components["headers"]["Allow"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request took too long. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body or the message is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The content type is not JSON. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `RATE_LIMIT_EXCEEDED`: A rate limit is reached. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The head of the request is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: Unexpected server error. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE`: The service is not available. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     manageWebhooks: {
         parameters: {
             query?: never;
@@ -6380,7 +7276,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ListWebhooksAction"] | components["schemas"]["DeleteWebhookAction"] | components["schemas"]["EnableWebhookAction"] | components["schemas"]["RotateWebhookSecretAction"] | components["schemas"]["ListDeliveriesAction"] | components["schemas"]["RedeliverEventAction"] | components["schemas"]["RecoverDeliveriesAction"] | components["schemas"]["TestWebhookAction"];
+                "application/json": components["schemas"]["ListWebhooksAction"] | components["schemas"]["DeleteWebhookAction"] | components["schemas"]["EnableWebhookAction"] | components["schemas"]["RotateWebhookSecretAction"] | components["schemas"]["ListDeliveriesAction"] | components["schemas"]["RedeliverEventAction"] | components["schemas"]["RecoverDeliveriesAction"] | components["schemas"]["TestWebhookAction"] | components["schemas"]["UpdateWebhookAction"];
             };
         };
         responses: {
@@ -7632,6 +8528,136 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UsageThreshold"];
+            };
+        };
+        responses: {
+            /** @description Gone permanently: the service disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests: the next attempt follows after `Retry-After` at the earliest. */
+            429: {
+                headers: {
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received: the delivery has succeeded. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are not followed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveDisabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for each attempt. Use it to recognise a repeated event.
+                 * @example evt_01m7yhzq5ef5vargkky48cczpy
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of this attempt, in seconds since 1970. Refuse a time that differs by more than five minutes.
+                 * @example 1795244198
+                 */
+                "webhook-timestamp": number;
+                /**
+                 * @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the decoded secret. While a secret is rotated, the header has several signatures, separated by spaces. One valid signature is enough.
+                 * @example v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description The same value as `webhook-signature`.
+                 * @example v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=
+                 */
+                "X-Service-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookDisabled"];
+            };
+        };
+        responses: {
+            /** @description Gone permanently: the service disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests: the next attempt follows after `Retry-After` at the earliest. */
+            429: {
+                headers: {
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received: the delivery has succeeded. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are not followed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveFailing: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for each attempt. Use it to recognise a repeated event.
+                 * @example evt_01m7yhzq5gf5vargkky48cczpz
+                 */
+                "webhook-id": string;
+                /**
+                 * @description The time of this attempt, in seconds since 1970. Refuse a time that differs by more than five minutes.
+                 * @example 1795244198
+                 */
+                "webhook-timestamp": number;
+                /**
+                 * @description `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the decoded secret. While a secret is rotated, the header has several signatures, separated by spaces. One valid signature is enough.
+                 * @example v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description The same value as `webhook-signature`.
+                 * @example v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=
+                 */
+                "X-Service-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookFailing"];
             };
         };
         responses: {

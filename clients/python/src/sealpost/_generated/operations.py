@@ -6,6 +6,7 @@ REPEATABLE = (
     "/v1/auth/login",
     "/v1/auth/tokens/list",
     "/v1/badges/verify",
+    "/v1/channel/list",
     "/v1/channel/open",
     "/v1/channel/receipt",
     "/v1/did/policy",
@@ -14,6 +15,7 @@ REPEATABLE = (
     "/v1/webhooks/deliveries",
     "/v1/webhooks/enable",
     "/v1/webhooks/list",
+    "/v1/webhooks/update",
 )
 UNAUTHENTICATED = (
     "/.well-known/did.json",

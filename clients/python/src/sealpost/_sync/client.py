@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from types import TracebackType
 from typing import Any, cast
 from uuid import uuid4
@@ -17,7 +19,13 @@ from .._generated.api.badges import (
     validate_compliance,
     verify_badge,
 )
-from .._generated.api.channel import get_receipt, open_envelope, send_message
+from .._generated.api.channel import (
+    get_receipt,
+    list_sent,
+    open_envelope,
+    send_message,
+    send_messages,
+)
 from .._generated.api.identities import (
     activate_identity,
     get_key_status,
@@ -38,6 +46,7 @@ from ..models import (
     IssuedBadge,
     IssueRequest,
     KeyStanding,
+    ListRequest,
     Opened,
     OpenRequest,
     PolicyRequest,
@@ -50,8 +59,11 @@ from ..models import (
     Resolved,
     ResolveRequest,
     SecretsReplaced,
+    SendBatchRequest,
+    SendBatchResponse,
     SendRequest,
     Sent,
+    SentView,
     Validated,
     ValidateRequest,
     VerifyRequest,
@@ -109,15 +121,51 @@ class Sealpost:
         """Closes the connections."""
         self._http.close()
 
-    def send(self, to: str, message: str, *, idempotency_key: str | None = None) -> Sent:
+    def send(
+        self,
+        to: str,
+        message: str,
+        *,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        type: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Sent:
         """Sends a message to an API key or a handle.
+
+        `thread`, `reply_to` and `type` are signed, but not encrypted.
 
         Retries use the same `Idempotency-Key`, so the message is sent once. To retry after a restart of your program
         too, store a key of your own with the message, and pass it here.
         """
-        body = SendRequest(to=to, message=message)
+        body = SendRequest(to=to, message=message, thread=thread, reply_to=reply_to, type_=type)
         key = idempotency_key or str(uuid4())
         return success(send_message.sync(client=self.api, body=body, idempotency_key=key))
+
+    def send_batch(self, messages: list[SendRequest], *, idempotency_key: str | None = None) -> SendBatchResponse:
+        """Sends up to 100 messages in one request. The response has a result for each message, in their order."""
+        body = SendBatchRequest(messages=messages)
+        key = idempotency_key or str(uuid4())
+        return success(send_messages.sync(client=self.api, body=body, idempotency_key=key))
+
+    def sent(
+        self,
+        *,
+        recipient: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        page_size: int = 100,
+    ) -> Iterator[SentView]:
+        """Yields the envelopes that this API key sent, newest first, page by page."""
+        body = ListRequest(recipient=recipient, thread=thread, since=since, until=until, limit=page_size)
+        while True:
+            page = success(list_sent.sync(client=self.api, body=body))
+            for envelope in page.envelopes:
+                yield envelope
+            if page.next_cursor is None:
+                return
+            body.cursor = page.next_cursor
 
     def open(self, envelope_id: str) -> Opened:
         """Opens an envelope for the API key of this client."""

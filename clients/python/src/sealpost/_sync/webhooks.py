@@ -17,6 +17,7 @@ from .._generated.api.webhooks import (
     register_webhook,
     rotate_webhook_secret,
     test_webhook,
+    update_webhook,
 )
 from .._generated.types import UNSET, Unset
 from ..models import (
@@ -36,6 +37,8 @@ from ..models import (
     RotateWebhookSecret,
     Tested,
     TestWebhook,
+    Updated,
+    UpdateWebhook,
     WebhookSecretRotated,
     WebhookView,
 )
@@ -53,16 +56,35 @@ class Webhooks:
         url: str,
         events: Sequence[str] = (EventKind.ENVELOPE_RECEIVED,),
         *,
+        description: str | Unset = UNSET,
         waiting: str | Unset = UNSET,
     ) -> Registered:
         """Registers a webhook. The response has its secret, which no later response shows."""
         skip = UNSET if isinstance(waiting, Unset) else RegisterRequestWaiting(waiting)
-        body = RegisterRequest(url=url, events=[EventKind(event) for event in events], waiting=skip)
+        kinds = [EventKind(event) for event in events]
+        body = RegisterRequest(url=url, events=kinds, description=description, waiting=skip)
         return success(register_webhook.sync(client=self._api, body=body))
 
     def list(self) -> list[WebhookView]:
         """Returns all webhooks, oldest first."""
         return success(list_webhooks.sync(client=self._api)).webhooks
+
+    def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | Unset = UNSET,
+        events: Sequence[str] | Unset = UNSET,
+        description: str | None | Unset = UNSET,
+        paused: bool | Unset = UNSET,
+    ) -> Updated:
+        """Changes what is given. The secret and the log stay, and None removes the description.
+
+        A paused webhook gets nothing. Its deliveries are kept until it is resumed or retention ends.
+        """
+        kinds = UNSET if isinstance(events, Unset) else [EventKind(event) for event in events]
+        body = UpdateWebhook(webhook_id=webhook_id, url=url, events=kinds, description=description, paused=paused)
+        return success(update_webhook.sync(client=self._api, body=body))
 
     def delete(self, webhook_id: str) -> None:
         """Deletes a webhook and its deliveries."""

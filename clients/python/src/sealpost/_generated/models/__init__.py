@@ -30,6 +30,7 @@ from .delivery_view import DeliveryView
 from .delivery_view_outcome import DeliveryViewOutcome
 from .did_document import DidDocument
 from .disabled_reason import DisabledReason
+from .disabling_cause import DisablingCause
 from .dry_run import DryRun
 from .enable_webhook import EnableWebhook
 from .enable_webhook_action import EnableWebhookAction
@@ -41,6 +42,7 @@ from .event_kind import EventKind
 from .event_metadata import EventMetadata
 from .explanation import Explanation
 from .explanation_code import ExplanationCode
+from .failing_cause import FailingCause
 from .get_openapi_document_response_200 import GetOpenapiDocumentResponse200
 from .governance_kind import GovernanceKind
 from .governance_reason import GovernanceReason
@@ -59,12 +61,16 @@ from .list_deliveries import ListDeliveries
 from .list_deliveries_action import ListDeliveriesAction
 from .list_deliveries_action_state import ListDeliveriesActionState
 from .list_deliveries_state import ListDeliveriesState
+from .list_request import ListRequest
 from .list_webhooks import ListWebhooks
 from .list_webhooks_action import ListWebhooksAction
 from .logged_in import LoggedIn
 from .logged_out import LoggedOut
 from .login_request import LoginRequest
 from .logout_request import LogoutRequest
+from .message_result_type_0 import MessageResultType0
+from .message_result_type_1 import MessageResultType1
+from .message_result_type_1_code import MessageResultType1Code
 from .metadata import Metadata
 from .metric import Metric
 from .open_request import OpenRequest
@@ -98,8 +104,12 @@ from .rotate_webhook_secret import RotateWebhookSecret
 from .rotate_webhook_secret_action import RotateWebhookSecretAction
 from .rotation_reason import RotationReason
 from .secrets_replaced import SecretsReplaced
+from .send_batch_request import SendBatchRequest
+from .send_batch_response import SendBatchResponse
 from .send_request import SendRequest
 from .sent import Sent
+from .sent_page import SentPage
+from .sent_view import SentView
 from .status_request import StatusRequest
 from .test_webhook import TestWebhook
 from .test_webhook_action import TestWebhookAction
@@ -109,12 +119,17 @@ from .threshold_window import ThresholdWindow
 from .token_scope import TokenScope
 from .unmet import Unmet
 from .unmet_must_be import UnmetMustBe
+from .update_webhook import UpdateWebhook
+from .update_webhook_action import UpdateWebhookAction
+from .updated import Updated
 from .usage_threshold import UsageThreshold
 from .usage_threshold_threshold import UsageThresholdThreshold
 from .validate_request import ValidateRequest
 from .validated import Validated
 from .verification_method import VerificationMethod
 from .verify_request import VerifyRequest
+from .webhook_disabled import WebhookDisabled
+from .webhook_failing import WebhookFailing
 from .webhook_list import WebhookList
 from .webhook_secret_rotated import WebhookSecretRotated
 from .webhook_status import WebhookStatus
@@ -153,6 +168,7 @@ __all__ = (
     "DeliveryViewOutcome",
     "DidDocument",
     "DisabledReason",
+    "DisablingCause",
     "DryRun",
     "Enabled",
     "EnableWebhook",
@@ -164,6 +180,7 @@ __all__ = (
     "EventMetadata",
     "Explanation",
     "ExplanationCode",
+    "FailingCause",
     "GetOpenapiDocumentResponse200",
     "GovernanceKind",
     "GovernanceReason",
@@ -182,12 +199,16 @@ __all__ = (
     "ListDeliveriesAction",
     "ListDeliveriesActionState",
     "ListDeliveriesState",
+    "ListRequest",
     "ListWebhooks",
     "ListWebhooksAction",
     "LoggedIn",
     "LoggedOut",
     "LoginRequest",
     "LogoutRequest",
+    "MessageResultType0",
+    "MessageResultType1",
+    "MessageResultType1Code",
     "Metadata",
     "Metric",
     "Opened",
@@ -221,8 +242,12 @@ __all__ = (
     "RotateWebhookSecretAction",
     "RotationReason",
     "SecretsReplaced",
+    "SendBatchRequest",
+    "SendBatchResponse",
     "SendRequest",
     "Sent",
+    "SentPage",
+    "SentView",
     "StatusRequest",
     "Tested",
     "TestedOutcome",
@@ -232,12 +257,17 @@ __all__ = (
     "TokenScope",
     "Unmet",
     "UnmetMustBe",
+    "Updated",
+    "UpdateWebhook",
+    "UpdateWebhookAction",
     "UsageThreshold",
     "UsageThresholdThreshold",
     "Validated",
     "ValidateRequest",
     "VerificationMethod",
     "VerifyRequest",
+    "WebhookDisabled",
+    "WebhookFailing",
     "WebhookList",
     "WebhookSecretRotated",
     "WebhookStatus",

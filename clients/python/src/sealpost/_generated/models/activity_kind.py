@@ -15,6 +15,7 @@ class ActivityKind(str, Enum):
     TOKEN_REVOKED = "token_revoked"
     WEBHOOK_DELETED = "webhook_deleted"
     WEBHOOK_REGISTERED = "webhook_registered"
+    WEBHOOK_UPDATED = "webhook_updated"
 
     @classmethod
     def _missing_(cls, value: object) -> "ActivityKind | None":

@@ -25,7 +25,7 @@ class ActivityView:
             an API key. `recovered`: A client used the recovery code to get a new login secret. `secret_replaced`: The owner
             replaced the login secret, or the signing secret of a webhook. `token_created`: The owner created an API token.
             `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a webhook.
-            `webhook_registered`: The owner registered a webhook.
+            `webhook_registered`: The owner registered a webhook. `webhook_updated`: The owner changed a webhook.
         actor (str): Author of the action: `client`, `operator`, `session:` and the name of the session on the
             dashboard, or `token:` and the id of the API token.
         client_address (None | str): Address of the client; `null` for operators.

@@ -26,7 +26,9 @@ class EnvelopeBounced:
             An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
             key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
             handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
-            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`: Another webhook of
+            the account was disabled. Needs `--events v1.1`. `webhook.failing`: All attempts at another webhook of the
+            account have failed for an hour. Needs `--events v1.1`.
         event_id (str): Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the
             envelope.
         envelope_id (str): Id of an envelope, a message sealed for one recipient.

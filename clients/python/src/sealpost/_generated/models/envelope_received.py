@@ -27,7 +27,9 @@ class EnvelopeReceived:
             An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
             key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
             handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
-            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`. `webhook.disabled`: Another webhook of
+            the account was disabled. Needs `--events v1.1`. `webhook.failing`: All attempts at another webhook of the
+            account have failed for an hour. Needs `--events v1.1`.
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         envelope_hash (str): SHA-256 over the sealed bytes of an envelope. As text: `sha256:` and 64 hexadecimal digits.
         sender (str): Id of an API key. The id is the public name of one identity.
@@ -35,6 +37,9 @@ class EnvelopeReceived:
         metadata (Metadata): Size of an envelope, and time of its sealing.
         sender_handle (None | str | Unset): The handle of the sender; null if the sender has no handle. Only events of
             version v1.1 (server setting `--events`) contain this field.
+        thread (None | str | Unset): The thread of the message; null if the sender gave none.
+        reply_to (None | str | Unset): The envelope that the message replies to; null if the message is no reply.
+        type_ (None | str | Unset): The type of the message, such as `text/plain`; null if the sender gave none.
     """
 
     event: EventKind
@@ -44,6 +49,9 @@ class EnvelopeReceived:
     encryption: Encryption
     metadata: Metadata
     sender_handle: None | str | Unset = UNSET
+    thread: None | str | Unset = UNSET
+    reply_to: None | str | Unset = UNSET
+    type_: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +73,24 @@ class EnvelopeReceived:
         else:
             sender_handle = self.sender_handle
 
+        thread: None | str | Unset
+        if isinstance(self.thread, Unset):
+            thread = UNSET
+        else:
+            thread = self.thread
+
+        reply_to: None | str | Unset
+        if isinstance(self.reply_to, Unset):
+            reply_to = UNSET
+        else:
+            reply_to = self.reply_to
+
+        type_: None | str | Unset
+        if isinstance(self.type_, Unset):
+            type_ = UNSET
+        else:
+            type_ = self.type_
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -79,6 +105,12 @@ class EnvelopeReceived:
         )
         if sender_handle is not UNSET:
             field_dict["sender_handle"] = sender_handle
+        if thread is not UNSET:
+            field_dict["thread"] = thread
+        if reply_to is not UNSET:
+            field_dict["reply_to"] = reply_to
+        if type_ is not UNSET:
+            field_dict["type"] = type_
 
         return field_dict
 
@@ -109,6 +141,33 @@ class EnvelopeReceived:
 
         sender_handle = _parse_sender_handle(d.pop("sender_handle", UNSET))
 
+        def _parse_thread(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        thread = _parse_thread(d.pop("thread", UNSET))
+
+        def _parse_reply_to(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reply_to = _parse_reply_to(d.pop("reply_to", UNSET))
+
+        def _parse_type_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        type_ = _parse_type_(d.pop("type", UNSET))
+
         envelope_received = cls(
             event=event,
             envelope_id=envelope_id,
@@ -117,6 +176,9 @@ class EnvelopeReceived:
             encryption=encryption,
             metadata=metadata,
             sender_handle=sender_handle,
+            thread=thread,
+            reply_to=reply_to,
+            type_=type_,
         )
 
         envelope_received.additional_properties = d

@@ -6,6 +6,8 @@ class EventKind(str, Enum):
     ENVELOPE_RECEIVED = "envelope.received"
     IDENTITY_ROTATED = "identity.rotated"
     USAGE_THRESHOLD = "usage.threshold"
+    WEBHOOK_DISABLED = "webhook.disabled"
+    WEBHOOK_FAILING = "webhook.failing"
 
     @classmethod
     def _missing_(cls, value: object) -> "EventKind | None":

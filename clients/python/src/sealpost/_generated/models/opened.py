@@ -25,6 +25,9 @@ class Opened:
         sender (str): Id of an API key. The id is the public name of one identity.
         sender_handle (None | str): The current handle of the sender's key; null if the key has none.
         message (str): The decrypted message.
+        thread (None | str): The thread of the message; null if the sender gave none.
+        reply_to (None | str): The envelope that the message replies to; null if the message is no reply.
+        type_ (None | str): The type of the message, such as `text/plain`; null if the sender gave none.
         encryption (Encryption): The encryption of an envelope.
         metadata (Metadata): Size of an envelope, and time of its sealing.
         opened_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
@@ -35,6 +38,9 @@ class Opened:
     sender: str
     sender_handle: None | str
     message: str
+    thread: None | str
+    reply_to: None | str
+    type_: None | str
     encryption: Encryption
     metadata: Metadata
     opened_at: datetime.datetime
@@ -52,6 +58,15 @@ class Opened:
 
         message = self.message
 
+        thread: None | str
+        thread = self.thread
+
+        reply_to: None | str
+        reply_to = self.reply_to
+
+        type_: None | str
+        type_ = self.type_
+
         encryption = self.encryption.to_dict()
 
         metadata = self.metadata.to_dict()
@@ -67,6 +82,9 @@ class Opened:
                 "sender": sender,
                 "sender_handle": sender_handle,
                 "message": message,
+                "thread": thread,
+                "reply_to": reply_to,
+                "type": type_,
                 "encryption": encryption,
                 "metadata": metadata,
                 "opened_at": opened_at,
@@ -96,6 +114,27 @@ class Opened:
 
         message = d.pop("message")
 
+        def _parse_thread(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        thread = _parse_thread(d.pop("thread"))
+
+        def _parse_reply_to(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        reply_to = _parse_reply_to(d.pop("reply_to"))
+
+        def _parse_type_(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        type_ = _parse_type_(d.pop("type"))
+
         encryption = Encryption.from_dict(d.pop("encryption"))
 
         metadata = Metadata.from_dict(d.pop("metadata"))
@@ -108,6 +147,9 @@ class Opened:
             sender=sender,
             sender_handle=sender_handle,
             message=message,
+            thread=thread,
+            reply_to=reply_to,
+            type_=type_,
             encryption=encryption,
             metadata=metadata,
             opened_at=opened_at,

@@ -20,6 +20,9 @@ class Receipt:
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         recipient (str): Id of an API key. The id is the public name of one identity.
         sent_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
+        thread (None | str): The thread of the message; null if the sender gave none.
+        reply_to (None | str): The envelope that the message replies to; null if the message is no reply.
+        type_ (None | str): The type of the message, such as `text/plain`; null if the sender gave none.
         state (ReceiptState): The state of an envelope, as its sender sees it. `bounced`: The envelope could not be
             delivered. No further delivery attempt is scheduled. `notified`: A webhook of the recipient responded with
             success. `opened`: The recipient opened the envelope. `sent`: The envelope is stored. No other state applies, or
@@ -34,6 +37,9 @@ class Receipt:
     envelope_id: str
     recipient: str
     sent_at: datetime.datetime
+    thread: None | str
+    reply_to: None | str
+    type_: None | str
     state: ReceiptState
     notified_at: datetime.datetime | None
     opened_at: datetime.datetime | None
@@ -45,6 +51,15 @@ class Receipt:
         recipient = self.recipient
 
         sent_at = self.sent_at.isoformat()
+
+        thread: None | str
+        thread = self.thread
+
+        reply_to: None | str
+        reply_to = self.reply_to
+
+        type_: None | str
+        type_ = self.type_
 
         state = self.state.value
 
@@ -67,6 +82,9 @@ class Receipt:
                 "envelope_id": envelope_id,
                 "recipient": recipient,
                 "sent_at": sent_at,
+                "thread": thread,
+                "reply_to": reply_to,
+                "type": type_,
                 "state": state,
                 "notified_at": notified_at,
                 "opened_at": opened_at,
@@ -83,6 +101,27 @@ class Receipt:
         recipient = d.pop("recipient")
 
         sent_at = datetime.datetime.fromisoformat(d.pop("sent_at").replace("Z", "+00:00"))
+
+        def _parse_thread(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        thread = _parse_thread(d.pop("thread"))
+
+        def _parse_reply_to(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        reply_to = _parse_reply_to(d.pop("reply_to"))
+
+        def _parse_type_(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        type_ = _parse_type_(d.pop("type"))
 
         state = ReceiptState(d.pop("state"))
 
@@ -120,6 +159,9 @@ class Receipt:
             envelope_id=envelope_id,
             recipient=recipient,
             sent_at=sent_at,
+            thread=thread,
+            reply_to=reply_to,
+            type_=type_,
             state=state,
             notified_at=notified_at,
             opened_at=opened_at,

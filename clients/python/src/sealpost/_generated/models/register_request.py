@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -19,6 +19,7 @@ class RegisterRequest:
     Attributes:
         url (str): The https URL that receives the events. It must lead to a public address.
         events (list[EventKind]): The kinds of events to send.
+        description (None | str | Unset): A note of at most 200 characters.
         waiting (RegisterRequestWaiting | Unset): Applies to envelopes that arrived before the key had a webhook for
             `envelope.received`. If absent, the first such webhook receives these envelopes. With `skip`, no webhook
             receives these envelopes.
@@ -27,6 +28,7 @@ class RegisterRequest:
 
     url: str
     events: list[EventKind]
+    description: None | str | Unset = UNSET
     waiting: RegisterRequestWaiting | Unset = UNSET
     api_key_id: str | Unset = UNSET
 
@@ -37,6 +39,12 @@ class RegisterRequest:
         for events_item_data in self.events:
             events_item = events_item_data.value
             events.append(events_item)
+
+        description: None | str | Unset
+        if isinstance(self.description, Unset):
+            description = UNSET
+        else:
+            description = self.description
 
         waiting: str | Unset = UNSET
         if not isinstance(self.waiting, Unset):
@@ -52,6 +60,8 @@ class RegisterRequest:
                 "events": events,
             }
         )
+        if description is not UNSET:
+            field_dict["description"] = description
         if waiting is not UNSET:
             field_dict["waiting"] = waiting
         if api_key_id is not UNSET:
@@ -71,6 +81,15 @@ class RegisterRequest:
 
             events.append(events_item)
 
+        def _parse_description(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        description = _parse_description(d.pop("description", UNSET))
+
         _waiting = d.pop("waiting", UNSET)
         waiting: RegisterRequestWaiting | Unset
         if isinstance(_waiting, Unset):
@@ -83,6 +102,7 @@ class RegisterRequest:
         register_request = cls(
             url=url,
             events=events,
+            description=description,
             waiting=waiting,
             api_key_id=api_key_id,
         )

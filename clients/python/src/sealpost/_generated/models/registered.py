@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -22,10 +22,13 @@ class Registered:
         api_key_id (str): Id of an API key. The id is the public name of one identity.
         url (str): The URL that receives the events.
         events (list[EventKind]): The events to deliver.
+        description (None | str): The owner's note about the webhook; `null` if there is none.
         secret (str): The signing secret, shown only in this response.
         status (WebhookStatus): Whether a webhook gets events. `disabled`: The webhook gets no events. Its deliveries
             wait until it is enabled. `enabled`: Events are delivered to the webhook.
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
+        warning (None | str): A problem that the owner should know, such as a host name that does not resolve yet;
+            `null` if there is none.
         waiting (int): Number of envelopes that wait for a webhook of the key, at most 10,000.
         waiting_more (bool): Whether more envelopes wait than `waiting` counts.
     """
@@ -34,9 +37,11 @@ class Registered:
     api_key_id: str
     url: str
     events: list[EventKind]
+    description: None | str
     secret: str
     status: WebhookStatus
     created_at: datetime.datetime
+    warning: None | str
     waiting: int
     waiting_more: bool
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -53,11 +58,17 @@ class Registered:
             events_item = events_item_data.value
             events.append(events_item)
 
+        description: None | str
+        description = self.description
+
         secret = self.secret
 
         status = self.status.value
 
         created_at = self.created_at.isoformat()
+
+        warning: None | str
+        warning = self.warning
 
         waiting = self.waiting
 
@@ -71,9 +82,11 @@ class Registered:
                 "api_key_id": api_key_id,
                 "url": url,
                 "events": events,
+                "description": description,
                 "secret": secret,
                 "status": status,
                 "created_at": created_at,
+                "warning": warning,
                 "waiting": waiting,
                 "waiting_more": waiting_more,
             }
@@ -97,11 +110,25 @@ class Registered:
 
             events.append(events_item)
 
+        def _parse_description(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        description = _parse_description(d.pop("description"))
+
         secret = d.pop("secret")
 
         status = WebhookStatus(d.pop("status"))
 
         created_at = datetime.datetime.fromisoformat(d.pop("created_at").replace("Z", "+00:00"))
+
+        def _parse_warning(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        warning = _parse_warning(d.pop("warning"))
 
         waiting = d.pop("waiting")
 
@@ -112,9 +139,11 @@ class Registered:
             api_key_id=api_key_id,
             url=url,
             events=events,
+            description=description,
             secret=secret,
             status=status,
             created_at=created_at,
+            warning=warning,
             waiting=waiting,
             waiting_more=waiting_more,
         )

@@ -12,6 +12,8 @@ from typing import (
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.receipt_state import ReceiptState
+
 if TYPE_CHECKING:
     from ..models.encryption import Encryption
     from ..models.metadata import Metadata
@@ -25,18 +27,24 @@ class Sent:
     """The response to a send. The envelope and its deliveries are stored.
 
     Attributes:
+        status (Literal['delivered']): Always `delivered`.
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         envelope_hash (str): SHA-256 over the sealed bytes of an envelope. As text: `sha256:` and 64 hexadecimal digits.
-        status (Literal['delivered']): Always `delivered`.
+        state (ReceiptState): The state of an envelope, as its sender sees it. `bounced`: The envelope could not be
+            delivered. No further delivery attempt is scheduled. `notified`: A webhook of the recipient responded with
+            success. `opened`: The recipient opened the envelope. `sent`: The envelope is stored. No other state applies, or
+            the recipient hides the other state. `waiting`: The envelope waits, because its recipient has no webhook for
+            received envelopes.
         sender (str): Id of an API key. The id is the public name of one identity.
         recipient (str): Id of an API key. The id is the public name of one identity.
         encryption (Encryption): The encryption of an envelope.
         metadata (Metadata): Size of an envelope, and time of its sealing.
     """
 
+    status: Literal["delivered"]
     envelope_id: str
     envelope_hash: str
-    status: Literal["delivered"]
+    state: ReceiptState
     sender: str
     recipient: str
     encryption: Encryption
@@ -44,11 +52,13 @@ class Sent:
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        status = self.status
+
         envelope_id = self.envelope_id
 
         envelope_hash = self.envelope_hash
 
-        status = self.status
+        state = self.state.value
 
         sender = self.sender
 
@@ -62,9 +72,10 @@ class Sent:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "status": status,
                 "envelope_id": envelope_id,
                 "envelope_hash": envelope_hash,
-                "status": status,
+                "state": state,
                 "sender": sender,
                 "recipient": recipient,
                 "encryption": encryption,
@@ -80,13 +91,15 @@ class Sent:
         from ..models.metadata import Metadata  # noqa: PLC0415
 
         d = dict(src_dict)
+        status = cast(Literal["delivered"], d.pop("status"))
+        if status != "delivered":
+            raise ValueError(f"status must match const 'delivered', got '{status}'")
+
         envelope_id = d.pop("envelope_id")
 
         envelope_hash = d.pop("envelope_hash")
 
-        status = cast(Literal["delivered"], d.pop("status"))
-        if status != "delivered":
-            raise ValueError(f"status must match const 'delivered', got '{status}'")
+        state = ReceiptState(d.pop("state"))
 
         sender = d.pop("sender")
 
@@ -97,9 +110,10 @@ class Sent:
         metadata = Metadata.from_dict(d.pop("metadata"))
 
         sent = cls(
+            status=status,
             envelope_id=envelope_id,
             envelope_hash=envelope_hash,
-            status=status,
+            state=state,
             sender=sender,
             recipient=recipient,
             encryption=encryption,

@@ -27,8 +27,10 @@ class WebhookView:
         api_key_id (str): Id of an API key. The id is the public name of one identity.
         url (str):
         events (list[EventKind]):
+        description (None | str):
         status (WebhookStatus): Whether a webhook gets events. `disabled`: The webhook gets no events. Its deliveries
             wait until it is enabled. `enabled`: Events are delivered to the webhook.
+        paused (bool): Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is.
         disabled_reason (DisabledReason | None):
         failing_since (datetime.datetime | None):
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
@@ -40,7 +42,9 @@ class WebhookView:
     api_key_id: str
     url: str
     events: list[EventKind]
+    description: None | str
     status: WebhookStatus
+    paused: bool
     disabled_reason: DisabledReason | None
     failing_since: datetime.datetime | None
     created_at: datetime.datetime
@@ -62,7 +66,12 @@ class WebhookView:
             events_item = events_item_data.value
             events.append(events_item)
 
+        description: None | str
+        description = self.description
+
         status = self.status.value
+
+        paused = self.paused
 
         disabled_reason: None | str
         if isinstance(self.disabled_reason, DisabledReason):
@@ -98,7 +107,9 @@ class WebhookView:
                 "api_key_id": api_key_id,
                 "url": url,
                 "events": events,
+                "description": description,
                 "status": status,
+                "paused": paused,
                 "disabled_reason": disabled_reason,
                 "failing_since": failing_since,
                 "created_at": created_at,
@@ -127,7 +138,16 @@ class WebhookView:
 
             events.append(events_item)
 
+        def _parse_description(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        description = _parse_description(d.pop("description"))
+
         status = WebhookStatus(d.pop("status"))
+
+        paused = d.pop("paused")
 
         def _parse_disabled_reason(data: object) -> DisabledReason | None:
             if data is None:
@@ -196,7 +216,9 @@ class WebhookView:
             api_key_id=api_key_id,
             url=url,
             events=events,
+            description=description,
             status=status,
+            paused=paused,
             disabled_reason=disabled_reason,
             failing_since=failing_since,
             created_at=created_at,

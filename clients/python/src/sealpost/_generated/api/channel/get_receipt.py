@@ -127,10 +127,10 @@ def sync_detailed(
 ) -> Response[Problem | Receipt]:
     """Show the receipt of an envelope
 
-     Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
-    `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
-    sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day. An API token needs the scope `send`.
+     Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient,
+    `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of
+    another sender gets the same response as an unknown or expired one. The request counts against the
+    limits per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -167,10 +167,10 @@ def sync(
 ) -> Problem | Receipt | None:
     """Show the receipt of an envelope
 
-     Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
-    `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
-    sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day. An API token needs the scope `send`.
+     Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient,
+    `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of
+    another sender gets the same response as an unknown or expired one. The request counts against the
+    limits per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -202,10 +202,10 @@ async def asyncio_detailed(
 ) -> Response[Problem | Receipt]:
     """Show the receipt of an envelope
 
-     Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
-    `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
-    sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day. An API token needs the scope `send`.
+     Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient,
+    `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of
+    another sender gets the same response as an unknown or expired one. The request counts against the
+    limits per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -240,10 +240,10 @@ async def asyncio(
 ) -> Problem | Receipt | None:
     """Show the receipt of an envelope
 
-     Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`,
-    `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of another
-    sender gets the same response as an unknown or expired one. The request counts against the limits
-    per minute and per day. An API token needs the scope `send`.
+     Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient,
+    `sent`, `notified`, `opened` or `bounced`. Times that the recipient hides are null. An envelope of
+    another sender gets the same response as an unknown or expired one. The request counts against the
+    limits per minute and per day. An API token needs the scope `send`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -139,9 +139,11 @@ def sync_detailed(
 
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
-    with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
-    scope `send`.
+    with or without a leading `@`; a raw DID is refused. `state` is `waiting` if the recipient has no
+    webhook for received envelopes, and otherwise `sent`; a recipient can hide it. `thread`, `reply_to`
+    and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an
+    `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope
+    `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -183,9 +185,11 @@ def sync(
 
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
-    with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
-    scope `send`.
+    with or without a leading `@`; a raw DID is refused. `state` is `waiting` if the recipient has no
+    webhook for received envelopes, and otherwise `sent`; a recipient can hide it. `thread`, `reply_to`
+    and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an
+    `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope
+    `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -222,9 +226,11 @@ async def asyncio_detailed(
 
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
-    with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
-    scope `send`.
+    with or without a leading `@`; a raw DID is refused. `state` is `waiting` if the recipient has no
+    webhook for received envelopes, and otherwise `sent`; a recipient can hide it. `thread`, `reply_to`
+    and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an
+    `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope
+    `send`.
 
     Args:
         x_did_api_key (str | Unset):
@@ -264,9 +270,11 @@ async def asyncio(
 
      Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook
     deliveries. 200 means that both are durable and survive a crash. `to` is an API key or a handle,
-    with or without a leading `@`; a raw DID is refused. The maximum message size is 256 KiB by default.
-    Send an `Idempotency-Key` with each message that must not be sent twice. An API token needs the
-    scope `send`.
+    with or without a leading `@`; a raw DID is refused. `state` is `waiting` if the recipient has no
+    webhook for received envelopes, and otherwise `sent`; a recipient can hide it. `thread`, `reply_to`
+    and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an
+    `Idempotency-Key` with each message that must not be sent twice. An API token needs the scope
+    `send`.
 
     Args:
         x_did_api_key (str | Unset):

@@ -20,6 +20,8 @@ from ...models.redelivered import Redelivered
 from ...models.rotate_webhook_secret_action import RotateWebhookSecretAction
 from ...models.test_webhook_action import TestWebhookAction
 from ...models.tested import Tested
+from ...models.update_webhook_action import UpdateWebhookAction
+from ...models.updated import Updated
 from ...models.webhook_list import WebhookList
 from ...models.webhook_secret_rotated import WebhookSecretRotated
 from ...types import UNSET, Response, Unset
@@ -34,7 +36,8 @@ def _get_kwargs(
     | RecoverDeliveriesAction
     | RedeliverEventAction
     | RotateWebhookSecretAction
-    | TestWebhookAction,
+    | TestWebhookAction
+    | UpdateWebhookAction,
     x_did_api_key: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -64,6 +67,8 @@ def _get_kwargs(
         _kwargs["json"] = body.to_dict()
     elif isinstance(body, RecoverDeliveriesAction):
         _kwargs["json"] = body.to_dict()
+    elif isinstance(body, TestWebhookAction):
+        _kwargs["json"] = body.to_dict()
     else:
         _kwargs["json"] = body.to_dict()
 
@@ -82,6 +87,7 @@ def _parse_response(
     | Recovered
     | Redelivered
     | Tested
+    | Updated
     | WebhookList
     | WebhookSecretRotated
     | Problem
@@ -91,7 +97,17 @@ def _parse_response(
 
         def _parse_response_200(
             data: object,
-        ) -> Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated:
+        ) -> (
+            Deleted
+            | DeliveriesPage
+            | Enabled
+            | Recovered
+            | Redelivered
+            | Tested
+            | Updated
+            | WebhookList
+            | WebhookSecretRotated
+        ):
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -146,6 +162,14 @@ def _parse_response(
                 componentsschemas_managed_type_6 = WebhookSecretRotated.from_dict(data)
 
                 return componentsschemas_managed_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                componentsschemas_managed_type_7 = Updated.from_dict(data)
+
+                return componentsschemas_managed_type_7
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             if not isinstance(data, dict):
@@ -227,7 +251,16 @@ def _parse_response(
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> Response[
-    Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem
+    Deleted
+    | DeliveriesPage
+    | Enabled
+    | Recovered
+    | Redelivered
+    | Tested
+    | Updated
+    | WebhookList
+    | WebhookSecretRotated
+    | Problem
 ]:
     return Response(
         status_code=HTTPStatus(response.status_code),
@@ -247,11 +280,21 @@ def sync_detailed(
     | RecoverDeliveriesAction
     | RedeliverEventAction
     | RotateWebhookSecretAction
-    | TestWebhookAction,
+    | TestWebhookAction
+    | UpdateWebhookAction,
     x_did_api_key: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
 ) -> Response[
-    Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem
+    Deleted
+    | DeliveriesPage
+    | Enabled
+    | Recovered
+    | Redelivered
+    | Tested
+    | Updated
+    | WebhookList
+    | WebhookSecretRotated
+    | Problem
 ]:
     """Perform an action on webhooks
 
@@ -265,14 +308,14 @@ def sync_detailed(
         x_request_id (str | Unset):
         body (DeleteWebhookAction | EnableWebhookAction | ListDeliveriesAction |
             ListWebhooksAction | RecoverDeliveriesAction | RedeliverEventAction |
-            RotateWebhookSecretAction | TestWebhookAction):
+            RotateWebhookSecretAction | TestWebhookAction | UpdateWebhookAction):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem]
+        Response[Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | Updated | WebhookList | WebhookSecretRotated | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -298,7 +341,8 @@ def sync(
     | RecoverDeliveriesAction
     | RedeliverEventAction
     | RotateWebhookSecretAction
-    | TestWebhookAction,
+    | TestWebhookAction
+    | UpdateWebhookAction,
     x_did_api_key: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
 ) -> (
@@ -308,6 +352,7 @@ def sync(
     | Recovered
     | Redelivered
     | Tested
+    | Updated
     | WebhookList
     | WebhookSecretRotated
     | Problem
@@ -325,14 +370,14 @@ def sync(
         x_request_id (str | Unset):
         body (DeleteWebhookAction | EnableWebhookAction | ListDeliveriesAction |
             ListWebhooksAction | RecoverDeliveriesAction | RedeliverEventAction |
-            RotateWebhookSecretAction | TestWebhookAction):
+            RotateWebhookSecretAction | TestWebhookAction | UpdateWebhookAction):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem
+        Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | Updated | WebhookList | WebhookSecretRotated | Problem
     """
 
     return sync_detailed(
@@ -353,11 +398,21 @@ async def asyncio_detailed(
     | RecoverDeliveriesAction
     | RedeliverEventAction
     | RotateWebhookSecretAction
-    | TestWebhookAction,
+    | TestWebhookAction
+    | UpdateWebhookAction,
     x_did_api_key: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
 ) -> Response[
-    Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem
+    Deleted
+    | DeliveriesPage
+    | Enabled
+    | Recovered
+    | Redelivered
+    | Tested
+    | Updated
+    | WebhookList
+    | WebhookSecretRotated
+    | Problem
 ]:
     """Perform an action on webhooks
 
@@ -371,14 +426,14 @@ async def asyncio_detailed(
         x_request_id (str | Unset):
         body (DeleteWebhookAction | EnableWebhookAction | ListDeliveriesAction |
             ListWebhooksAction | RecoverDeliveriesAction | RedeliverEventAction |
-            RotateWebhookSecretAction | TestWebhookAction):
+            RotateWebhookSecretAction | TestWebhookAction | UpdateWebhookAction):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem]
+        Response[Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | Updated | WebhookList | WebhookSecretRotated | Problem]
     """
 
     kwargs = _get_kwargs(
@@ -402,7 +457,8 @@ async def asyncio(
     | RecoverDeliveriesAction
     | RedeliverEventAction
     | RotateWebhookSecretAction
-    | TestWebhookAction,
+    | TestWebhookAction
+    | UpdateWebhookAction,
     x_did_api_key: str | Unset = UNSET,
     x_request_id: str | Unset = UNSET,
 ) -> (
@@ -412,6 +468,7 @@ async def asyncio(
     | Recovered
     | Redelivered
     | Tested
+    | Updated
     | WebhookList
     | WebhookSecretRotated
     | Problem
@@ -429,14 +486,14 @@ async def asyncio(
         x_request_id (str | Unset):
         body (DeleteWebhookAction | EnableWebhookAction | ListDeliveriesAction |
             ListWebhooksAction | RecoverDeliveriesAction | RedeliverEventAction |
-            RotateWebhookSecretAction | TestWebhookAction):
+            RotateWebhookSecretAction | TestWebhookAction | UpdateWebhookAction):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | WebhookList | WebhookSecretRotated | Problem
+        Deleted | DeliveriesPage | Enabled | Recovered | Redelivered | Tested | Updated | WebhookList | WebhookSecretRotated | Problem
     """
 
     return (

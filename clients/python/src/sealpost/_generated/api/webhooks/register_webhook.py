@@ -131,9 +131,10 @@ def sync_detailed(
 
      Sends the events of the key to this URL from now on, signed with `secret`. The response shows the
     secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or
-    a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced`
-    needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an
-    IPv6 address, use a name. A key may have 16 webhooks.
+    a port from 1024. It must not lead to a private address, now or at any delivery. A host name that
+    does not resolve yet is accepted, with a `warning`. Events other than `envelope.received` need a
+    server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6
+    address, use a name. A key may have 16 webhooks.
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
@@ -176,9 +177,10 @@ def sync(
 
      Sends the events of the key to this URL from now on, signed with `secret`. The response shows the
     secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or
-    a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced`
-    needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an
-    IPv6 address, use a name. A key may have 16 webhooks.
+    a port from 1024. It must not lead to a private address, now or at any delivery. A host name that
+    does not resolve yet is accepted, with a `warning`. Events other than `envelope.received` need a
+    server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6
+    address, use a name. A key may have 16 webhooks.
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
@@ -216,9 +218,10 @@ async def asyncio_detailed(
 
      Sends the events of the key to this URL from now on, signed with `secret`. The response shows the
     secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or
-    a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced`
-    needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an
-    IPv6 address, use a name. A key may have 16 webhooks.
+    a port from 1024. It must not lead to a private address, now or at any delivery. A host name that
+    does not resolve yet is accepted, with a `warning`. Events other than `envelope.received` need a
+    server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6
+    address, use a name. A key may have 16 webhooks.
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
@@ -259,9 +262,10 @@ async def asyncio(
 
      Sends the events of the key to this URL from now on, signed with `secret`. The response shows the
     secret only once. The URL must be https, without user information and fragment, on port 443, 8443 or
-    a port from 1024. It must not lead to a private address, now or at any delivery. `envelope.bounced`
-    needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an
-    IPv6 address, use a name. A key may have 16 webhooks.
+    a port from 1024. It must not lead to a private address, now or at any delivery. A host name that
+    does not resolve yet is accepted, with a `warning`. Events other than `envelope.received` need a
+    server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6
+    address, use a name. A key may have 16 webhooks.
 
     Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives
     them, oldest first; `waiting` is their number, counted up to 10,000. With `"waiting": "skip"` no
