@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import sealpost
 from sealpost import ApiError, Login, Retry, Unreachable, Webhook
+from sealpost.models import SendRequest
 
 
 class Runner:
@@ -56,6 +57,10 @@ class Runner:
         method = client
         for part in name.split("."):
             method = getattr(method, part)
+        if name == "send_batch":
+            messages = [SendRequest.from_dict(message) for message in arguments["messages"]]
+            sent = plain(await listed(method(messages)))
+            return {"statuses": [result["status"] for result in sent["results"]]}
         return plain(await listed(method(**arguments)))
 
     async def listen(self, client):

@@ -4,8 +4,9 @@ use std::{collections::HashMap, error::Error, io, sync::Arc, time::Duration};
 
 use futures_util::TryStreamExt as _;
 use sealpost_client::{
-    ApiTokenRequest, BadgeRequest, Client, ClientError, EventKind, IdempotencyKey, Login, Pages,
-    PolicyChange, RecoverRequest, RetryPolicy, TokenScope, WebhookChanges, WebhookId,
+    ApiTokenRequest, BadgeRequest, Client, ClientError, EventKind, IdempotencyKey, Login, Message,
+    Pages, PolicyChange, RecoverRequest, RetryPolicy, SentFilter, TokenScope, WebhookChanges,
+    WebhookId,
 };
 use sealpost_receiver::{
     HandledRequest, KeySource, Listener, ListenerOptions, RequestObserver, RunningListener,
@@ -109,6 +110,17 @@ impl Runner {
                 }
                 None => plain(client.send(text("to"), text("message")).await?),
             },
+            "send_batch" => {
+                let messages: Vec<Message> = serde_json::from_value(with["messages"].clone())?;
+                let results = client.send_batch(&messages, None).await?;
+                let statuses: Vec<_> = results.iter().map(|result| result.status).collect();
+                plain(json!({ "statuses": statuses }))
+            }
+            "sent" => {
+                let recipient = Some(text("recipient").to_owned());
+                let filter = SentFilter { recipient, ..SentFilter::default() };
+                listed(client.sent(&filter, 100)).await
+            }
             "open" => plain(client.open(text("envelope_id").parse()?).await?),
             "receipt" => plain(client.receipt(text("envelope_id").parse()?).await?),
             "policy" => {

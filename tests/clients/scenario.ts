@@ -90,6 +90,10 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
       return client.resolve(given.id);
     case "send":
       return client.send(given.to, given.message, given.idempotency_key && { idempotencyKey: given.idempotency_key });
+    case "send_batch":
+      return { statuses: (await client.sendBatch(given.messages)).map((result) => result.status) };
+    case "sent":
+      return collected(client.sent({ recipient: given.recipient }));
     case "status":
       return client.status();
     case "status_list":
@@ -167,7 +171,7 @@ async function collected<T>(entries: AsyncIterable<T>): Promise<T[]> {
 /** Replaces references to earlier results. */
 function resolved(value: any): any {
   if (Array.isArray(value)) return value.map(resolved);
-  if (typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member)]));
+  if (value !== null && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member)]));
   if (typeof value !== "string" || !value.startsWith("$")) return value;
   const [name = "", ...path] = value.slice(1).split(".");
   return path.reduce((found, part) => found[part], saved[name]);

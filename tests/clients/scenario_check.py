@@ -134,7 +134,10 @@ def session(server, who):
 
 
 def text(server, recipient, envelope_id):
-    return server.post("/v1/channel/open", {"envelope_id": envelope_id}, recipient).json()["message"]
+    opened = server.post("/v1/channel/open", {"envelope_id": envelope_id}, recipient).json()
+    if "message" not in opened:
+        sys.exit(f"tests/clients: {envelope_id} does not open: {opened}")
+    return opened["message"]
 
 
 def compare(client, first, outcome):

@@ -19,6 +19,7 @@ from sealpost.flask import view
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 OPENED = {
     "envelope_id": "env_1", "envelope_hash": "sha256:0", "sender": "ak_1", "sender_handle": None, "message": "Noon.",
+    "thread": None, "reply_to": None, "type": None,
     "encryption": {"algorithm": "a", "status": "sealed"}, "opened_at": "2026-01-01T00:00:00.000Z",
     "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
 }  # fmt: skip

@@ -16,7 +16,8 @@ from sealpost.models import ProblemCode
 
 LOGIN = Login("acct_1", "ls_1")
 SENT = {
-    "envelope_id": "env_1", "envelope_hash": "sha256:0", "status": "delivered", "sender": "ak_1", "recipient": "ak_2",
+    "envelope_id": "env_1", "envelope_hash": "sha256:0", "status": "delivered", "state": "sent",
+    "sender": "ak_1", "recipient": "ak_2",
     "encryption": {"algorithm": "a", "status": "sealed"},
     "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
 }  # fmt: skip

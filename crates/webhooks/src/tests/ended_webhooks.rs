@@ -14,6 +14,9 @@ use super::{
 };
 use crate::Settings;
 
+/// Age from which the target of queued deliveries is read again.
+const REFRESH_AGE: Duration = Duration::from_millis(500);
+
 /// Waits until the dispatcher has `count` deliveries in memory.
 fn wait_for_held(fixture: &Fixture, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
@@ -33,6 +36,7 @@ fn queued_deliveries_of_a_deleted_webhook_are_dropped() {
     fixture.submit_all(&gone, 10..40);
     arrival.recv().unwrap();
     fixture.outbox.delete(gone.webhook_id);
+    fixture.clock.advance(REFRESH_AGE);
     // The attempt in flight, and the deliveries of the other webhook.
     wait_for_held(&fixture, 1 + 5);
     go.send(()).unwrap();
@@ -63,12 +67,13 @@ fn queued_deliveries_of_a_disabled_webhook_are_released_without_an_attempt() {
     let ids = fixture.submit_all(&target, 0..30);
     arrival.recv().unwrap();
     fixture.outbox.disable(target.webhook_id);
+    fixture.clock.advance(REFRESH_AGE);
     wait_for_held(&fixture, 1);
     go.send(()).unwrap();
     let results = fixture.outbox.wait_for_results(1).remove(0);
     for id in ids.into_iter().filter(|id| *id != results.id) {
         let row = fixture.outbox.row(id);
-        assert_eq!((row.held, row.released, row.due_at), (None, 1, NOW));
+        assert_eq!((row.held, row.released, row.due_at), (None, 1, NOW.plus(REFRESH_AGE)));
         assert_eq!((row.delivery.attempts, row.claimed), (0, 0));
     }
     assert_eq!(slow.requests().len(), 1);
@@ -84,6 +89,7 @@ fn the_query_is_repeated_after_an_outage_of_the_database() {
     fixture.outbox.delete(target.webhook_id);
     // Enough failures for the first query to fail too.
     fixture.outbox.fail(150);
+    fixture.clock.advance(REFRESH_AGE);
     wait_for_held(&fixture, 1);
 }
 

@@ -208,6 +208,7 @@ fn a_panic_of_the_outcome_writer_is_detected() {
     let sweep_every = Duration::from_hours(1);
     let outbox = Arc::new(Broken { claims: false });
     let clock = Arc::new(TestClock::default());
+    clock.advance(Duration::from_millis(NOW.as_millis().try_into().unwrap()));
     let settings = Settings { sweep_every, ..settings() };
     let dispatcher = Dispatcher::start(settings, outbox, keyring(), clock, None).unwrap();
     let (lease, lease_until) = dispatcher.lease();

@@ -130,9 +130,7 @@ class AsyncSealpost:
         key = idempotency_key or str(uuid4())
         return success(await send_message.asyncio(client=self.api, body=body, idempotency_key=key))
 
-    async def send_batch(
-        self, messages: list[SendRequest], *, idempotency_key: str | None = None
-    ) -> SendBatchResponse:
+    async def send_batch(self, messages: list[SendRequest], *, idempotency_key: str | None = None) -> SendBatchResponse:
         """Sends up to 100 messages in one request. The response has a result for each message, in their order."""
         body = SendBatchRequest(messages=messages)
         key = idempotency_key or str(uuid4())

@@ -31,8 +31,13 @@ fn random(id: &EnvelopeId) -> [u8; 10] {
 }
 
 fn store(db: &Fixture, key: &ApiKey, envelopes: Vec<Arc<Envelope>>) {
-    let usage = vec![(key.id, Usage::UNUSED)];
-    db.apply(&WriteSet { envelopes, usage, ..WriteSet::default() });
+    let write = WriteSet { envelopes, usage: vec![(key.id, Usage::UNUSED)], ..WriteSet::default() };
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    let locked = db.store().write(Durable, |tx| {
+        tx.lock_facts(&wanted)?;
+        tx.apply(&write)
+    });
+    locked.unwrap();
 }
 
 fn stored(db: &Fixture, accounts: &[AccountId]) -> HashMap<AccountId, u64> {

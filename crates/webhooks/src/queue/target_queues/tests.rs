@@ -199,6 +199,9 @@ fn requests_to_a_host_are_bounded_over_all_targets() {
     assert_eq!(start(&mut targets).len(), 0, "the requests of this minute are used up");
     targets.retry_hosts();
     let next_minute = NOW.plus(Duration::from_mins(1));
+    for number in 1..=9 {
+        targets.refresh(&delivery(number, 0).target, next_minute, next_minute);
+    }
     let next = std::iter::from_fn(|| targets.next_delivery(next_minute));
     assert_eq!(next.count(), 3);
 }
