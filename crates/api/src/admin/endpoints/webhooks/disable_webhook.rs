@@ -51,6 +51,8 @@ fn operation() -> Operation {
         "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
         "url": "https://receiver.example/hook",
         "events": ["envelope.received"],
+        "description": null,
+        "paused": false,
         "status": "disabled",
         "disabled_reason": null,
         "failing_since": null,
