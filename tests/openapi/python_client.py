@@ -34,6 +34,10 @@ def call_every_operation(folder, name, server):
     sent = api.call("send_message", alice, body=models.SendRequest(to=bob["key"], message="Meet me at noon."))
     opened = api.call("open_envelope", bob, body=models.OpenRequest(envelope_id=sent.envelope_id))
     assert opened.message == "Meet me at noon."
+    messages = [models.SendRequest(to=bob["key"], message="Noon."), models.SendRequest(to="nobody", message="Noon.")]
+    batch = api.call("send_messages", alice, body=models.SendBatchRequest(messages=messages))
+    assert [result.status for result in batch.results] == [200, 404]
+    assert len(api.call("list_sent", alice, body=models.ListRequest(recipient=bob["key"])).envelopes) == 2
 
     assert api.call("list_webhooks", bob).webhooks[0].webhook_id == hook
     api.call("enable_webhook", bob, body=models.EnableWebhook(webhook_id=hook))

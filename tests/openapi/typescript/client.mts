@@ -53,6 +53,11 @@ const { webhook_id } = must(await client.POST("/v1/webhooks/register", { headers
 const message = { to: bob.key, message: "Meet me at noon." };
 const { envelope_id } = must(await client.POST("/v1/channel/send", { headers: as(alice), body: message }));
 const opened = must(await client.POST("/v1/channel/open", { headers: as(bob), body: { envelope_id } }));
+const messages = [{ to: bob.key, message: "Noon." }, { to: "nobody", message: "Noon." }];
+const batch = must(await client.POST("/v1/channel/send-batch", { headers: as(alice), body: { messages } }));
+hold(batch.results.map((result) => result.status).join() === "200,404", "one of two messages is stored");
+const ofAlice = must(await client.POST("/v1/channel/list", { headers: as(alice), body: { recipient: bob.key } }));
+hold(ofAlice.envelopes.length === 2, "both envelopes are listed");
 hold(opened.message === message.message, "the message is the message that was sent");
 
 const one = { headers: as(bob), body: { webhook_id } };

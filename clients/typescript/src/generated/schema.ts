@@ -2163,6 +2163,8 @@ export interface components {
             reply_to?: components["schemas"]["EnvelopeId"] | null;
             /** @description The type of the message, such as `text/plain` or `order.created`. It is signed, but not encrypted. */
             type?: components["schemas"]["MessageType"] | null;
+            /** @description The API key to act as, if the header `X-DID-API-Key` is absent. */
+            api_key_id?: string;
         };
         /** @description The member `sender_handle`, which can be null. */
         SenderHandle: components["schemas"]["Handle"] | null;

@@ -85,7 +85,7 @@ impl Schemas {
     /// Returns the schemas of all types in requests, by component name.
     #[cfg(test)]
     pub(super) fn request_types(&self) -> Map<String, Value> {
-        self.bodies.clone().into_iter().chain(self.requests.definitions().clone()).collect()
+        self.requests.definitions().clone().into_iter().chain(self.bodies.clone()).collect()
     }
 
     /// Returns the schemas of all types in responses, by component name.
@@ -96,9 +96,10 @@ impl Schemas {
 
     /// Returns all collected components by name.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
-        let mut all = self.bodies;
-        all.extend(self.requests.take_definitions(true));
+        let mut all = self.requests.take_definitions(true);
         all.extend(self.responses.take_definitions(true));
+        // A body can also be a part of another body. Its closed schema counts.
+        all.extend(self.bodies);
         all.sort_keys();
         all
     }

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
-from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
@@ -24,6 +23,7 @@ class SendRequest:
             it must still be stored. It is signed, but not encrypted.
         type_ (None | str | Unset): The type of the message, such as `text/plain` or `order.created`. It is signed, but
             not encrypted.
+        api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
     """
 
     to: str
@@ -31,7 +31,7 @@ class SendRequest:
     thread: None | str | Unset = UNSET
     reply_to: None | str | Unset = UNSET
     type_: None | str | Unset = UNSET
-    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+    api_key_id: str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         to = self.to
@@ -56,8 +56,10 @@ class SendRequest:
         else:
             type_ = self.type_
 
+        api_key_id = self.api_key_id
+
         field_dict: dict[str, Any] = {}
-        field_dict.update(self.additional_properties)
+
         field_dict.update(
             {
                 "to": to,
@@ -70,6 +72,8 @@ class SendRequest:
             field_dict["reply_to"] = reply_to
         if type_ is not UNSET:
             field_dict["type"] = type_
+        if api_key_id is not UNSET:
+            field_dict["api_key_id"] = api_key_id
 
         return field_dict
 
@@ -107,29 +111,15 @@ class SendRequest:
 
         type_ = _parse_type_(d.pop("type", UNSET))
 
+        api_key_id = d.pop("api_key_id", UNSET)
+
         send_request = cls(
             to=to,
             message=message,
             thread=thread,
             reply_to=reply_to,
             type_=type_,
+            api_key_id=api_key_id,
         )
 
-        send_request.additional_properties = d
         return send_request
-
-    @property
-    def additional_keys(self) -> list[str]:
-        return list(self.additional_properties.keys())
-
-    def __getitem__(self, key: str) -> Any:
-        return self.additional_properties[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.additional_properties[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self.additional_properties[key]
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.additional_properties
