@@ -103,24 +103,7 @@ impl Runner {
                 plain(client.recover(account, text("recovery_code")).await?)
             }
             "resolve" => plain(client.resolve(text("id")).await?),
-            "send" => match with["idempotency_key"].as_str() {
-                Some(key) => {
-                    let key = IdempotencyKey::parse(key)?;
-                    plain(client.send_once(text("to"), text("message"), &key).await?)
-                }
-                None => plain(client.send(text("to"), text("message")).await?),
-            },
-            "send_batch" => {
-                let messages: Vec<Message> = serde_json::from_value(with["messages"].clone())?;
-                let results = client.send_batch(&messages, None).await?;
-                let statuses: Vec<_> = results.iter().map(|result| result.status).collect();
-                plain(json!({ "statuses": statuses }))
-            }
-            "sent" => {
-                let recipient = Some(text("recipient").to_owned());
-                let filter = SentFilter { recipient, ..SentFilter::default() };
-                listed(client.sent(&filter, 100)).await
-            }
+            "send" | "send_batch" | "sent" => send(name, client, with).await,
             "open" => plain(client.open(text("envelope_id").parse()?).await?),
             "receipt" => plain(client.receipt(text("envelope_id").parse()?).await?),
             "policy" => {
@@ -278,6 +261,29 @@ async fn act_on_account(name: &str, client: &Client, with: &Value) -> Outcome<Va
         }
         "account.tokens" => plain(account.tokens().await?),
         other => Err(format!("the scenario has an unknown step: {other}").into()),
+    }
+}
+
+/// Sends a message or a batch, or lists what was sent.
+async fn send(name: &str, client: &Client, with: &Value) -> Outcome<Value> {
+    let text = |member: &str| with[member].as_str().unwrap_or_default();
+    match (name, with["idempotency_key"].as_str()) {
+        ("send_batch", _) => {
+            let messages: Vec<Message> = serde_json::from_value(with["messages"].clone())?;
+            let results = client.send_batch(&messages, None).await?;
+            let statuses: Vec<_> = results.iter().map(|result| result.status).collect();
+            plain(json!({ "statuses": statuses }))
+        }
+        ("sent", _) => {
+            let recipient = Some(text("recipient").to_owned());
+            let filter = SentFilter { recipient, ..SentFilter::default() };
+            listed(client.sent(&filter, 100)).await
+        }
+        (_, Some(key)) => {
+            let key = IdempotencyKey::parse(key)?;
+            plain(client.send_once(text("to"), text("message"), &key).await?)
+        }
+        (_, None) => plain(client.send(text("to"), text("message")).await?),
     }
 }
 
