@@ -87,6 +87,10 @@ impl Checkpointer {
                 match work.relieve() {
                     Ok(is_held) => {
                         received.set_held(is_held);
+                        if is_held {
+                            // The reader may end without a later commit.
+                            received.wake();
+                        }
                         pause = if is_held { PAUSE_HELD } else { PAUSE };
                     }
                     Err(error) => {
@@ -110,11 +114,7 @@ impl Checkpointer {
 
     /// Makes the thread look at the log soon, because a transaction has ended.
     pub(crate) fn wake(&self) {
-        let mut state = self.signals.state();
-        if !state.is_woken {
-            state.is_woken = true;
-            self.signals.changed.notify_one();
-        }
+        self.signals.wake();
     }
 }
 
@@ -140,6 +140,14 @@ impl Signals {
             .wait_timeout_while(state, pause, |state| !state.is_stopped)
             .unwrap_or_else(PoisonError::into_inner);
         !state.is_stopped
+    }
+
+    fn wake(&self) {
+        let mut state = self.state();
+        if !state.is_woken {
+            state.is_woken = true;
+            self.changed.notify_one();
+        }
     }
 
     fn set_held(&self, is_held: bool) {
@@ -224,13 +232,18 @@ impl Work {
             Some(portions) => portions,
             none => none.insert(Portions::open(&self.target, &self.settings)?),
         };
-        portions.reader.batch_execute("BEGIN; SELECT state FROM facts_state")?;
-        if let Some(_guard) = self.write_lock.lock(self.settings.connection_timeout) {
-            self.connection.batch_execute("UPDATE facts_state SET state = state")?;
-        }
-        let copied = checkpoint(&mut self.connection, "PASSIVE");
-        portions.reader.batch_execute("COMMIT")?;
-        Ok(copied?)
+        let begun = portions.reader.batch_execute("BEGIN; SELECT state FROM facts_state");
+        let written = begun.and_then(|()| {
+            let guard = self.write_lock.lock(self.settings.connection_timeout);
+            // After a timeout, other writers have made the log longer.
+            guard.map_or(Ok(()), |_guard| self.connection.batch_execute(LATER_WRITE))
+        });
+        let copied = written.and_then(|()| checkpoint(&mut self.connection, "PASSIVE"));
+        // Also after a failure: an open transaction would keep the log for ever.
+        let ended = portions.reader.batch_execute("COMMIT");
+        let copied = copied?;
+        ended?;
+        Ok(copied)
     }
 }
 
@@ -266,6 +279,8 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
 const LOG_PAGES_MAX: i64 = 4096;
 /// Number of pages that are not copied yet (64 MiB) from which a reader must have kept the log.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
+/// A write without an effect, which adds a page to the log.
+const LATER_WRITE: &str = "UPDATE facts_state SET state = state";
 /// Number of passes of a checkpoint beside other writers.
 const PASSES_BESIDE_WRITERS: u32 = 3;
 /// Pause between two looks at the log while transactions write.

@@ -17,8 +17,9 @@ use crate::query::time_position::TimePosition;
 /// all deliveries that were claimed before, because an open snapshot of another session can keep these entries on
 /// PostgreSQL.
 ///
-/// - A delivery becomes due shortly before its transaction commits, so each search starts at least [`SLACK_MS`] before
-///   the current time. A search from the first due time, once in [`FULL_EVERY_MS`], finds later ones.
+/// - A delivery can become due at an earlier time than the present, so each search starts at least [`SLACK_MS`] before
+///   the present. Deliveries with an even earlier due time are found once in [`FULL_EVERY_MS`], by a search from the
+///   first due time.
 /// - A lease ends long after its transaction has committed, so a search for ended leases needs no slack. A search from
 ///   the first end, once in [`FULL_ENDS_EVERY_MS`], finds the leases of nodes with wrong clocks.
 #[derive(Debug, Default)]
@@ -68,8 +69,9 @@ impl ClaimCursor {
     }
 }
 
-/// Longer than a transaction takes, plus the difference between the clocks of two nodes.
-const SLACK_MS: i64 = 30_000;
+/// Longer than the default lease. After a request to redeliver during a lease, the delivery is due at the time of the
+/// request when the lease ends. A transaction and the difference between the clocks of two nodes are shorter.
+const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;
 
@@ -87,12 +89,12 @@ mod tests {
     fn a_search_continues_at_the_first_due_time() {
         let cursor = ClaimCursor::default();
         assert_eq!(cursor.due_times(at(100_000)), i64::MIN..=100_000);
-        cursor.searched(at(100_000), Some(60_000), None);
-        assert_eq!(cursor.due_times(at(100_001)), 60_000..=100_001);
+        cursor.searched(at(100_000), Some(30_000), None);
+        assert_eq!(cursor.due_times(at(100_001)), 30_000..=100_001);
         cursor.searched(at(100_001), Some(99_000), None);
-        assert_eq!(cursor.due_times(at(100_002)), 70_001..=100_002, "the slack is searched again");
+        assert_eq!(cursor.due_times(at(100_002)), 40_001..=100_002, "the slack is searched again");
         cursor.searched(at(100_002), None, None);
-        assert_eq!(cursor.due_times(at(159_999)), 70_002..=159_999);
+        assert_eq!(cursor.due_times(at(159_999)), 40_002..=159_999);
         assert_eq!(cursor.due_times(at(160_000)), i64::MIN..=160_000, "once a minute");
     }
 

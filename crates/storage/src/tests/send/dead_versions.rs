@@ -117,7 +117,7 @@ fn a_claim_reads_no_deleted_delivery() {
     }
     assert_eq!(db.count("deliveries"), 0);
     // Another delivery is due later than the slack of the cursor.
-    let now = 40_000;
+    let now = 70_000;
     db.claim(&claim_of(now, 1, LeaseToken(3))).unwrap();
     db.send(&to, 1);
     db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
