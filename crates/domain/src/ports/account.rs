@@ -1,5 +1,5 @@
-//! Ports for accounts: account, activity log, API tokens, invites, used forms, erasure, and queries of the owner. A port is a trait
-//! that the database crate implements.
+//! Ports for accounts: account, activity log, API tokens, invites, used forms, erasure, and queries of the owner. A port
+//! is a trait that the database crate implements.
 
 mod accounts;
 mod activity;

@@ -92,7 +92,8 @@ pub(crate) fn contacts_query(
     pairs.into_iter().collect()
 }
 
-/// Decides the groups in order, and the commands of each group in order. Each accepted envelope reduces the storage that is left in `room`.
+/// Decides the groups in order, and the commands of each group in order. Each accepted envelope reduces the storage
+/// that is left in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     groups: &[&CommandGroup],

@@ -34,8 +34,11 @@ pub struct RefusedMessage {
     pub field: Option<String>,
 }
 
-/// Returns the result of each message of a decided batch, with the given envelopes. Returns `None` if the batch has no
-/// results of its own: it is stale, it repeats an earlier batch, or it was [refused as a whole](refusal_of).
+/// Returns the result of each message of a decided batch, with the given envelopes. Returns `None` in three cases:
+///
+/// - The batch is stale.
+/// - The batch repeats an earlier batch.
+/// - The batch was [refused as a whole](refusal_of).
 pub(super) fn results_of(
     envelopes: &[Option<Arc<Envelope>>],
     decided: &[Decided],
@@ -47,8 +50,11 @@ pub(super) fn results_of(
     envelopes.zip(decided).map(|(envelope, decided)| result_of(envelope, decided)).collect()
 }
 
-/// Returns the reason for which a batch is refused as a whole, without results: not even its first message was
-/// admitted, its idempotency key was used before, or the service cannot store anything.
+/// Returns the reason for which a batch is refused as a whole, without results. `None` if no such reason applies:
+///
+/// - Its first message was not admitted.
+/// - Its idempotency key was used before, for another request.
+/// - The service cannot store anything.
 pub(super) fn refusal_of(decided: &[Decided]) -> Option<&Refusal> {
     let mut refused = decided.iter().enumerate().filter_map(|(place, decided)| {
         let Verdict::Refused(refusal) = &decided.verdict else { return None };

@@ -204,7 +204,7 @@ struct Purged {
     time: i64,
 }
 
-/// A table whose rows expire by the time in one of its columns.
+/// A table with its primary key, and the column with the time by which its rows expire.
 struct ExpiringTable {
     name: &'static str,
     key: &'static str,

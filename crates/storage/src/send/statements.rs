@@ -100,7 +100,7 @@ on_either! {
     /// Stores the idempotency records with keys that are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
     /// Deletes each stored record that has the same idempotency key as one of `rows`, if the stored record has expired
-    /// or its envelope no longer exists. The record of a batch has no envelope. `expiries` contains one time in milliseconds for each of `rows`: stored
-    /// records from before this time have expired.
+    /// or its envelope no longer exists. The record of a batch has no envelope. `expiries` contains one time in
+    /// milliseconds for each of `rows`: stored records from before this time have expired.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }
