@@ -13,6 +13,7 @@ mod receiver;
 mod relay;
 mod server;
 mod small_disk;
+mod socket;
 
 use std::{
     thread,
@@ -44,6 +45,7 @@ pub(crate) use receiver::{
 pub(crate) use relay::Relay;
 pub(crate) use server::{Server, lines_of, value_of};
 pub(crate) use small_disk::SmallDisk;
+pub(crate) use socket::Socket;
 
 /// Runs each case on the embedded database and on PostgreSQL.
 macro_rules! on_both {

@@ -12,6 +12,7 @@ mod lifecycle;
 mod misbehaving_receivers;
 mod receipts;
 mod redelivery;
+mod relays;
 mod rotations;
 mod secret_rotation;
 mod targets;

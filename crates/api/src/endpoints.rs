@@ -24,7 +24,8 @@ use self::{
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
         list::ListWebhooks, manage, recover::RecoverDeliveries, redeliver::RedeliverEvent,
-        register, rotate_secret::RotateWebhookSecret, test::TestWebhook, update::UpdateWebhook,
+        register, relay, rotate_secret::RotateWebhookSecret, test::TestWebhook,
+        update::UpdateWebhook,
     },
 };
 use crate::{
@@ -63,6 +64,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/webhooks/recover", action::endpoint::<RecoverDeliveries>()),
         Row::post("/v1/webhooks/test", action::endpoint::<TestWebhook>()),
         Row::post("/v1/webhooks/update", action::endpoint::<UpdateWebhook>()),
+        Row::get("/v1/webhooks/relay", relay::endpoint()),
         Row::post("/v1/webhooks", manage::endpoint()),
         Row::get("/v1/ping", ping::endpoint()),
         Row::post("/v1/badges/issue", issue::endpoint()),

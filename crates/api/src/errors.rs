@@ -102,6 +102,7 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
         Code::TokenNotFound => not_found::TOKEN_NOT_FOUND,
         Code::Unauthorized => credentials::UNAUTHORIZED,
         Code::UnsupportedMediaType => request::UNSUPPORTED_MEDIA_TYPE,
+        Code::UpgradeRequired => request::UPGRADE_REQUIRED,
         Code::WebhookNotFound => not_found::WEBHOOK_NOT_FOUND,
     }
 }

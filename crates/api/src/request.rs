@@ -14,7 +14,9 @@ mod unique_json;
 
 pub(crate) use body::read_small as read_small_body;
 pub(crate) use body_memory::BodyMemory;
-pub(crate) use caller::{KeyRequest, PublicRequest, SessionRequest, bearer_token};
+pub(crate) use caller::{
+    KeyRequest, PublicRequest, SessionRequest, bearer_token, credentials_in_headers,
+};
 pub(crate) use client_address::client_address;
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;

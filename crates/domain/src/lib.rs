@@ -49,7 +49,7 @@ pub use webhooks::{
     DisablingCause, Encryption, EnvelopeBounced, EnvelopeReceived, Event, EventBody, EventDetails,
     EventId, EventKind, EventMetadata, EventsVersion, FailingCause, HealthChange, HealthReport,
     IdentityRotated, IdentityRotation, IncidentKind, LastFailure, LeaseToken, LeasedDelivery,
-    Metadata, NewEvent, Outcome, PendingDelivery, ReachedThreshold, ReceivedEnvelope,
+    Metadata, NewEvent, Outcome, PendingDelivery, RELAY_URL, ReachedThreshold, ReceivedEnvelope,
     ReceiverResponse, RetiringSecret, RotationReason, StoredEvent, Target, TestEvent, TestResult,
     ThresholdWindow, UnopenedEnvelope, UsageThreshold, Webhook, WebhookDisabled, WebhookFailing,
     WebhookHealth, WebhookIncident, WebhookStatus, WebhookTest,

@@ -14,6 +14,7 @@ mod ledger;
 mod lookup;
 mod nodes;
 mod policies;
+mod relays;
 mod secrets;
 mod store;
 
@@ -48,5 +49,9 @@ pub use lookup::{
 };
 pub use nodes::{Node, NodeRepo, TaskTurn};
 pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
+pub use relays::{
+    RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, RelayLookup,
+    RelayRepo, Relays,
+};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, OldestSnapshot, Store, Tx};

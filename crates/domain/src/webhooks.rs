@@ -38,4 +38,4 @@ pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use test_event::{TestEvent, TestResult, WebhookTest};
 pub use threshold::ReachedThreshold;
-pub use webhook::{RetiringSecret, Target, Webhook};
+pub use webhook::{RELAY_URL, RetiringSecret, Target, Webhook};

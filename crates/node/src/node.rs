@@ -62,7 +62,7 @@ impl Node {
 
     /// Stops the node in this order:
     ///
-    /// - ends live streams of the web pages
+    /// - ends live streams of the web pages and connections of relays
     /// - refuses new connections and completes active requests
     /// - commits queued sends, and waits for webhook requests in flight
     /// - closes the operations address
@@ -70,6 +70,7 @@ impl Node {
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {
         self.pages.stop();
+        self.components.sealpost.close_relays();
         self.api.stop(true).await;
         let components = Arc::clone(&self.components);
         if web::block(move || components.stop()).await.is_err() {

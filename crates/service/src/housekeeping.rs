@@ -2,7 +2,7 @@
 
 mod clock_lag;
 pub(crate) mod housekeeper;
-mod interval;
+pub(crate) mod interval;
 mod retention;
 mod stop_signal;
 pub(crate) mod task;

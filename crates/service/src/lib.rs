@@ -121,6 +121,7 @@ pub use webhooks::{
     manage::{Deleted, Manage, Managed, WebhookList},
     redeliver::{Enabled, Recover, Recovered, Redelivered},
     register::{Register, Registered},
+    relay::Relay,
     rotate_secret::{Retiring, WebhookSecretRotated},
     test::Tested,
     update::{Update, Updated},

@@ -6,6 +6,9 @@ pub(crate) mod unlock;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use sealpost_domain::LeaseToken;
+use sealpost_wallet::random;
+
 use self::{
     blocking_pool::BlockingPool,
     core::{Core, Parts},
@@ -30,7 +33,8 @@ impl Sealpost {
     /// Starts the service and its threads. [`unlock`](crate::unlock) must be called before.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
         let blocking = BlockingPool::new(settings.blocking_tasks_max);
-        let core = Arc::new(Core::new(parts, settings));
+        let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
+        let core = Arc::new(Core::new(parts, settings, node));
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         let housekeeper = Housekeeper::start(&core)?;
         Ok(Self { core, committer, blocking, housekeeper })

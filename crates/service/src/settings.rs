@@ -36,6 +36,10 @@ pub struct Settings {
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
+    /// Maximum number of connections to a relay, over all nodes.
+    pub relays_per_webhook_max: u32,
+    /// Maximum number of connections of relays to this node.
+    pub relays_per_node_max: usize,
     /// Maximum number of keys in each list of a policy.
     pub policy_entries_max: u32,
     /// Time for which the service still signs with a replaced signing secret of a webhook.
@@ -134,6 +138,8 @@ impl Default for Settings {
             revoked_handles_max: 100,
             account_bytes_max: Some(10_737_418_240),
             webhooks_per_key_max: 16,
+            relays_per_webhook_max: 4,
+            relays_per_node_max: 1000,
             policy_entries_max: 1000,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,

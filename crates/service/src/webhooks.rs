@@ -7,6 +7,7 @@ mod find;
 pub(crate) mod manage;
 pub(crate) mod redeliver;
 pub(crate) mod register;
+pub(crate) mod relay;
 pub(crate) mod rotate_secret;
 pub(crate) mod test;
 pub(crate) mod update;

@@ -11,6 +11,7 @@ pub(crate) mod outbox;
 pub(crate) mod outcomes;
 pub(crate) mod receipts;
 pub(crate) mod redelivery;
+pub(crate) mod relays;
 mod repository;
 pub(crate) mod rotations;
 mod sent;

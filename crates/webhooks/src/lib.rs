@@ -33,9 +33,11 @@ mod dispatcher;
 mod http;
 mod local_fault;
 mod queue;
+mod relay;
 mod retry;
 mod settings;
 mod signing;
+mod unsent;
 
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,11 @@ impl Client {
         Self { agent: config.into(), url: url.into() }
     }
 
+    /// Returns the URL of the server, without a trailing slash.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) fn request(&self, method: &str, path: &str) -> Request<'_> {
         let builder = http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         Request { client: self, builder, body: Vec::new() }

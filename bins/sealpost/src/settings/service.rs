@@ -37,6 +37,14 @@ pub(super) struct ServiceArgs {
         value_name = "N"
     )]
     max_api_tokens_per_account: u32,
+    /// Largest number of connections of relays (webhooks with the url `relay:`) to this node
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_RELAYS",
+        default_value_t = ServiceSettings::default().relays_per_node_max,
+        value_name = "N"
+    )]
+    max_relays: usize,
     /// Clients that can open accounts: all, only those with an invite of `sealpost admin invite create`, or none.
     /// Existing accounts can always activate further identities
     #[arg(
@@ -245,6 +253,7 @@ impl ServiceArgs {
             max_message_bytes,
             max_keys_per_account,
             max_api_tokens_per_account,
+            max_relays,
             activation,
             max_revoked_handles,
             stored_bytes_per_account,
@@ -269,6 +278,7 @@ impl ServiceArgs {
             message_bytes_max: *max_message_bytes,
             keys_per_account_max: *max_keys_per_account,
             api_tokens_per_account_max: *max_api_tokens_per_account,
+            relays_per_node_max: *max_relays,
             activation: (*activation).into(),
             revoked_handles_max: *max_revoked_handles,
             account_bytes_max: Some(*stored_bytes_per_account).filter(|bytes| *bytes > 0),
@@ -294,6 +304,7 @@ impl ServiceArgs {
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
+            relays_per_webhook_max: defaults.relays_per_webhook_max,
             policy_entries_max: defaults.policy_entries_max,
             retiring_secrets_max: defaults.retiring_secrets_max,
             recovered_max: defaults.recovered_max,

@@ -10,6 +10,7 @@ pub(super) mod manage;
 pub(super) mod recover;
 pub(super) mod redeliver;
 pub(super) mod register;
+pub(super) mod relay;
 pub(super) mod rotate_secret;
 pub(super) mod test;
 pub(super) mod update;

@@ -110,3 +110,14 @@ pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation
     retry: Retry::Changed,
     example: || Problem::UnsupportedMediaType,
 };
+
+pub(super) const UPGRADE_REQUIRED: ErrorDocumentation = ErrorDocumentation {
+    summary: "The path needs a WebSocket, but the request does not ask for one.",
+    causes: &[
+        "The request has no `Upgrade: websocket`, or is no valid WebSocket handshake (RFC 6455, section 4.1).",
+        "A proxy between client and server removes `Connection: upgrade`.",
+    ],
+    remedies: &["Connect with a WebSocket client, or use `sealpost listen --relay`."],
+    retry: Retry::Changed,
+    example: || Problem::UpgradeRequired,
+};

@@ -21,7 +21,10 @@ pub(crate) struct Operation {
     pub(super) links: Option<Value>,
     /// The content types of a successful response. The client selects one of them with `Accept`.
     pub(super) content_types: &'static [&'static str],
-    pub(super) path_parameter: Option<Value>,
+    /// The parameter in the path or the query.
+    pub(super) parameter: Option<Value>,
+    /// Whether a successful request upgrades the connection to a WebSocket.
+    pub(super) is_upgrade: bool,
 }
 
 /// The tags that group the endpoints, in the order of the document.
@@ -166,7 +169,8 @@ impl Operation {
             is_idempotent: false,
             links: None,
             content_types: &["application/json"],
-            path_parameter: None,
+            parameter: None,
+            is_upgrade: false,
         }
     }
 
@@ -298,9 +302,14 @@ impl Operation {
         Self { content_types, ..self }
     }
 
-    /// Adds the OpenAPI parameter for the variable part of the path.
-    pub(crate) fn path_parameter(self, parameter: Value) -> Self {
-        Self { path_parameter: Some(parameter), ..self }
+    /// Adds the OpenAPI parameter for the variable part of the path, or in the query.
+    pub(crate) fn parameter(self, parameter: Value) -> Self {
+        Self { parameter: Some(parameter), ..self }
+    }
+
+    /// Upgrades the connection to a WebSocket instead of responding with a body.
+    pub(crate) fn upgrades(self) -> Self {
+        Self { is_upgrade: true, ..self }.refuses(&[Code::UpgradeRequired])
     }
 }
 

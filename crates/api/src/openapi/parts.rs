@@ -57,7 +57,7 @@ fn security_schemes(head: &DocumentHead) -> Map<String, Value> {
     head.credentials.iter().map(scheme).collect()
 }
 
-/// Renders the parameters of an operation: the path parameter if any, and the request headers.
+/// Renders the parameters of an operation: the parameter in path or query if any, and the request headers.
 pub(super) fn parameters(operation: &Operation) -> Value {
     let headers = [
         (operation.credentials.has_key(), "X-DID-API-Key"),
@@ -66,7 +66,7 @@ pub(super) fn parameters(operation: &Operation) -> Value {
     ];
     let headers = headers.into_iter().filter(|(is_used, _)| *is_used);
     let reference = |(_, name)| json!({ "$ref": format!("#/components/parameters/{name}") });
-    operation.path_parameter.clone().into_iter().chain(headers.map(reference)).collect()
+    operation.parameter.clone().into_iter().chain(headers.map(reference)).collect()
 }
 
 /// Removes the members of an object with the value null.

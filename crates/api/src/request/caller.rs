@@ -135,6 +135,12 @@ pub(crate) fn bearer_token(headers: &HeaderMap) -> Result<Option<String>, Refusa
     Ok(Some(token.to_owned()))
 }
 
+/// Returns the credentials of a request without a body.
+pub(crate) fn credentials_in_headers(headers: &HeaderMap) -> Result<Credentials, Refusal> {
+    let token = bearer_token(headers)?;
+    Ok(Credentials { token, key: key_named(headers, &mut Ok(Fields::default())) })
+}
+
 /// Returns the API key from the header `X-DID-API-Key`, or from the member `api_key_id` of the body if the header is
 /// absent. An empty value counts as absent. Refuses a repeated header.
 fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {

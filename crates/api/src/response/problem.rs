@@ -96,6 +96,8 @@ pub enum Problem {
     },
     /// The content type of the request body is not JSON.
     UnsupportedMediaType,
+    /// The path needs an upgrade of the connection to a WebSocket.
+    UpgradeRequired,
 }
 
 /// The body of an error response: the members of RFC 9457, and further members of this API.
@@ -136,6 +138,10 @@ impl Problem {
         let mut response = HttpResponse::build(status);
         if let Self::MethodNotAllowed { allowed } = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
+        }
+        if let Self::UpgradeRequired = self {
+            response.insert_header((header::UPGRADE, "websocket"));
+            response.insert_header((header::CONNECTION, "upgrade"));
         }
         if let Self::BodyUnreadable = self {
             // The end of the body is unknown, so no further request can follow.
@@ -261,6 +267,7 @@ impl Problem {
             Self::UnsupportedCoding { .. } | Self::UnsupportedMediaType => {
                 Code::UnsupportedMediaType
             }
+            Self::UpgradeRequired => Code::UpgradeRequired,
         }
     }
 
@@ -314,6 +321,9 @@ impl Problem {
             }
             Self::UnsupportedCoding { name } => {
                 format!("the content coding {name} is not supported; send the body uncompressed, without Content-Encoding")
+            }
+            Self::UpgradeRequired => {
+                "this path needs a WebSocket; connect with a WebSocket client (RFC 6455)".into()
             }
             Self::UnsupportedMediaType => {
                 "the content type of the body is not JSON; send JSON with Content-Type: application/json".into()

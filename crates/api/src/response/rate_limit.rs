@@ -10,7 +10,7 @@ use sealpost_service::UsageReport;
 /// Selects the windows (minute, day and month) for which a request counts. The headers of the response show the same
 /// windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(crate) enum Counted {
     /// A send counts per minute, day and month.
     Messages,
     /// Any other request counts per minute and day.

@@ -32,6 +32,7 @@ pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
         C::HandleTaken => (S::CONFLICT, "The handle is taken"),
         C::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "The body or the message is too large"),
         C::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "The content type is not JSON"),
+        C::UpgradeRequired => (S::UPGRADE_REQUIRED, "The path needs a WebSocket"),
         C::HeadersTooLarge => {
             (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "The head of the request is too large")
         }

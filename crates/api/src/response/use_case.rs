@@ -87,7 +87,7 @@ fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResp
 
 /// Authenticates the API key and calls `use_case`. If the body has an error, calls `Sealpost::reject` instead, so that
 /// the faulty request also counts against the rate limits.
-async fn call_as_key<B, T>(
+pub(crate) async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,
     access: Access,
@@ -102,12 +102,15 @@ async fn call_as_key<B, T>(
     })
 }
 
+/// Returns the rate limits that a request has reached, for the headers of its response.
+pub(crate) fn limits_of<T>(limited: &Limited<T>, counted: Counted) -> Option<Box<RateLimit>> {
+    let limits = limited.limits.as_ref()?;
+    RateLimit::new(&limits.report(), limits.now(), counted).map(Box::new)
+}
+
 /// Adds the rate-limit headers to the JSON response or the error response.
 fn with_rate_limit<T: Serialize>(limited: Limited<T>, counted: Counted) -> LimitedResponse<T> {
-    let limits = limited
-        .limits
-        .and_then(|limits| RateLimit::new(&limits.report(), limits.now(), counted))
-        .map(Box::new);
+    let limits = limits_of(&limited, counted);
     let value = match limited.result {
         Ok(value) => value,
         Err(error) => return Err(Problem::Service { error, limits }),

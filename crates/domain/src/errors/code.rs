@@ -42,12 +42,13 @@ pub enum Code {
     TokenNotFound,
     Unauthorized,
     UnsupportedMediaType,
+    UpgradeRequired,
     WebhookNotFound,
 }
 
 impl Code {
     /// All error codes, in the order of the enum.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::ActionRefused,
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
@@ -81,6 +82,7 @@ impl Code {
         Self::TokenNotFound,
         Self::Unauthorized,
         Self::UnsupportedMediaType,
+        Self::UpgradeRequired,
         Self::WebhookNotFound,
     ];
 
@@ -130,6 +132,7 @@ impl Code {
             Self::TokenNotFound => "TOKEN_NOT_FOUND",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::UpgradeRequired => "UPGRADE_REQUIRED",
             Self::WebhookNotFound => "WEBHOOK_NOT_FOUND",
         }
     }

@@ -143,6 +143,8 @@ pub struct WriteSet {
     /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
     /// them at once.
     pub unleased: Vec<LeasedDelivery>,
+    /// Deliveries to insert for relays that are not connected to this node. The node that holds a connection claims them.
+    pub awaiting_relay: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled and paused webhooks. They become due when the webhook is active again.
     pub parked: Vec<ParkedDelivery>,
     /// Envelopes to recipients without a webhook for received envelopes. Such an envelope waits until its recipient

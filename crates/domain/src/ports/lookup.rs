@@ -9,6 +9,7 @@ use super::{
     error::StoreError,
     housekeeping::CountLookup,
     policies::PolicyLookup,
+    relays::RelayLookup,
 };
 use crate::{
     AccountId, ApiKey, ApiKeyId, ApiToken, Handle, IssuerKey, KeyStatus, Session, Timestamp,
@@ -21,7 +22,13 @@ pub use operator::{
 
 /// Reads sessions, API keys, handles and issuer keys. The service caches most of these rows.
 pub trait Lookup:
-    BadgeLookup + CountLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
+    BadgeLookup
+    + CountLookup
+    + PolicyLookup
+    + ReceiptLookup
+    + RelayLookup
+    + WaitingLookup
+    + WebhookLookup
 {
     /// Finds the session of a token, even if the session has expired. `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;

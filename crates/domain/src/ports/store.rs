@@ -17,6 +17,7 @@ use super::{
     lookup::{Lookup, OperatorLookup},
     nodes::NodeRepo,
     policies::PolicyRepo,
+    relays::RelayRepo,
     secrets::{IssuerRepo, RewrapRepo},
 };
 use crate::Timestamp;
@@ -140,6 +141,7 @@ pub trait Tx:
     + KeyRepo
     + NodeRepo
     + PolicyRepo
+    + RelayRepo
     + RewrapRepo
     + SendLedger
     + WaitingRepo

@@ -41,6 +41,11 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// Whether the receiver opens connections to the service, instead of having a URL.
+    pub fn is_relay(&self) -> bool {
+        self.url == RELAY_URL
+    }
+
     /// Whether events are delivered to the webhook: it is enabled and not paused.
     pub fn is_active(&self) -> bool {
         self.status == WebhookStatus::Enabled && !self.paused
@@ -73,6 +78,16 @@ pub struct Target {
     /// Replaced signing secrets that the service still signs with, newest first.
     pub retiring: Vec<RetiringSecret>,
 }
+
+impl Target {
+    /// Whether the receiver opens connections to the service, instead of having a URL.
+    pub fn is_relay(&self) -> bool {
+        self.url == RELAY_URL
+    }
+}
+
+/// The URL of webhooks whose receiver opens connections to the service.
+pub const RELAY_URL: &str = "relay:";
 
 /// A replaced signing secret. For some time, requests are signed with both the replaced and the new secret, so
 /// receivers have time to switch.

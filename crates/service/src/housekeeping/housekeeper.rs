@@ -1,4 +1,4 @@
-//! Runs the five housekeeping threads.
+//! Runs the six housekeeping threads.
 //!
 //! | thread | task |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | `wiper` | wipes expired secrets from memory |
 //! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions and of this node |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
+//! | `relay-keeper` | closes the connections of relays whose webhook, key or token has changed |
 //! | `follow-up` | deletes the rows of deleted webhooks, and informs correspondents of changed keys |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
@@ -20,13 +21,12 @@ use sealpost_domain::{
     LeaseToken, Timestamp,
     ports::{Durability, Node},
 };
-use sealpost_wallet::random;
 
 use super::{
     clock_lag::ClockLag, interval::Interval, retention, stop_signal::StopSignal, task::run_task,
     waiting::transfer_waiting,
 };
-use crate::{cache::event::CacheEvent, sealpost::core::Core};
+use crate::{cache::event::CacheEvent, sealpost::core::Core, webhooks::relay};
 
 /// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
@@ -37,9 +37,7 @@ pub(crate) struct Housekeeper {
 impl Housekeeper {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
-        // The token identifies this node. It must be unique, because two nodes with the same token would run a task at
-        // the same time.
-        let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
+        let node = core.node;
         let started_at = core.clock.now();
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
@@ -83,6 +81,14 @@ impl Housekeeper {
         })?;
         let every = core.settings.waiting_transfer_every;
         housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
+        let mut relay_renewal =
+            Interval { every: relay::NODE_RENEWED_EVERY, last: core.clock.now() };
+        housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], core, move |core, _| {
+            if let Err(error) = core.keep_relays(&mut relay_renewal) {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "the connections of relays were not checked");
+            }
+        })?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
             for (task, has_work) in &tasks {
@@ -174,6 +180,8 @@ fn observe_snapshots(core: &Core) {
 }
 
 const NODE_RENEWED_EVERY: Duration = Duration::from_mins(1);
+/// A connection closes within two seconds after its session has ended.
+const RELAYS_CHECKED_EVERY: Duration = Duration::from_secs(1);
 /// Time after which the row of a stopped node is deleted.
 const NODE_KEPT: Duration = Duration::from_hours(24);
 

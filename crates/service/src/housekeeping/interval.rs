@@ -5,15 +5,15 @@ use std::time::Duration;
 use sealpost_domain::Timestamp;
 
 /// A recurring interval: becomes due each time that the duration `every` has passed.
-pub(super) struct Interval {
-    pub(super) every: Duration,
-    pub(super) last: Timestamp,
+pub(crate) struct Interval {
+    pub(crate) every: Duration,
+    pub(crate) last: Timestamp,
 }
 
 impl Interval {
     /// Returns true if `now` differs from `last` by at least `every`, and then sets `last` to `now`. The difference may
     /// also be negative, because the clock can be set back.
-    pub(super) fn take(&mut self, now: Timestamp) -> bool {
+    pub(crate) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {
             self.last = now;

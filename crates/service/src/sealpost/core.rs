@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use sealpost_domain::{
-    Circuits, Clock, Timestamp,
+    Circuits, Clock, LeaseToken, Timestamp,
     ports::{Dispatch, Store, StoreError, TargetGuard},
 };
 use sealpost_wallet::Keyring;
@@ -48,6 +48,8 @@ pub(crate) struct Core {
     pub(crate) base_url: String,
     pub(crate) circuits: RwLock<Arc<Circuits>>,
     pub(crate) settings: Settings,
+    /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
+    pub(crate) node: LeaseToken,
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
     pub(crate) token_uses: TokenUseQueue,
@@ -57,7 +59,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(parts: Parts, settings: Settings) -> Self {
+    pub(super) fn new(parts: Parts, settings: Settings, node: LeaseToken) -> Self {
         let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits } = parts;
         Self {
             store,
@@ -72,6 +74,7 @@ impl Core {
             session_queue: SessionQueue::new(&settings),
             token_uses: TokenUseQueue::default(),
             settings,
+            node,
             status_lists: StatusListCache::default(),
             contact_collection: Mutex::default(),
         }

@@ -7,7 +7,7 @@ use std::{sync::Arc, thread, time::Instant};
 
 use sealpost_domain::{
     LeasedDelivery, Refusal,
-    ports::{Durability, Store, StoreError},
+    ports::{Durability, Relays, Store, StoreError, WriteSet},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -184,12 +184,21 @@ fn store(
         let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
         room.is_short_of_space = is_short_of_space;
         let times = BatchTimes { now, read_at, expired_before };
-        let (decided, changes) = decide(facts, &groups, times, lease, &mut room);
+        let (decided, mut changes) = decide(facts, &groups, times, lease, &mut room);
+        leave_to_relays(&mut changes, core.dispatch.relays());
         tx.apply(&changes)?;
         Ok((decided, changes.leased, room.stored))
     })?;
     stored_bytes.committed(stored);
     Ok((decided, leased))
+}
+
+/// Leaves the deliveries of relays without a connection to this node to the node that has one.
+fn leave_to_relays(changes: &mut WriteSet, relays: &dyn Relays) {
+    let is_elsewhere = |delivery: &mut LeasedDelivery| {
+        delivery.target.is_relay() && !relays.is_connected(&delivery.target.webhook_id)
+    };
+    changes.awaiting_relay = changes.leased.extract_if(.., is_elsewhere).collect();
 }
 
 /// Returns the durability of a batch. A batch without envelopes changes only usage counters, which may be lost in a

@@ -146,8 +146,7 @@ impl Core {
 
     fn list_webhooks(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
-        let webhooks = webhooks.into_iter().map(WebhookView::from).collect();
-        Ok(WebhookList { webhooks })
+        Ok(WebhookList { webhooks: self.webhook_views(webhooks)? })
     }
 
     fn delete_webhook(

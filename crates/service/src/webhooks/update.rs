@@ -73,6 +73,8 @@ impl Core {
         if is_resumed {
             self.make_pending_due(&id)?;
         }
-        Ok(Updated { webhook: webhook.into(), warning })
+        let views = self.webhook_views(vec![webhook])?;
+        let webhook = views.into_iter().next().ok_or(Refusal::WebhookNotFound)?;
+        Ok(Updated { webhook, warning })
     }
 }

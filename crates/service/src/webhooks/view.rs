@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Timestamp, Webhook, WebhookId,
-    WebhookStatus,
+    WebhookStatus, ports::StoreError,
 };
 use serde::Serialize;
+
+use crate::sealpost::core::Core;
 
 /// A webhook without its secrets.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -24,10 +26,13 @@ pub struct WebhookView {
     pub created_at: Timestamp,
     pub last_success_at: Option<Timestamp>,
     pub last_failure: Option<LastFailure>,
+    /// Number of connections of a relay, over all nodes; `null` for a webhook with another URL.
+    pub connected: Option<u64>,
 }
 
 impl From<Webhook> for WebhookView {
     fn from(webhook: Webhook) -> Self {
+        let connected = webhook.is_relay().then_some(0);
         Self {
             webhook_id: webhook.id,
             api_key_id: webhook.api_key_id,
@@ -40,7 +45,27 @@ impl From<Webhook> for WebhookView {
             failing_since: webhook.failing_since,
             created_at: webhook.created_at,
             last_success_at: webhook.last_success_at,
+            connected,
             last_failure: webhook.last_failure,
         }
+    }
+}
+
+impl Core {
+    /// Returns the webhooks as their owner sees them, with the number of connections of each relay.
+    pub(crate) fn webhook_views(
+        &self,
+        webhooks: Vec<Webhook>,
+    ) -> Result<Vec<WebhookView>, StoreError> {
+        let relays = webhooks.iter().filter(|webhook| webhook.is_relay());
+        let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
+        let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
+        if !relays.is_empty() {
+            let counts = self.store.lookup()?.count_relays(&relays, self.clock.now())?;
+            for view in views.iter_mut().filter(|view| view.connected.is_some()) {
+                view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
+            }
+        }
+        Ok(views)
     }
 }

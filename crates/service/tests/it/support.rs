@@ -13,10 +13,11 @@ use std::{
 
 use sealpost_domain::{
     AccountSecrets, Clock, Did, EventId, Handle, Label, LeaseToken, LeasedDelivery, Refusal,
-    Target, TestEvent, Timestamp,
+    Target, TestEvent, Timestamp, WebhookId,
     ports::{
-        Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, Store, StoreError,
-        TargetGuard, Tx, VettedUrl,
+        Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, RelayAnswer,
+        RelayConnectionId, RelayEnd, RelayLink, Relays, Store, StoreError, TargetGuard, Tx,
+        VettedUrl,
     },
 };
 use sealpost_service::{
@@ -223,6 +224,10 @@ impl Dispatch for RecordedDispatch {
         (LeaseToken(1), Timestamp::from_millis(i64::MAX))
     }
 
+    fn relays(&self) -> &dyn Relays {
+        &NoRelays
+    }
+
     fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.submitted.lock().unwrap().extend(deliveries);
     }
@@ -233,6 +238,33 @@ impl Dispatch for RecordedDispatch {
 
     fn signature(&self, _: &Target, _: &EventId, _: &[u8], _: Timestamp) -> Option<String> {
         None
+    }
+}
+
+/// A node without connections of relays.
+struct NoRelays;
+
+impl Relays for NoRelays {
+    fn attach(&self, _: RelayConnectionId, _: WebhookId, _: Box<dyn RelayLink>) -> bool {
+        false
+    }
+
+    fn detach(&self, _: RelayConnectionId) {}
+
+    fn answer(&self, _: RelayConnectionId, _: RelayAnswer) -> bool {
+        false
+    }
+
+    fn close(&self, _: RelayConnectionId, _: RelayEnd) {}
+
+    fn stop(&self) {}
+
+    fn is_connected(&self, _: &WebhookId) -> bool {
+        false
+    }
+
+    fn len(&self) -> usize {
+        0
     }
 }
 

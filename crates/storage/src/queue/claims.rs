@@ -27,7 +27,7 @@ use crate::{
     },
     rows::{
         columns,
-        delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
+        delivery::{ClaimedRow, DeliveryKey, PARKED_FOR, is_leased},
         webhook::is_inactive,
     },
     schema::{deliveries, webhooks as w},
@@ -57,7 +57,7 @@ pub(crate) fn search(
         .optional()?
         .flatten();
     let first_end = first
-        .filter(deliveries::lease.is_not_null())
+        .filter(is_leased())
         .filter(deliveries::due_at.between(ends.start(), ends.end()))
         .first::<Option<i64>>(conn)
         .optional()?
@@ -91,6 +91,21 @@ pub(crate) fn take_ready(
         if is_last || ready.len() >= claim.limit {
             break;
         }
+    }
+    Ok(ready)
+}
+
+/// Leases due deliveries that wait for one of these relays, at most `claim.per_target_max` of each.
+pub(crate) fn take_for_relays(
+    conn: &mut AnyConnection,
+    webhooks: &[String],
+    claim: &Claim,
+) -> Result<Vec<LeasedDelivery>, Fault> {
+    let each = columns::number(claim.per_target_max, "limit of a claim")?;
+    let picked = statements::awaiting_relay(conn, webhooks, claim.now, each)?;
+    let mut ready = Vec::new();
+    if !picked.is_empty() {
+        lease(conn, claim, &picked, &mut ready)?;
     }
     Ok(ready)
 }

@@ -3,7 +3,7 @@
 //! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts; such deliveries are
 //! attempted again when their leases end.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use diesel::{dsl::not, prelude::*};
 use sealpost_domain::{
@@ -18,11 +18,11 @@ use crate::{
     queue::{
         claims,
         outcomes::{self, AttemptRecording},
-        statements,
+        relays, statements,
     },
     rows::{
         columns,
-        delivery::{DeliveryKey, DeliveryLease, DueTimeChange},
+        delivery::{DeliveryKey, DeliveryLease, DueTimeChange, is_leased},
         webhook::{TargetRow, is_inactive},
     },
     schema::{api_keys, deliveries, webhooks},
@@ -67,6 +67,43 @@ impl Outbox for Database {
         self.transact(Durability::Relaxed, |conn| statements::release(conn, &leases, due_at))
     }
 
+    fn await_relay(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        let leases: Vec<_> =
+            held.iter().map(|(id, lease)| DeliveryLease::new(id, *lease)).collect();
+        self.transact(Durability::Relaxed, |conn| statements::await_relay(conn, &leases, now))
+    }
+
+    fn relay_arrivals(
+        &self,
+        since: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<HashSet<WebhookId>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|conn| relays::arrivals(conn, since, now, limit))
+    }
+
+    fn claim_relays(
+        &self,
+        webhooks: &[WebhookId],
+        claim: &Claim,
+    ) -> Result<Vec<LeasedDelivery>, StoreError> {
+        let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
+        self.transact(Durability::Relaxed, |conn| claims::take_for_relays(conn, &webhooks, claim))
+    }
+
+    fn leave_relays(&self, limit: usize) -> Result<usize, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.transact(Durability::Relaxed, |conn| statements::leave_relays(conn, limit))
+    }
+
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {
         if expedited.is_empty() {
             return Ok(());
@@ -107,9 +144,9 @@ impl Database {
     /// Ends all leases and makes the leased deliveries due. Call only when a node with an SQLite database starts. No
     /// other node uses this database, so all leases are from an earlier run of the node.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
-        let leased = deliveries::table.filter(deliveries::lease.is_not_null());
         let due = deliveries::due_at.eq(Some(now.as_millis()));
         self.transact(Durability::Relaxed, |conn| {
+            let leased = deliveries::table.filter(is_leased());
             diesel::update(leased).set((deliveries::lease.eq(None::<i64>), due)).execute(conn)?;
             Ok(())
         })

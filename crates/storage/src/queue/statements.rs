@@ -34,6 +34,14 @@ on_either! {
     fn targets_above(above: &str, due_from: i64, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` deliveries of each given webhook that are due in the range and have no lease.
     fn due_of(targets: &[String], due: &RangeInclusive<i64>, limit: i64) -> Vec<DeliveryKey>;
+    /// Finds and locks up to `limit` deliveries of each given webhook that are due at `now` and wait for a relay,
+    /// earliest due time first.
+    fn awaiting_relay(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
+    /// Ends those of the given leases that are still stored. Their deliveries then wait for a relay, due at `now`.
+    fn await_relay(leases: &[DeliveryLease], now: Timestamp) -> ();
+    /// Makes up to `limit` deliveries that wait for a relay claimable by all nodes, if their webhook has another URL.
+    /// Returns their number.
+    fn leave_relays(limit: i64) -> usize;
     /// Leases deliveries, and returns them with their webhooks and envelopes, if these still exist. Clears requests to
     /// redeliver or recover, because the attempt under the new lease starts after them.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;

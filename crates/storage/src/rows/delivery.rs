@@ -1,6 +1,6 @@
 //! Rows of the delivery queue. A delivery is one event for one webhook.
 
-use diesel::Queryable;
+use diesel::{Queryable, dsl::sql, expression::SqlLiteral, sql_types::Bool};
 use sealpost_domain::{
     DeliveryId, LeaseToken, LeasedDelivery,
     ports::{ExpeditedDelivery, ParkedDelivery},
@@ -44,6 +44,11 @@ impl DeliveryRow {
         })
     }
 
+    /// Creates the row of a delivery that waits for a relay. The node with a connection claims it.
+    pub(crate) fn awaiting_relay(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+        Ok(Self { lease: Some(AWAITING_RELAY), ..Self::unleased(delivery)? })
+    }
+
     /// Creates the row of a new delivery without a lease. `due_at` is in milliseconds.
     pub(crate) fn new(event_id: &str, webhook_id: &str, due_at: i64) -> Self {
         Self {
@@ -65,6 +70,20 @@ impl DeliveryRow {
             lease: None,
         }
     }
+}
+
+/// The value of the column `lease` if a delivery waits for a relay: its receiver must connect first.
+pub(crate) const AWAITING_RELAY: i64 = -1;
+
+/// Returns the condition that a delivery waits for a relay. The value is part of the SQL text, because the databases use
+/// a partial index only for a constant.
+pub(crate) fn awaits_relay() -> SqlLiteral<Bool> {
+    sql("deliveries.lease = -1")
+}
+
+/// Returns the condition that a delivery is leased to a node.
+pub(crate) fn is_leased() -> SqlLiteral<Bool> {
+    sql("deliveries.lease <> -1")
 }
 
 /// The primary key of a delivery.

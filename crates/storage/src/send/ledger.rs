@@ -61,12 +61,17 @@ impl SendLedger for Transaction {
             }
             let leased = changes.leased.iter().map(DeliveryRow::leased);
             let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
+            let awaiting = changes.awaiting_relay.iter().map(DeliveryRow::awaiting_relay);
             let parked = changes.parked.iter().map(|parked| Ok(DeliveryRow::parked(parked)));
             let envelopes = changes.envelopes.iter().map(|it| EnvelopeRow::of(it, omits_hash));
             let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
             let rows = BatchRows {
                 envelopes: envelopes.collect::<Result<_, _>>()?,
-                deliveries: leased.chain(unleased).chain(parked).collect::<Result<_, _>>()?,
+                deliveries: leased
+                    .chain(unleased)
+                    .chain(awaiting)
+                    .chain(parked)
+                    .collect::<Result<_, _>>()?,
                 usage: usage.collect(),
                 added_bytes: added_bytes(changes)?,
             };

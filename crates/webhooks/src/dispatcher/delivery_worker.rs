@@ -11,7 +11,10 @@ use std::{
 };
 
 use actix_rt::time::{interval, timeout};
-use sealpost_domain::{Clock, LeasedDelivery, Timestamp, ports::EventSigner};
+use sealpost_domain::{
+    Clock, LeasedDelivery, Timestamp,
+    ports::{EventSigner, Relays as _},
+};
 use sealpost_wallet::Keyring;
 use tokio::{
     sync::mpsc::UnboundedReceiver,
@@ -26,7 +29,6 @@ use super::{
 use crate::{
     circuit_breaker::{deferral::Deferral, target_health::HealthSign},
     http::{client::ClientFactory, sender_cache::SenderCache},
-    local_fault::LocalFault,
     queue::{
         fair_queue::Slot,
         release_batch::HeldDelivery,
@@ -34,10 +36,11 @@ use crate::{
     },
     retry::attempt_report::AttemptReport,
     settings::Settings,
+    unsent::Unsent,
 };
 
-/// The result of an ended attempt, and the duration of the attempt. A fault of this node is no attempt of the delivery.
-type FinishedAttempt = (Result<AttemptReport, LocalFault>, Duration);
+/// The result of an ended attempt, and the duration of the attempt. An attempt that could not be made does not count.
+type FinishedAttempt = (Result<AttemptReport, Unsent>, Duration);
 
 pub(super) struct DeliveryWorker {
     context: WorkerContext,
@@ -47,6 +50,8 @@ pub(super) struct DeliveryWorker {
     attempts: JoinSet<FinishedAttempt>,
     /// The running attempts, by the id of the task.
     in_flight: HashMap<Id, RunningAttempt>,
+    /// Deliveries to relays without a connection to this node, to be returned to the database.
+    awaiting_relay: Vec<HeldDelivery>,
     /// The time of the newest line in the log about a fault of this node.
     local_fault_logged_at: Option<Timestamp>,
 }
@@ -83,6 +88,7 @@ impl DeliveryWorker {
             clients,
             attempts: JoinSet::new(),
             in_flight: HashMap::new(),
+            awaiting_relay: Vec::new(),
             local_fault_logged_at: None,
         }
     }
@@ -96,6 +102,7 @@ impl DeliveryWorker {
             tokio::select! {
                 message = self.context.inbox.recv() => match message {
                     Some(WorkerMessage::Deliver(deliveries)) => self.accept(deliveries),
+                    Some(WorkerMessage::Connect(relays)) => self.targets.reconnect(&relays),
                     Some(WorkerMessage::Refresh(refresh)) => self.refresh(refresh),
                     Some(WorkerMessage::Stop) | None => break,
                 },
@@ -162,6 +169,11 @@ impl DeliveryWorker {
         let now = self.context.clock.now();
         while let Some((delivery, slot)) = self.targets.next_delivery(now) {
             let target = delivery.target.webhook_id;
+            if delivery.target.is_relay() && !self.context.shared.relays.is_connected(&target) {
+                self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
+                self.await_relay(delivery);
+                continue;
+            }
             if let Err((delivery, slot, due_at)) = self.start_attempt(delivery, slot) {
                 let now = self.context.clock.now();
                 self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
@@ -169,6 +181,7 @@ impl DeliveryWorker {
                 self.targets.release(delivery, Deferral::until(due_at));
             }
         }
+        self.release_to_relays();
     }
 
     fn maintain(&mut self) {
@@ -204,6 +217,7 @@ impl DeliveryWorker {
         drop(finished.await);
         self.attempts.shutdown().await;
         self.release_deferred();
+        self.release_to_relays();
         let in_flight = std::mem::take(&mut self.in_flight).into_values();
         self.set_gauges(QueueCounts::default());
         let held = in_flight.map(|attempt| attempt.delivery).chain(self.targets.into_queued());

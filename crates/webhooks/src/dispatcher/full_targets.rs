@@ -52,6 +52,11 @@ impl FullTargets {
         state.by_worker.iter().flatten().copied().collect()
     }
 
+    /// Returns all full targets. In contrast to [`take`](Self::take), does not affect [`sleep`](Self::sleep).
+    pub(super) fn current(&self) -> HashSet<WebhookId> {
+        lock(&self.state).by_worker.iter().flatten().copied().collect()
+    }
+
     /// Sleeps for at most `duration`. Returns earlier if a target is no longer full. Also returns earlier if `is_over`
     /// returns true after a call of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {

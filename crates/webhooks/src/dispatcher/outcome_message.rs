@@ -6,6 +6,8 @@ use crate::queue::release_batch::ReleaseBatch;
 
 /// A database change that a delivery worker requests.
 pub(super) enum OutcomeMessage {
+    /// The deliveries wait for a relay, due from `due_at` on.
+    AwaitRelay(ReleaseBatch),
     Expedite(Vec<ExpeditedDelivery>),
     Record(AttemptResult),
     Release(ReleaseBatch),
@@ -17,7 +19,7 @@ impl OutcomeMessage {
         match self {
             Self::Expedite(_) => 0,
             Self::Record(_) => 1,
-            Self::Release(batch) => batch.held.len(),
+            Self::AwaitRelay(batch) | Self::Release(batch) => batch.held.len(),
         }
     }
 }

@@ -38,16 +38,19 @@ impl OutcomeWriter {
 
     /// Processes messages until all delivery workers have ended and no message is left.
     pub(super) fn run(self) {
-        let mut outages = ["record outcomes", "release", "expedite"].map(OutageLog::new);
-        let [recording, releasing, expediting] = &mut outages;
+        let mut outages =
+            ["record outcomes", "release", "release to relays", "expedite"].map(OutageLog::new);
+        let [recording, releasing, awaiting, expediting] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
-            let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
+            let (mut results, mut releases, mut awaits, mut expedited) =
+                (vec![], vec![], vec![], vec![]);
             let others =
                 self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
             for message in std::iter::once(first).chain(others) {
                 match message {
+                    OutcomeMessage::AwaitRelay(batch) => awaits.push(batch),
                     OutcomeMessage::Expedite(deliveries) => expedited.extend(deliveries),
                     OutcomeMessage::Record(result) => results.push(result),
                     OutcomeMessage::Release(batch) => releases.push(batch),
@@ -61,6 +64,13 @@ impl OutcomeWriter {
             for batch in releases {
                 self.release(&batch, releasing);
                 self.shared.capacity.release(batch.held.len());
+            }
+            for ReleaseBatch { held, due_at } in awaits {
+                match self.outbox.await_relay(&held, due_at) {
+                    Ok(()) => awaiting.record_success(),
+                    Err(error) => awaiting.record_failure(&error),
+                }
+                self.shared.capacity.release(held.len());
             }
             // Expedites last, because a delivery must be released before it can become due earlier.
             for batch in expedited.chunks(self.bounds.release_batch_max.max(1)) {

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     queue::{capacity::Capacity, host_rates::HostRates},
+    relay::RelayHub,
     settings::Settings,
 };
 
@@ -32,12 +33,13 @@ pub(super) struct SharedState {
     pub(super) aging_targets: AgingTargets,
     pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
+    pub(super) relays: Arc<RelayHub>,
     pub(super) counters: Counters,
     /// The gauges of each delivery worker, by its index.
     pub(super) gauges: Vec<Gauges>,
     running: AtomicUsize,
     /// Number of threads while all of them run: the delivery workers, the outcome writer, the sweeper, the target
-    /// refresher and the test sender.
+    /// refresher, the claimer for relays and the test sender.
     threads: usize,
 }
 
@@ -50,10 +52,11 @@ impl SharedState {
             aging_targets: AgingTargets::default(),
             full_targets: FullTargets::new(settings.workers()),
             tokens: LeaseTokens::starting_at(random),
+            relays: Arc::default(),
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
-            threads: settings.workers() + 4,
+            threads: settings.workers() + 5,
         }
     }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use sealpost_domain::{
     Clock, LeasedDelivery, WebhookId,
-    ports::{Claim, Outbox},
+    ports::{Claim, Outbox, Relays as _},
 };
 
 use super::{outage_log::OutageLog, shared_state::SharedState, worker_inboxes::WorkerInboxes};
@@ -86,7 +86,8 @@ impl Sweeper {
             Ok(due) => {
                 self.claim_outage.record_success();
                 let claimed = self.classify(&due, limit);
-                self.workers.submit(due);
+                let connected = self.keep_connected(due);
+                self.workers.submit(connected);
                 claimed
             }
             Err(error) => {
@@ -94,6 +95,21 @@ impl Sweeper {
                 Claimed::All
             }
         }
+    }
+
+    /// Returns the deliveries that this node can attempt. The others are for relays without a connection to this node, and
+    /// return to the database. If that fails, they are claimed again when their leases end.
+    fn keep_connected(&mut self, due: Vec<LeasedDelivery>) -> Vec<LeasedDelivery> {
+        let relays = &self.shared.relays;
+        let (due, elsewhere): (Vec<_>, Vec<_>) = due.into_iter().partition(|delivery| {
+            !delivery.target.is_relay() || relays.is_connected(&delivery.target.webhook_id)
+        });
+        let held: Vec<_> =
+            elsewhere.iter().map(|delivery| (delivery.id(), delivery.lease)).collect();
+        if let Err(error) = self.outbox.await_relay(&held, self.clock.now()) {
+            self.claim_outage.record_failure(&error);
+        }
+        due
     }
 
     fn classify(&self, due: &[LeasedDelivery], limit: usize) -> Claimed {

@@ -95,10 +95,9 @@ impl TestSender {
         };
         in_flight.spawn_local(async move {
             let start = Instant::now();
-            let report = sender.send(request).await.unwrap_or_else(|fault| {
-                tracing::error!(error = %fault, webhook.id = %webhook_id, "cannot send a test event");
-                // The detail names this node as the cause.
-                let error_detail = Some(fault.to_string());
+            let report = sender.send(request).await.unwrap_or_else(|unsent| {
+                // The detail names the cause, for example this node.
+                let error_detail = Some(unsent.to_string());
                 AttemptReport { error_detail, ..AttemptReport::failed(AttemptFailure::Connect) }
             });
             let AttemptReport { result, response, error_detail, .. } = report;

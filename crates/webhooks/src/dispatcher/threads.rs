@@ -1,5 +1,5 @@
-//! Starts and joins the threads of a dispatcher: delivery workers, outcome writer, sweeper, target refresher and test
-//! sender.
+//! Starts and joins the threads of a dispatcher: delivery workers, outcome writer, sweeper, target refresher, claimer
+//! for relays and test sender.
 
 use std::{
     io,
@@ -21,6 +21,7 @@ use super::{
     delivery_worker::{DeliveryWorker, WorkerContext},
     outcome_message::OutcomeMessage,
     outcome_writer::OutcomeWriter,
+    relay_claimer::RelayClaimer,
     shared_state::{RunningThread, SharedState},
     sweeper::Sweeper,
     target_refresher::TargetRefresher,
@@ -56,6 +57,7 @@ pub(super) struct Threads {
     outcome_writer: JoinHandle<()>,
     sweeper: JoinHandle<()>,
     target_refresher: JoinHandle<()>,
+    relay_claimer: JoinHandle<()>,
     test_sender: JoinHandle<()>,
 }
 
@@ -84,12 +86,22 @@ impl ThreadStarter {
             shared: shared(),
         };
         let target_refresher = self.spawn("webhook-targets", move || refresher.run())?;
+        let claimer =
+            RelayClaimer::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
+        let relay_claimer = self.spawn("webhook-relays", move || claimer.run())?;
         let sweeper =
             Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock(), shared());
         let (test_sender, tests) = self.start_test_sender()?;
         // Starts last, because it claims nothing while another thread is not running.
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
-        let threads = Threads { workers, outcome_writer, sweeper, target_refresher, test_sender };
+        let threads = Threads {
+            workers,
+            outcome_writer,
+            sweeper,
+            target_refresher,
+            relay_claimer,
+            test_sender,
+        };
         Ok((threads, inboxes, tests))
     }
 
@@ -136,6 +148,7 @@ impl ThreadStarter {
         let settings = Arc::clone(&self.settings);
         let new_resolver = self.dependencies.new_resolver;
         let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
+        let relays = Arc::clone(&self.shared.relays);
         move || ClientFactory {
             policy: settings.policy.clone(),
             resolver: new_resolver(),
@@ -144,6 +157,7 @@ impl ThreadStarter {
             timeout: settings.timeout,
             connections_per_target_max: settings.in_flight_per_target.max(1),
             bounds: settings.bounds,
+            relays,
         }
     }
 
@@ -179,6 +193,7 @@ impl Threads {
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         join(self.target_refresher);
+        join(self.relay_claimer);
         inboxes.stop();
         let held = self.workers.into_iter().filter_map(join).flatten().collect();
         join(self.outcome_writer);

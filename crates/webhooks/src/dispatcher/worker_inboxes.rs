@@ -14,6 +14,8 @@ use super::shared_state::SharedState;
 pub(super) enum WorkerMessage {
     /// Asks the worker to send these deliveries.
     Deliver(Vec<LeasedDelivery>),
+    /// Says that receivers of these relays have connected.
+    Connect(Vec<WebhookId>),
     /// Brings the present targets of webhooks with queued deliveries.
     Refresh(TargetRefresh),
     /// Asks the worker to start no more requests.
@@ -66,6 +68,14 @@ impl WorkerInboxes {
             if !active.is_empty() || !inactive.is_empty() {
                 let refresh = TargetRefresh { active, inactive, read_at };
                 drop(inbox.send(WorkerMessage::Refresh(refresh)));
+            }
+        }
+    }
+
+    pub(super) fn connect(&self, relays: Vec<WebhookId>) {
+        for (inbox, relays) in self.inboxes.iter().zip(self.partition(relays, |id| *id)) {
+            if !relays.is_empty() {
+                drop(inbox.send(WorkerMessage::Connect(relays)));
             }
         }
     }

@@ -14,7 +14,7 @@ use awc::{
     },
 };
 use rustls::{ClientConfig, pki_types::ServerName};
-use sealpost_domain::AttemptFailure;
+use sealpost_domain::{AttemptFailure, Target};
 use url::Url;
 
 use super::{
@@ -29,9 +29,11 @@ use crate::{
         resolver::NameResolver,
     },
     local_fault::LocalFault,
+    relay::{RelayHub, RelayTarget},
     retry::attempt_report::AttemptReport,
     settings::Bounds,
     signing::signed_request::SignedRequest,
+    unsent::Unsent,
 };
 
 /// Creates an HTTP client for each target. Each thread has a separate factory.
@@ -44,13 +46,20 @@ pub(crate) struct ClientFactory {
     pub(crate) timeout: Duration,
     pub(crate) connections_per_target_max: usize,
     pub(crate) bounds: Bounds,
+    pub(crate) relays: Arc<RelayHub>,
+}
+
+/// Sends the requests to one target.
+pub(crate) enum TargetClient {
+    Http(HttpClient),
+    Relay(RelayTarget),
 }
 
 /// The HTTP client for one target, with its connections. Dropping the client closes the connections.
 ///
 /// Each target has a separate connection pool. awc (the HTTP client library) checks an idle connection only at the next
 /// request to the same host. A common pool would therefore keep sockets open for receivers that get no more requests.
-pub(crate) struct TargetClient {
+pub(crate) struct HttpClient {
     client: Client,
     uri: Uri,
     timeout: Duration,
@@ -59,7 +68,16 @@ pub(crate) struct TargetClient {
 
 impl ClientFactory {
     /// Creates a client without connecting. Returns `None` if the policy forbids the URL.
-    pub(crate) fn client_for(&self, url: &str) -> Option<TargetClient> {
+    pub(super) fn client_for(&self, target: &Target) -> Option<TargetClient> {
+        if target.is_relay() {
+            let (hub, webhook_id) = (Arc::clone(&self.relays), target.webhook_id);
+            let relay = RelayTarget { hub, webhook_id, timeout: self.timeout };
+            return Some(TargetClient::Relay(relay));
+        }
+        self.http_client(&target.url).map(TargetClient::Http)
+    }
+
+    fn http_client(&self, url: &str) -> Option<HttpClient> {
         let url = self.policy.parse_url(url).ok()?;
         let tls = if url.scheme() == "https" { Some(self.tls_for(&url)?) } else { None };
         let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
@@ -83,7 +101,7 @@ impl ClientFactory {
             bytes_max: self.bounds.response_body_max_bytes,
             timeout: self.bounds.response_body_timeout,
         };
-        Some(TargetClient { client, uri, timeout: self.timeout, body_bounds })
+        Some(HttpClient { client, uri, timeout: self.timeout, body_bounds })
     }
 
     /// Returns `None` if no certificate can have the name of the host.
@@ -95,8 +113,18 @@ impl ClientFactory {
 }
 
 impl TargetClient {
+    /// Sends one request and waits for the response.
+    pub(super) async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, Unsent> {
+        match self {
+            Self::Http(http) => Ok(http.post(signed).await?),
+            Self::Relay(relay) => relay.post(signed).await,
+        }
+    }
+}
+
+impl HttpClient {
     /// Sends one request and reads the response. The timeout covers everything up to the end of the response head.
-    pub(super) async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalFault> {
+    async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalFault> {
         let mut request = self.client.post(self.uri.clone());
         let headers: &mut HeaderMap = request.headers_mut();
         for (name, value) in signed.headers {

@@ -5,10 +5,7 @@
 use std::{str, time::Duration};
 
 use actix_rt::time::timeout;
-use awc::{
-    ClientResponse,
-    http::{StatusCode, header::RETRY_AFTER},
-};
+use awc::{ClientResponse, http::header::RETRY_AFTER};
 use futures_util::StreamExt as _;
 use sealpost_domain::{AttemptFailure, ReceiverResponse};
 
@@ -24,19 +21,24 @@ pub(super) struct BodyBounds {
 /// Reads a response. Only the status decides whether the attempt succeeded.
 pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) -> AttemptReport {
     let (status, headers) = (response.status(), response.headers());
-    let failure = AttemptFailure::HttpStatus(status.as_u16());
-    let result = if status.is_success() { Ok(()) } else { Err(failure) };
-    let retry_after = match status {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => headers
-            .get(RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .and_then(RetryAfter::parse),
-        _ => None,
-    };
+    let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = retry_after.and_then(RetryAfter::parse);
     let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
-    let excerpt = printable(&read_beginning(response, bounds).await, EXCERPT_MAX);
-    let response = Some(ReceiverResponse { status: status.as_u16(), excerpt });
-    AttemptReport { result, response, error_detail: None, retry_after, is_aborted }
+    let body = read_beginning(response, bounds).await;
+    AttemptReport { is_aborted, ..report(status.as_u16(), retry_after, &body) }
+}
+
+/// Returns the report of an attempt with a response. `retry_after` counts only with the statuses 429 and 503.
+pub(crate) fn report(status: u16, retry_after: Option<RetryAfter>, body: &[u8]) -> AttemptReport {
+    let failure = AttemptFailure::HttpStatus(status);
+    let is_success = (200..300).contains(&status);
+    AttemptReport {
+        result: if is_success { Ok(()) } else { Err(failure) },
+        response: Some(ReceiverResponse { status, excerpt: printable(body, EXCERPT_MAX) }),
+        error_detail: None,
+        retry_after: retry_after.filter(|_| matches!(status, 429 | 503)),
+        is_aborted: false,
+    }
 }
 
 /// Reads a body within the bounds and returns the beginning of the body.

@@ -75,6 +75,8 @@ impl CachedSender {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::{
         http::{client::ClientFactory, tls::tls_config},
@@ -96,6 +98,7 @@ mod tests {
             timeout: Duration::from_secs(1),
             connections_per_target_max: 1,
             bounds: Bounds::default(),
+            relays: Arc::default(),
         };
         let target = target(1, "", SECRET);
         Rc::new(TargetSender::open(&target, &keyring(), &clients, None).unwrap())

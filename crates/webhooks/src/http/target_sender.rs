@@ -10,9 +10,9 @@ use super::{
     metrics,
 };
 use crate::{
-    local_fault::LocalFault,
     retry::attempt_report::AttemptReport,
     signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
+    unsent::Unsent,
 };
 
 pub(crate) struct TargetSender {
@@ -31,7 +31,7 @@ impl TargetSender {
         service: Option<&Arc<dyn EventSigner>>,
     ) -> Result<Self, WalletError> {
         let keys = SigningKeys::unwrap(target, keyring, service)?;
-        Ok(Self { target: Arc::clone(target), keys, client: clients.client_for(&target.url) })
+        Ok(Self { target: Arc::clone(target), keys, client: clients.client_for(target) })
     }
 
     /// Whether this sender was opened for the current URL and secrets of the target. If not, the caller must open a new
@@ -41,7 +41,7 @@ impl TargetSender {
     }
 
     /// Sends a request. Fails if this node cannot send requests, for a reason that the target does not cause.
-    pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, LocalFault> {
+    pub(crate) async fn send(&self, request: SignedRequest) -> Result<AttemptReport, Unsent> {
         let Some(client) = &self.client else {
             return Ok(AttemptReport::failed(AttemptFailure::BlockedAddress));
         };

@@ -7,7 +7,7 @@ mod host_slots;
 mod target_state;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     mem,
     sync::Arc,
     time::{Duration, Instant},
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     circuit_breaker::{
-        BreakerTransition, breaker_settings::BreakerSettings, deferral::Deferral,
+        BreakerTransition, CircuitBreaker, breaker_settings::BreakerSettings, deferral::Deferral,
         target_health::HealthSign,
     },
     settings::Settings,
@@ -147,13 +147,13 @@ impl TargetQueues {
                     state.queue.push_front(delivery);
                     continue;
                 };
-                let host = host_of(&delivery.target.url);
-                if !self.hosts.acquire(host, id, now) {
+                let host = host_of(&delivery.target);
+                if !self.hosts.acquire(&host, id, now) {
                     state.queue.push_front(delivery);
                     self.turns.release(&slot);
                     continue;
                 }
-                host.clone_into(&mut slot.host);
+                slot.host = host.into_owned();
                 state.has_turn = false;
                 state.in_flight += 1;
                 self.accounts.remove(account_id, 1);
@@ -223,6 +223,24 @@ impl TargetQueues {
         let (queue, deferral) = (mem::take(&mut state.queue), Deferral::none(now));
         self.accounts.remove(state.account_id, queue.len());
         self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
+    }
+
+    /// Removes and returns all queued deliveries of a relay that is not connected to this node.
+    pub(crate) fn take_queued(&mut self, id: WebhookId) -> VecDeque<LeasedDelivery> {
+        let Some(state) = self.by_id.get_mut(&id) else { return VecDeque::new() };
+        let queue = mem::take(&mut state.queue);
+        self.accounts.remove(state.account_id, queue.len());
+        queue
+    }
+
+    /// Forgets the health of relays that have connected again.
+    pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
+        for id in relays {
+            if let Some(state) = self.by_id.get_mut(id) {
+                state.breaker = CircuitBreaker::default();
+                self.give_turn(*id);
+            }
+        }
     }
 
     /// Returns the ids of the webhooks with queued deliveries whose target must be read again.

@@ -46,11 +46,22 @@ pub(crate) struct Row {
     pub(crate) due_at: Timestamp,
     pub(crate) held: Option<(LeaseToken, Timestamp)>,
     pub(crate) is_over: bool,
+    pub(crate) awaits_relay: bool,
     /// Number of times that the delivery was claimed.
     pub(crate) claimed: usize,
     pub(crate) released: usize,
     /// Number of calls that made the delivery due earlier.
     pub(crate) expedited: usize,
+}
+
+impl Row {
+    fn claim(&mut self, claim: &Claim) -> LeasedDelivery {
+        let Claim { lease, lease_until, now, .. } = *claim;
+        self.held = Some((lease, lease_until));
+        self.awaits_relay = false;
+        self.claimed += 1;
+        LeasedDelivery { lease, lease_until, target_read_at: now, ..self.delivery.clone() }
+    }
 }
 
 impl MemoryOutbox {
@@ -62,6 +73,7 @@ impl MemoryOutbox {
             due_at: NOW,
             held,
             is_over: false,
+            awaits_relay: false,
             claimed: 0,
             released: 0,
             expedited: 0,
@@ -134,25 +146,15 @@ impl Outbox for MemoryOutbox {
             let is_due = |row: &&mut Row| {
                 let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
                 let id = row.delivery.target.webhook_id;
-                let may_be = !row.is_over && row.due_at <= claim.now && is_free;
+                let may_be =
+                    !row.is_over && !row.awaits_relay && row.due_at <= claim.now && is_free;
                 let count = taken.entry(id).or_default();
                 *count += usize::from(may_be);
                 let is_open = !ended.contains(&id) && !claim.full.contains(&id);
                 may_be && *count <= claim.per_target_max && is_open
             };
             let due = state.rows.values_mut().filter(is_due).take(claim.limit);
-            due.map(|row| {
-                row.held = Some((claim.lease, claim.lease_until));
-                row.claimed += 1;
-                let Claim { lease, lease_until, .. } = *claim;
-                LeasedDelivery {
-                    lease,
-                    lease_until,
-                    target_read_at: claim.now,
-                    ..row.delivery.clone()
-                }
-            })
-            .collect()
+            due.map(|row| row.claim(claim)).collect()
         })
     }
 
@@ -212,6 +214,53 @@ impl Outbox for MemoryOutbox {
                 }
             }
         })
+    }
+
+    fn await_relay(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.release(held, now)?;
+        self.change(|state| {
+            for (id, _) in held {
+                if let Some(row) = state.rows.get_mut(id) {
+                    row.awaits_relay = true;
+                }
+            }
+        })
+    }
+
+    fn relay_arrivals(
+        &self,
+        since: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<HashSet<WebhookId>, StoreError> {
+        self.change(|state| {
+            let is_new = |row: &&Row| row.awaits_relay && (since..=now).contains(&row.due_at);
+            let new = state.rows.values().filter(is_new).take(limit);
+            new.map(|row| row.delivery.target.webhook_id).collect()
+        })
+    }
+
+    fn claim_relays(
+        &self,
+        webhooks: &[WebhookId],
+        claim: &Claim,
+    ) -> Result<Vec<LeasedDelivery>, StoreError> {
+        self.change(|state| {
+            let waits = |row: &&mut Row| {
+                let id = row.delivery.target.webhook_id;
+                row.awaits_relay && row.due_at <= claim.now && webhooks.contains(&id)
+            };
+            let waiting = state.rows.values_mut().filter(waits).take(claim.limit);
+            waiting.map(|row| row.claim(claim)).collect()
+        })
+    }
+
+    fn leave_relays(&self, _: usize) -> Result<usize, StoreError> {
+        Ok(0)
     }
 
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {

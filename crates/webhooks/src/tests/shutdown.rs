@@ -1,6 +1,7 @@
 //! Tests of the dispatcher: start, full capacity, orderly shutdown, and threads that panic.
 
 use std::{
+    collections::HashSet,
     net::TcpListener,
     sync::Arc,
     thread,
@@ -163,6 +164,27 @@ impl Outbox for Broken {
 
     fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn await_relay(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn relay_arrivals(
+        &self,
+        _: Timestamp,
+        _: Timestamp,
+        _: usize,
+    ) -> Result<HashSet<WebhookId>, StoreError> {
+        Ok(HashSet::new())
+    }
+
+    fn claim_relays(&self, _: &[WebhookId], _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn leave_relays(&self, _: usize) -> Result<usize, StoreError> {
+        Ok(0)
     }
 
     fn expedite(&self, _: &[ExpeditedDelivery]) -> Result<(), StoreError> {

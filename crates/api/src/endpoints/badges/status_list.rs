@@ -50,7 +50,7 @@ fn operation() -> Operation {
     Operation::new::<String>("getStatusList", credential)
         .describe(Tag::Badges, "Get a status list", DESCRIPTION)
         .content_types(&[VC_JWT, PLAIN])
-        .path_parameter(json!({
+        .parameter(json!({
             "name": "list",
             "in": "path",
             "required": true,

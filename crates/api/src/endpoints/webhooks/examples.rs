@@ -17,6 +17,7 @@ pub(super) fn webhook() -> Value {
         "created_at": "2026-11-21T06:56:38.711Z",
         "last_success_at": null,
         "last_failure": { "at": "2026-11-21T06:56:38.757Z", "error": "tls", "error_detail": "invalid peer certificate: UnknownIssuer" },
+        "connected": null,
     })
 }
 

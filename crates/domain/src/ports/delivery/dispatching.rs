@@ -1,9 +1,9 @@
 //! The ports for the delivery of events to webhooks: between the service, the dispatcher (the sender of the requests)
 //! and the database.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
-use crate::ports::error::StoreError;
+use crate::ports::{error::StoreError, relays::Relays};
 use crate::{
     AttemptResult, DeliveryId, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, TestResult,
     Timestamp, WebhookId,
@@ -46,6 +46,35 @@ pub trait Outbox: Send + Sync {
         held: &[(DeliveryId, LeaseToken)],
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// Ends the leases that this node still holds on deliveries to relays without a connection to this node. The
+    /// deliveries wait until a node with a connection claims them. The numbers of attempts do not change.
+    fn await_relay(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the webhooks of the newest deliveries that wait for a relay and became due at `since` or later. Reads at
+    /// most `limit` deliveries.
+    fn relay_arrivals(
+        &self,
+        since: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<HashSet<WebhookId>, StoreError>;
+
+    /// Leases due deliveries that wait for one of these relays: for each the earliest ones, at most
+    /// `claim.per_target_max`.
+    fn claim_relays(
+        &self,
+        webhooks: &[WebhookId],
+        claim: &Claim,
+    ) -> Result<Vec<LeasedDelivery>, StoreError>;
+
+    /// Makes up to `limit` deliveries that wait for a relay claimable, if their webhook has another URL by now. Returns
+    /// their number.
+    fn leave_relays(&self, limit: usize) -> Result<usize, StoreError>;
 
     /// Changes the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due
     /// time is no longer `from`.
@@ -93,6 +122,9 @@ pub trait Dispatch: Send + Sync {
 
     /// Returns the token and the end of a new lease, to be stored with new deliveries.
     fn lease(&self) -> (LeaseToken, Timestamp);
+
+    /// Returns the connections of relays to this node.
+    fn relays(&self) -> &dyn Relays;
 
     /// Queues deliveries that are stored and leased to this node. Never blocks.
     fn submit(&self, deliveries: Vec<LeasedDelivery>);

@@ -13,8 +13,11 @@ use std::{
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, Clock, Did, EnvelopeId, EventId, KeyStatus, Label,
     LeaseToken, LeasedDelivery, MessageContext, Plan, ReceiptState, Refusal, Session, Suite,
-    Target, TestEvent, TokenHash, Wrapped,
-    ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx, VettedUrl},
+    Target, TestEvent, TokenHash, WebhookId, Wrapped,
+    ports::{
+        Dispatch, Durability, FinishTest, RelayAnswer, RelayConnectionId, RelayEnd, RelayLink,
+        Relays, StoreError, TargetGuard, Tx, VettedUrl,
+    },
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, Root, SessionToken};
@@ -148,6 +151,10 @@ impl Dispatch for NoDispatch {
         (LeaseToken(0), Timestamp::from_millis(0))
     }
 
+    fn relays(&self) -> &dyn Relays {
+        &NoRelays
+    }
+
     fn submit(&self, _: Vec<LeasedDelivery>) {}
 
     fn test(&self, _: TestEvent, _: FinishTest) -> bool {
@@ -156,6 +163,33 @@ impl Dispatch for NoDispatch {
 
     fn signature(&self, _: &Target, _: &EventId, _: &[u8], _: Timestamp) -> Option<String> {
         None
+    }
+}
+
+/// A node without connections of relays.
+struct NoRelays;
+
+impl Relays for NoRelays {
+    fn attach(&self, _: RelayConnectionId, _: WebhookId, _: Box<dyn RelayLink>) -> bool {
+        false
+    }
+
+    fn detach(&self, _: RelayConnectionId) {}
+
+    fn answer(&self, _: RelayConnectionId, _: RelayAnswer) -> bool {
+        false
+    }
+
+    fn close(&self, _: RelayConnectionId, _: RelayEnd) {}
+
+    fn stop(&self) {}
+
+    fn is_connected(&self, _: &WebhookId) -> bool {
+        false
+    }
+
+    fn len(&self) -> usize {
+        0
     }
 }
 

@@ -3,6 +3,7 @@
 mod claims;
 mod events;
 mod outcomes;
+mod relays;
 
 pub(super) use self::{
     claims::{
@@ -10,4 +11,5 @@ pub(super) use self::{
     },
     events::{insert_deliveries, insert_events, insert_outcomes, insert_waiting},
     outcomes::{log_attempts, record_failed, remove_succeeded, restart_succeeded, set_health},
+    relays::{await_relay, awaiting_relay, leave_relays},
 };

@@ -3,7 +3,10 @@
 
 use std::{error::Error, sync::mpsc, time::Duration};
 
-use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, Timestamp, WebhookId};
+use sealpost_domain::{
+    AttemptFailure, AttemptResult, LeasedDelivery, Outcome, Timestamp, WebhookId,
+    ports::Relays as _,
+};
 use tokio::task::{Id, JoinError};
 
 use super::{DeliveryWorker, FinishedAttempt, RunningAttempt};
@@ -11,9 +14,10 @@ use crate::{
     circuit_breaker::{BreakerTransition, deferral::Deferral, target_health::HealthSign},
     dispatcher::outcome_message::OutcomeMessage,
     local_fault::LocalFault,
-    queue::release_batch::batch_releases,
+    queue::release_batch::{ReleaseBatch, batch_releases},
     retry::{self, attempt_report::AttemptReport},
     signing::signed_request::event_id,
+    unsent::Unsent,
 };
 
 impl DeliveryWorker {
@@ -27,7 +31,8 @@ impl DeliveryWorker {
         let (now, target) = (self.context.clock.now(), attempt.delivery.target.webhook_id);
         let report = match report {
             Ok(report) => report,
-            Err(fault) => return self.postpone(attempt, fault, now),
+            Err(Unsent::Local(fault)) => return self.postpone(attempt, fault, now),
+            Err(Unsent::NotConnected) => return self.retry_relay(attempt, now),
         };
         let sign = if report.has_response() {
             HealthSign::Response(duration)
@@ -64,6 +69,34 @@ impl DeliveryWorker {
                 "webhook requests cannot be sent; their deliveries wait, and no attempt is counted: raise the limit of \
                  open files, or free memory or ports"
             );
+        }
+    }
+
+    /// Queues a delivery again whose relay connection has ended. Counts no attempt. If the relay has no other connection
+    /// to this node, returns all its deliveries to the database.
+    fn retry_relay(&mut self, attempt: RunningAttempt, now: Timestamp) {
+        let RunningAttempt { delivery, slot, .. } = attempt;
+        let target = delivery.target.webhook_id;
+        self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
+        if self.context.shared.relays.is_connected(&target) {
+            self.targets.push(delivery, self.context.shared.capacity.free(), now);
+        } else {
+            self.await_relay(delivery);
+        }
+    }
+
+    /// Returns a delivery to a relay without a connection to the database, with all queued deliveries to this relay.
+    pub(super) fn await_relay(&mut self, delivery: LeasedDelivery) {
+        let queued = self.targets.take_queued(delivery.target.webhook_id);
+        let all = std::iter::once(delivery).chain(queued);
+        self.awaiting_relay.extend(all.map(|delivery| (delivery.id(), delivery.lease)));
+    }
+
+    pub(super) fn release_to_relays(&mut self) {
+        if !self.awaiting_relay.is_empty() {
+            let held = std::mem::take(&mut self.awaiting_relay);
+            let due_at = self.context.clock.now();
+            self.send(OutcomeMessage::AwaitRelay(ReleaseBatch { held, due_at }));
         }
     }
 

@@ -1,11 +1,12 @@
 //! Bounds the requests to each host, both the number in flight and the number per minute.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
-use sealpost_domain::{Timestamp, WebhookId};
+use sealpost_domain::{Target, Timestamp, WebhookId};
 
 use crate::{queue::host_rates::HostRates, settings::Settings};
 
@@ -68,8 +69,16 @@ impl HostSlots {
     }
 }
 
+/// Returns the host of a target, without the port. Each relay is a host of its own.
+pub(super) fn host_of(target: &Target) -> Cow<'_, str> {
+    if target.is_relay() {
+        return Cow::Owned(target.webhook_id.to_string());
+    }
+    Cow::Borrowed(host_of_url(&target.url))
+}
+
 /// Returns the host of a canonical URL, without the port.
-pub(super) fn host_of(url: &str) -> &str {
+fn host_of_url(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     match authority.rsplit_once(':') {
@@ -91,7 +100,7 @@ mod tests {
             ("http://[::1]/", "[::1]"),
             ("http://[::1]:3000/", "[::1]"),
         ] {
-            assert_eq!(host_of(url), host);
+            assert_eq!(host_of_url(url), host);
         }
     }
 }

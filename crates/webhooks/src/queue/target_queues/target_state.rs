@@ -12,7 +12,10 @@ use std::{
 
 use sealpost_domain::{AccountId, LeasedDelivery, Target, Timestamp};
 
-use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
+use crate::{
+    circuit_breaker::{CircuitBreaker, target_health::TargetHealth},
+    relay::UNANSWERED_MAX,
+};
 
 pub(super) struct TargetState {
     pub(super) account_id: AccountId,
@@ -86,6 +89,7 @@ impl TargetState {
     ///
     /// The last rule keeps some slots free if many targets begin to hang at once.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
+        let per_target_max = if self.target.is_relay() { UNANSWERED_MAX } else { per_target_max };
         match (self.in_flight, self.breaker.health()) {
             (0, _) => true,
             (_, TargetHealth::Untried | TargetHealth::Unresponsive) => false,

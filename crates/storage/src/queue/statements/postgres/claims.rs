@@ -128,7 +128,7 @@ pub(in crate::queue::statements) fn end_leases(
 ) -> Result<(), Fault> {
     Statement::command(
         "UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
-             SELECT ctid FROM deliveries WHERE lease IS NOT NULL AND due_at >= ? AND due_at <= ?
+             SELECT ctid FROM deliveries WHERE lease <> -1 AND due_at >= ? AND due_at <= ?
              ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
          ))",
     )

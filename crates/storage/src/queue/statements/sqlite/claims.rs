@@ -95,7 +95,7 @@ pub(in crate::queue::statements) fn end_leases(
     Statement::command(
         "UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
              SELECT envelope_id, webhook_id FROM deliveries
-             WHERE lease IS NOT NULL AND due_at >= ? AND due_at <= ? ORDER BY due_at LIMIT ?
+             WHERE lease <> -1 AND due_at >= ? AND due_at <= ? ORDER BY due_at LIMIT ?
          )",
     )
     .bind::<BigInt, _>(*ends.start())

@@ -1,0 +1,100 @@
+//! `GET /v1/webhooks/relay`: connects the receiver of a relay by WebSocket (RFC 6455).
+
+mod frames;
+mod socket;
+
+use actix_web::{HttpRequest, HttpResponse, http::header, web};
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::Purpose;
+use serde_json::{Value, json};
+
+use self::socket::Socket;
+use super::{action::CHANGE, examples};
+use crate::{
+    connection_record::ConnectionRecord,
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{KeyRequest, credentials_in_headers},
+    response::{Counted, Problem, call_as_key, limits_of},
+    state::ApiState,
+};
+
+async fn relay(
+    app: web::Data<ApiState>,
+    request: HttpRequest,
+    payload: web::Payload,
+) -> Result<HttpResponse, Problem> {
+    if !is_websocket(&request) {
+        return Err(Problem::UpgradeRequired);
+    }
+    let credentials = credentials_in_headers(request.headers())?;
+    let asked = KeyRequest { credentials, body: webhook_id(&request), memory: None };
+    let opened = call_as_key(&app, asked, CHANGE, Purpose::Manage, async |sealpost, caller, id| {
+        sealpost.open_relay(caller, id).await
+    });
+    let opened = opened.await?;
+    let limits = limits_of(&opened, Counted::Requests);
+    let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
+    let Ok((response, session, messages)) = actix_ws::handle(&request, payload) else {
+        app.sealpost.end_relay(relay.id).await;
+        return Err(Problem::UpgradeRequired);
+    };
+    let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();
+    connection.authenticate();
+    let socket = Socket { app, relay, session, messages, connection };
+    actix_web::rt::spawn(socket.serve());
+    Ok(response)
+}
+
+/// Whether the request asks for a WebSocket. The handshake is checked later.
+fn is_websocket(request: &HttpRequest) -> bool {
+    let upgrade = request.headers().get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    request.head().upgrade() && upgrade.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
+}
+
+/// Returns the parameter `webhook_id` of the query.
+fn webhook_id(request: &HttpRequest) -> Result<String, Refusal> {
+    let field = "webhook_id";
+    let pairs = web::Query::<Vec<(String, String)>>::from_query(request.query_string());
+    let pairs = pairs.map_err(|_malformed| Refusal::MissingField { field })?;
+    let id = pairs.into_inner().into_iter().find(|(name, _)| name == field).map(|(_, id)| id);
+    id.filter(|id| !id.is_empty()).ok_or(Refusal::MissingField { field })
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(relay) }
+}
+
+fn operation() -> Operation {
+    Operation::new::<Value>("connectRelay", Value::Null)
+        .describe(Tag::Webhooks, "Connect to a relay", DESCRIPTION)
+        .session_and_key(CHANGE)
+        .parameter(json!({
+            "name": "webhook_id",
+            "in": "query",
+            "required": true,
+            "description": "The id of a webhook with the url `relay:`.",
+            "schema": { "type": "string", "minLength": 1 },
+            "example": examples::WEBHOOK,
+        }))
+        .upgrades()
+        .refuses(&[
+            Code::MissingField,
+            Code::WebhookNotFound,
+            Code::QuotaExceeded,
+            Code::InternalError,
+            Code::ServiceUnavailable,
+        ])
+}
+
+const DESCRIPTION: &str = "\
+Opens a WebSocket (RFC 6455) that brings the deliveries of a webhook with the url `relay:`. The receiver needs no public \
+address.\n\n\
+The service sends text frames: `{\"delivery\": \"1\", \"headers\": {…}, \"body\": \"…\"}`, with the headers and the exact \
+body of the POST that a webhook with a URL would get. The receiver answers each with a text frame: `{\"delivery\": \"1\", \
+\"status\": 204}`, with any HTTP status, and optionally `retry_after` (as in the header) and `body` for the log. A status \
+means what it means in a response to a POST. Without an answer in 15 seconds the attempt fails.\n\n\
+When the connection ends, its unanswered deliveries are sent again, without a failed attempt. Without a connection, \
+deliveries wait. At most 32 deliveries on a connection are unanswered, and a webhook has at most four connections. The \
+service pings every 20 seconds, and closes a connection that is silent for 60 seconds. It closes with code 1008 and a \
+reason when the session or token has ended, or when the webhook gets no more events.";

@@ -1,0 +1,86 @@
+//! The text frames of a relay's WebSocket.
+
+use sealpost_domain::ports::{RelayAnswer, RelayFrame};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Renders a delivery.
+pub(super) fn render(frame: RelayFrame) -> String {
+    let RelayFrame { delivery, headers, body } = frame;
+    let headers: Map<_, _> =
+        headers.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
+    json!({ "delivery": delivery.to_string(), "headers": headers, "body": body }).to_string()
+}
+
+/// The answer of a receiver. Members other than these are ignored.
+#[derive(Deserialize)]
+struct AnswerFrame {
+    delivery: String,
+    #[serde(default)]
+    status: Value,
+    #[serde(default)]
+    retry_after: Value,
+    #[serde(default)]
+    body: Value,
+}
+
+/// Parses an answer. Returns `None` if the frame is not an object with the string `delivery`. A delivery that was never
+/// sent has the number 0.
+pub(super) fn parse(text: &str) -> Option<RelayAnswer> {
+    let AnswerFrame { delivery, status, retry_after, body } = serde_json::from_str(text).ok()?;
+    let status = status.as_u64().and_then(|status| u16::try_from(status).ok());
+    let retry_after = match retry_after {
+        Value::String(text) => Some(text),
+        Value::Number(seconds) => Some(seconds.to_string()),
+        _ => None,
+    };
+    Some(RelayAnswer {
+        delivery: delivery.parse().unwrap_or(0),
+        status: status.filter(|status| (100..600).contains(status)),
+        retry_after,
+        body: body.as_str().map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(delivery: u64, status: Option<u16>) -> RelayAnswer {
+        RelayAnswer { delivery, status, retry_after: None, body: None }
+    }
+
+    #[test]
+    fn an_answer_has_a_delivery_and_may_have_a_status() {
+        for (text, parsed) in [
+            (r#"{"delivery":"7","status":204}"#, Some(answer(7, Some(204)))),
+            (r#"{"delivery":"7","status":204,"more":1}"#, Some(answer(7, Some(204)))),
+            (r#"{"delivery":"7"}"#, Some(answer(7, None))),
+            (r#"{"delivery":"7","status":99}"#, Some(answer(7, None))),
+            (r#"{"delivery":"7","status":600}"#, Some(answer(7, None))),
+            (r#"{"delivery":"7","status":"204"}"#, Some(answer(7, None))),
+            (r#"{"delivery":"7","status":204.5}"#, Some(answer(7, None))),
+            (r#"{"delivery":"x","status":204}"#, Some(answer(0, Some(204)))),
+            (r#"{"delivery":7,"status":204}"#, None),
+            (r#"{"status":204}"#, None),
+            ("[]", None),
+            ("", None),
+        ] {
+            assert_eq!(parse(text), parsed, "{text}");
+        }
+        let full =
+            parse(r#"{"delivery":"7","status":503,"retry_after":9,"body":"later"}"#).unwrap();
+        let (retry_after, body) = (Some("9".to_owned()), Some("later".to_owned()));
+        assert_eq!(full, RelayAnswer { delivery: 7, status: Some(503), retry_after, body });
+    }
+
+    #[test]
+    fn a_delivery_has_the_headers_and_the_exact_body() {
+        let headers = vec![("webhook-id".to_owned(), "env_1".to_owned())];
+        let frame = RelayFrame { delivery: 3, headers, body: "{\"a\":\"ä\"}".to_owned() };
+        let rendered: Value = serde_json::from_str(&render(frame)).unwrap();
+        let expected =
+            json!({"delivery": "3", "headers": {"webhook-id": "env_1"}, "body": "{\"a\":\"ä\"}"});
+        assert_eq!(rendered, expected);
+    }
+}

@@ -1,0 +1,134 @@
+//! Serves one WebSocket of a relay.
+
+use std::time::Duration;
+
+use actix_web::{
+    rt::time::{Instant, interval, timeout},
+    web,
+};
+use actix_ws::{CloseCode, CloseReason, Message, MessageStream, Session};
+use futures_util::StreamExt as _;
+use sealpost_domain::ports::{RelayEnd, RelayFrame, RelayLink};
+use sealpost_service::Relay;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::frames;
+use crate::{connection_record::ConnectionRecord, state::ApiState};
+
+/// The WebSocket of a relay, after the handshake.
+pub(super) struct Socket {
+    pub(super) app: web::Data<ApiState>,
+    pub(super) relay: Relay,
+    pub(super) session: Session,
+    pub(super) messages: MessageStream,
+    pub(super) connection: ConnectionRecord,
+}
+
+/// Passes deliveries to the task of the socket. The number of waiting deliveries is bounded, because the dispatcher bounds
+/// the unanswered deliveries of a connection.
+struct Link(UnboundedSender<Outgoing>);
+
+enum Outgoing {
+    Close(RelayEnd),
+    Delivery(RelayFrame),
+}
+
+impl RelayLink for Link {
+    fn send(&self, frame: RelayFrame) {
+        drop(self.0.send(Outgoing::Delivery(frame)));
+    }
+
+    fn close(&self, end: RelayEnd) {
+        drop(self.0.send(Outgoing::Close(end)));
+    }
+}
+
+impl Socket {
+    /// Serves the socket until one side closes it. Then returns the unanswered deliveries.
+    pub(super) async fn serve(mut self) {
+        let (sender, outgoing) = unbounded_channel();
+        let app = self.app.clone();
+        let relay = self.relay;
+        let reason = if app.sealpost.attach_relay(relay, Box::new(Link(sender))) {
+            self.exchange(outgoing).await
+        } else {
+            Some(reason(RelayEnd::Stopping))
+        };
+        // The deliveries are returned first, because closing can take long.
+        app.sealpost.end_relay(relay.id).await;
+        drop(timeout(SILENCE_MAX, self.session.close(reason)).await);
+    }
+
+    /// Exchanges frames until one side ends the connection. Returns the reason to send to the receiver.
+    async fn exchange(&mut self, mut outgoing: UnboundedReceiver<Outgoing>) -> Option<CloseReason> {
+        let mut ping = interval(PING_INTERVAL);
+        let mut heard_at = Instant::now();
+        let mut unasked = 0_u32;
+        loop {
+            tokio::select! {
+                sent = outgoing.recv() => match sent? {
+                    Outgoing::Close(end) => return Some(reason(end)),
+                    Outgoing::Delivery(frame) => {
+                        let sent = self.session.text(frames::render(frame));
+                        timeout(SILENCE_MAX, sent).await.ok()?.ok()?;
+                    }
+                },
+                received = self.messages.next() => {
+                    self.connection.consume_body();
+                    heard_at = Instant::now();
+                    match received? {
+                        Ok(Message::Text(text)) => {
+                            let Some(answer) = frames::parse(&text) else {
+                                return Some(close(CloseCode::Invalid, NO_ANSWER));
+                            };
+                            if !self.app.sealpost.answer_relay(self.relay.id, answer) {
+                                unasked += 1;
+                            }
+                        }
+                        Ok(Message::Ping(bytes)) => {
+                            unasked += 1;
+                            timeout(SILENCE_MAX, self.session.pong(&bytes)).await.ok()?.ok()?;
+                        }
+                        Ok(Message::Pong(_) | Message::Nop) => unasked += 1,
+                        Ok(Message::Close(reason)) => return reason,
+                        Ok(Message::Binary(_) | Message::Continuation(_)) => {
+                            return Some(close(CloseCode::Unsupported, TEXT_ONLY));
+                        }
+                        Err(_malformed) => return Some(close(CloseCode::Protocol, MALFORMED)),
+                    }
+                    if unasked > UNASKED_MAX {
+                        return Some(close(CloseCode::Policy, FLOOD));
+                    }
+                }
+                _ = ping.tick() => {
+                    if heard_at.elapsed() >= SILENCE_MAX {
+                        return Some(close(CloseCode::Policy, SILENT));
+                    }
+                    unasked = 0;
+                    timeout(SILENCE_MAX, self.session.ping(b"")).await.ok()?.ok()?;
+                }
+            }
+        }
+    }
+}
+
+fn reason(end: RelayEnd) -> CloseReason {
+    let code = if end == RelayEnd::Stopping { CloseCode::Away } else { CloseCode::Policy };
+    close(code, end.as_str())
+}
+
+fn close(code: CloseCode, description: &str) -> CloseReason {
+    CloseReason { code, description: Some(description.to_owned()) }
+}
+
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// Time after which a silent connection is closed.
+const SILENCE_MAX: Duration = Duration::from_mins(1);
+/// Maximum number of frames between two pings that answer no delivery.
+const UNASKED_MAX: u32 = 1_000;
+
+const FLOOD: &str = "too many frames that answer no delivery";
+const MALFORMED: &str = "a frame is malformed or too large";
+const NO_ANSWER: &str = "a frame is no answer: send {\"delivery\": \"…\", \"status\": …}";
+const SILENT: &str = "the receiver was silent for 60 seconds";
+const TEXT_ONLY: &str = "send whole text frames";

@@ -1,0 +1,171 @@
+//! The ports for relays: webhooks whose receivers have no public address. A receiver opens a connection to the service,
+//! and gets on it the requests that the service would otherwise send to a URL.
+
+use std::collections::HashMap;
+
+use super::error::StoreError;
+use crate::{ApiKeyId, LeaseToken, Timestamp, TokenHash, WebhookId};
+
+/// The connections of this node. Deliveries reach a receiver only through the node that holds its connection.
+pub trait Relays: Send + Sync {
+    /// Adds a connection, which then gets deliveries of its webhook. Returns `false` if the node is stopping.
+    fn attach(
+        &self,
+        id: RelayConnectionId,
+        webhook_id: WebhookId,
+        link: Box<dyn RelayLink>,
+    ) -> bool;
+
+    /// Removes a connection. Its unanswered deliveries are attempted again, without a failed attempt.
+    fn detach(&self, id: RelayConnectionId);
+
+    /// Ends the attempt that a receiver has answered. Returns `false` for an answer to an unknown delivery, for example one
+    /// that has timed out.
+    fn answer(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool;
+
+    /// Asks a connection to close. The connection is removed when it has closed.
+    fn close(&self, id: RelayConnectionId, end: RelayEnd);
+
+    /// Asks all connections to close, and refuses new ones.
+    fn stop(&self);
+
+    /// Returns whether a receiver of this webhook is connected to this node.
+    fn is_connected(&self, webhook_id: &WebhookId) -> bool;
+
+    /// Returns the number of connections.
+    fn len(&self) -> usize;
+
+    /// Returns whether this node has no connection.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The sending side of one connection. Its calls never block.
+pub trait RelayLink: Send + Sync {
+    /// Sends a delivery to the receiver.
+    fn send(&self, frame: RelayFrame);
+
+    /// Closes the connection and tells the receiver the reason.
+    fn close(&self, end: RelayEnd);
+}
+
+/// Identifies a connection within the whole service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RelayConnectionId(pub i64);
+
+/// A delivery, as it is sent to the receiver: the request that a webhook with a URL would get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayFrame {
+    /// Number of the delivery, which the answer must repeat. Unique within the connection.
+    pub delivery: u64,
+    /// Names and values of the headers.
+    pub headers: Vec<(String, String)>,
+    /// The body, byte for byte as it was signed.
+    pub body: String,
+}
+
+/// The answer of a receiver to a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayAnswer {
+    /// Number of the delivery.
+    pub delivery: u64,
+    /// HTTP status that the receiver would respond with. `None` if the answer has no valid status.
+    pub status: Option<u16>,
+    /// Value of the header `Retry-After`.
+    pub retry_after: Option<String>,
+    /// Body of the response, for the log of attempts.
+    pub body: Option<String>,
+}
+
+/// Why the service closes a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelayEnd {
+    /// The key of the webhook is not active.
+    KeyInactive,
+    /// The node stops.
+    Stopping,
+    /// The session or the API token of the connection has ended.
+    TokenEnded,
+    /// The webhook has another URL now.
+    UrlChanged,
+    /// The webhook was deleted.
+    WebhookDeleted,
+    /// The webhook is disabled.
+    WebhookDisabled,
+    /// The webhook is paused.
+    WebhookPaused,
+}
+
+impl RelayEnd {
+    /// Returns the reason as text for the receiver.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyInactive => "the API key is not active",
+            Self::Stopping => "the server stops; connect again",
+            Self::TokenEnded => "the session or API token has ended",
+            Self::UrlChanged => "the webhook has another url",
+            Self::WebhookDeleted => "the webhook was deleted",
+            Self::WebhookDisabled => "the webhook is disabled",
+            Self::WebhookPaused => "the webhook is paused",
+        }
+    }
+}
+
+/// A connection to store.
+#[derive(Debug, Clone, Copy)]
+pub struct RelayConnection {
+    /// Id of the connection.
+    pub id: RelayConnectionId,
+    /// The node that holds the connection.
+    pub node: LeaseToken,
+    /// The webhook whose deliveries the connection gets.
+    pub webhook_id: WebhookId,
+    /// Hash of the session token or API token that opened the connection.
+    pub token: TokenHash,
+    /// Time at which the connection was opened.
+    pub connected_at: Timestamp,
+}
+
+/// Reads the connections of all nodes.
+pub trait RelayLookup {
+    /// Counts the connections of webhooks. Leaves out webhooks without a connection, and connections of nodes whose row
+    /// has expired at `now`.
+    fn count_relays(
+        &mut self,
+        webhooks: &[WebhookId],
+        now: Timestamp,
+    ) -> Result<HashMap<WebhookId, u64>, StoreError>;
+
+    /// Returns the connections of a node that must close, each with the reason.
+    fn ended_relays(
+        &mut self,
+        node: LeaseToken,
+        now: Timestamp,
+    ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError>;
+}
+
+/// Stores the connections of all nodes. The rows of a node count only until its own row expires, so that the connections
+/// of a dead node soon count no more.
+pub trait RelayRepo {
+    /// Locks a webhook of a key and stores a connection to it. Returns the number of other connections to the webhook,
+    /// and stores nothing if this number has reached `max`.
+    fn insert_relay(
+        &mut self,
+        key: &ApiKeyId,
+        connection: &RelayConnection,
+        max: u64,
+    ) -> Result<u64, StoreError>;
+
+    /// Deletes a connection.
+    fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError>;
+
+    /// Makes the connections of a node count until `until`. Deletes the connections of nodes whose row expired before
+    /// `now`.
+    fn renew_relays(
+        &mut self,
+        node: LeaseToken,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), StoreError>;
+}

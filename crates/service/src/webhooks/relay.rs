@@ -1,0 +1,130 @@
+//! Relays: webhooks whose receivers open connections to the service, because they have no public address.
+
+use std::time::Duration;
+
+use sealpost_domain::{
+    Refusal, WebhookId, WebhookStatus,
+    ports::{Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayLink, StoreError},
+};
+use sealpost_wallet::random;
+
+use super::find::find;
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    housekeeping::interval::Interval,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// A stored connection of a relay. It counts until [`Sealpost::end_relay`] is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Relay {
+    /// Id of the connection.
+    pub id: RelayConnectionId,
+    /// The webhook whose deliveries the connection gets.
+    pub webhook_id: WebhookId,
+}
+
+impl Sealpost {
+    /// Stores a new connection to a relay of the caller's key.
+    pub async fn open_relay(&self, caller: &Caller, webhook_id: String) -> Limited<Relay> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| core.open_relay(caller, &webhook_id))
+        })
+        .await
+    }
+
+    /// Passes deliveries to the receiver from now on. Returns `false` if this node is stopping.
+    pub fn attach_relay(&self, relay: Relay, link: Box<dyn RelayLink>) -> bool {
+        self.core.dispatch.relays().attach(relay.id, relay.webhook_id, link)
+    }
+
+    /// Ends the attempt that the receiver has answered. Returns `false` if it has answered no delivery that is under way.
+    pub fn answer_relay(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool {
+        self.core.dispatch.relays().answer(id, answer)
+    }
+
+    /// Ends a connection. Its unanswered deliveries are attempted again, without a failed attempt.
+    pub async fn end_relay(&self, id: RelayConnectionId) {
+        self.core.dispatch.relays().detach(id);
+        let deleted = self
+            .block(move |core| {
+                Ok(core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?)
+            })
+            .await;
+        if let Err(error) = deleted {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "an ended connection of a relay counts until this node stops");
+        }
+    }
+
+    /// Asks all connections of relays to close, because this node stops.
+    pub fn close_relays(&self) {
+        self.core.dispatch.relays().stop();
+    }
+}
+
+impl Core {
+    fn open_relay(&self, caller: &Caller, webhook_id: &str) -> Result<Relay, Error> {
+        let key = caller.id.key;
+        let webhook = find(&mut *self.store.lookup()?, &key, webhook_id)??;
+        let refuse = |problem: &str| Refusal::InvalidField {
+            field: "webhook_id",
+            problem: problem.to_owned(),
+        };
+        if !webhook.is_relay() {
+            return Err(refuse("must be a webhook with the url relay:").into());
+        }
+        if webhook.status == WebhookStatus::Disabled {
+            return Err(refuse("must be an enabled webhook; enable it first").into());
+        }
+        if webhook.paused {
+            return Err(refuse("must not be a paused webhook; resume it first").into());
+        }
+        if self.dispatch.relays().len() >= self.settings.relays_per_node_max {
+            return Err(Refusal::Unavailable.into());
+        }
+        let now = self.clock.now();
+        let connection = RelayConnection {
+            id: RelayConnectionId(i64::from_ne_bytes(random()?)),
+            node: self.node,
+            webhook_id: webhook.id,
+            token: caller.id.session,
+            connected_at: now,
+        };
+        let limit = self.settings.relays_per_webhook_max;
+        let others = self.store.write(Durability::Relaxed, |tx| {
+            tx.renew_relays(self.node, now, now.plus(NODE_LEASE))?;
+            tx.insert_relay(&key, &connection, limit.into())
+        })?;
+        if others >= u64::from(limit) {
+            let (what, way_out) = ("connections to this webhook", "close one of them");
+            return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
+        }
+        Ok(Relay { id: connection.id, webhook_id: webhook.id })
+    }
+
+    /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
+    /// changed.
+    pub(crate) fn keep_relays(&self, renewal: &mut Interval) -> Result<(), StoreError> {
+        let (relays, now) = (self.dispatch.relays(), self.clock.now());
+        if relays.is_empty() {
+            return Ok(());
+        }
+        if renewal.take(now) {
+            let until = now.plus(NODE_LEASE);
+            self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until))?;
+        }
+        for (id, end) in self.store.lookup()?.ended_relays(self.node, now)? {
+            relays.close(id, end);
+        }
+        Ok(())
+    }
+}
+
+/// Time for which the connections of a node count after the last renewal. The connections of a dead node count no longer
+/// than this.
+const NODE_LEASE: Duration = Duration::from_secs(6);
+/// Time between two renewals.
+pub(crate) const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);

@@ -1,0 +1,197 @@
+//! Relays: deliveries that wait for a connection of their receiver, and the connections themselves.
+//!
+//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that no other claim reads it. The node with a
+//! connection finds it in two ways: among the newest arrivals, which it reads several times a second, and by its webhook
+//! after the connection was opened.
+
+use std::collections::{HashMap, HashSet};
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, KeyStatus, LeaseToken, RELAY_URL, Timestamp, WebhookId, WebhookStatus,
+    ports::{
+        RelayConnection, RelayConnectionId, RelayEnd, RelayLookup, RelayRepo, StoreError,
+        WebhookRepo as _,
+    },
+};
+
+use crate::{
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
+    query::any_of::any_of,
+    rows::{columns, delivery::awaits_relay},
+    schema::{
+        api_keys as k, api_tokens as t, deliveries as d, relay_connections as c, relay_nodes as n,
+        sessions as s, webhooks as w,
+    },
+};
+
+/// Returns the webhooks of the newest waiting deliveries that became due from `since` on.
+pub(crate) fn arrivals(
+    conn: &mut AnyConnection,
+    since: Timestamp,
+    now: Timestamp,
+    limit: i64,
+) -> Result<HashSet<WebhookId>, Fault> {
+    let newest = d::table
+        .filter(awaits_relay())
+        .filter(d::due_at.between(since.as_millis(), now.as_millis()))
+        .order(d::due_at.desc())
+        .limit(limit)
+        .select(d::webhook_id);
+    let ids: HashSet<String> = newest.load(conn)?.into_iter().collect();
+    ids.iter().map(|id| columns::id(id, "webhook")).collect()
+}
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl RelayLookup for $runner {
+            fn count_relays(
+                &mut self,
+                webhooks: &[WebhookId],
+                now: Timestamp,
+            ) -> Result<HashMap<WebhookId, u64>, StoreError> {
+                self.run(|conn| count(conn, webhooks, now))
+            }
+
+            fn ended_relays(
+                &mut self,
+                node: LeaseToken,
+                now: Timestamp,
+            ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
+                self.run(|conn| ended(conn, node, now))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+impl RelayRepo for Transaction {
+    fn insert_relay(
+        &mut self,
+        key: &ApiKeyId,
+        connection: &RelayConnection,
+        max: u64,
+    ) -> Result<u64, StoreError> {
+        let RelayConnection { id, node, webhook_id, token, connected_at } = *connection;
+        // The lock makes concurrent connections to the same webhook wait, so that `max` is exact.
+        self.lock_webhook(key, &webhook_id)?;
+        self.run(|conn| {
+            let counts = count(conn, &[webhook_id], connected_at)?;
+            let others = counts.get(&webhook_id).copied().unwrap_or_default();
+            if others < max {
+                diesel::insert_into(c::table)
+                    .values((
+                        c::id.eq(id.0),
+                        c::node.eq(node.0),
+                        c::webhook_id.eq(webhook_id.to_string()),
+                        c::token.eq(token.0.to_vec()),
+                        c::connected_at.eq(connected_at.as_millis()),
+                    ))
+                    .execute(conn)?;
+            }
+            Ok(others)
+        })
+    }
+
+    fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError> {
+        self.run(|conn| Ok(diesel::delete(c::table.find(id.0)).execute(conn).map(drop)?))
+    }
+
+    fn renew_relays(
+        &mut self,
+        node: LeaseToken,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let expired = n::table.filter(n::expires_at.lt(now.as_millis())).select(n::node);
+            let expired: Vec<i64> = expired.load(conn)?;
+            for dead in expired.into_iter().filter(|dead| *dead != node.0) {
+                diesel::delete(c::table.filter(c::node.eq(dead))).execute(conn)?;
+                diesel::delete(n::table.find(dead)).execute(conn)?;
+            }
+            let expires_at = n::expires_at.eq(until.as_millis());
+            let row = diesel::insert_into(n::table)
+                .values((n::node.eq(node.0), expires_at))
+                .on_conflict(n::node)
+                .do_update()
+                .set(expires_at);
+            on_backend!(conn, c => row.execute(c))?;
+            Ok(())
+        })
+    }
+}
+
+fn count(
+    conn: &mut AnyConnection,
+    webhooks: &[WebhookId],
+    now: Timestamp,
+) -> Result<HashMap<WebhookId, u64>, Fault> {
+    let connected = c::table
+        .inner_join(n::table.on(n::node.eq(c::node)))
+        .filter(any_of(c::webhook_id, columns::texts(webhooks)))
+        .filter(n::expires_at.gt(now.as_millis()))
+        .select(c::webhook_id);
+    let mut counts = HashMap::new();
+    for id in on_backend!(conn, c => connected.load::<String>(c))? {
+        *counts.entry(columns::id(&id, "webhook")?).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+/// The columns that decide whether a connection must close: of the connection, its webhook, its key and its token. A
+/// missing row was deleted.
+type StandingRow = (i64, Option<(String, String, bool)>, Option<String>, Option<i64>, Option<i64>);
+
+fn ended(
+    conn: &mut AnyConnection,
+    node: LeaseToken,
+    now: Timestamp,
+) -> Result<Vec<(RelayConnectionId, RelayEnd)>, Fault> {
+    let connections = c::table
+        .left_join(w::table.on(w::id.eq(c::webhook_id)))
+        .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
+        .left_join(s::table.on(s::token.eq(c::token)))
+        .left_join(t::table.on(t::token.eq(c::token)))
+        .filter(c::node.eq(node.0))
+        .select((
+            c::id,
+            (w::url, w::status, w::paused).nullable(),
+            k::status.nullable(),
+            s::expires_at.nullable(),
+            t::expires_at.nullable(),
+        ));
+    let rows = on_backend!(conn, c => connections.load::<StandingRow>(c))?;
+    let ended = rows.into_iter().filter_map(|(id, webhook, key, session, api_token)| {
+        let expires_at = session.or(api_token);
+        Some((RelayConnectionId(id), reason(webhook, key.as_deref(), expires_at, now)?))
+    });
+    Ok(ended.collect())
+}
+
+fn reason(
+    webhook: Option<(String, String, bool)>,
+    key: Option<&str>,
+    expires_at: Option<i64>,
+    now: Timestamp,
+) -> Option<RelayEnd> {
+    let Some((url, status, is_paused)) = webhook else { return Some(RelayEnd::WebhookDeleted) };
+    if url != RELAY_URL {
+        return Some(RelayEnd::UrlChanged);
+    }
+    if status != WebhookStatus::Enabled.as_str() {
+        return Some(RelayEnd::WebhookDisabled);
+    }
+    if is_paused {
+        return Some(RelayEnd::WebhookPaused);
+    }
+    if key != Some(KeyStatus::Active.as_str()) {
+        return Some(RelayEnd::KeyInactive);
+    }
+    let is_live = expires_at.is_some_and(|end| end > now.as_millis());
+    (!is_live).then_some(RelayEnd::TokenEnded)
+}

@@ -1,0 +1,81 @@
+//! SQLite statements for deliveries that wait for a relay.
+
+use diesel::{
+    SqliteConnection,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::Timestamp;
+
+use crate::{
+    connection::fault::Fault,
+    query::statement::Statement,
+    rows::delivery::{DeliveryKey, DeliveryLease, awaits_relay},
+    schema::deliveries as d,
+};
+
+pub(in crate::queue::statements) fn awaiting_relay(
+    conn: &mut SqliteConnection,
+    targets: &[String],
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    let mut all = Vec::new();
+    for target in targets {
+        let mut of_target = d::table
+            .filter(d::webhook_id.eq(target))
+            .filter(awaits_relay())
+            .filter(d::due_at.le(now.as_millis()))
+            .order(d::due_at)
+            .limit(limit)
+            .select((d::webhook_id, d::event_id))
+            .load(conn)?;
+        all.append(&mut of_target);
+    }
+    Ok(all)
+}
+
+pub(in crate::queue::statements) fn await_relay(
+    conn: &mut SqliteConnection,
+    leases: &[DeliveryLease],
+    now: Timestamp,
+) -> Result<(), Fault> {
+    for DeliveryLease { key, lease } in leases {
+        Statement::command(
+            "UPDATE deliveries SET lease = -1, due_at = ?
+             WHERE envelope_id = ? AND webhook_id = ? AND lease = ?",
+        )
+        .bind::<BigInt, _>(now.as_millis())
+        .bind::<Text, _>(&key.event_id)
+        .bind::<Text, _>(&key.webhook_id)
+        .bind::<BigInt, _>(lease)
+        .execute(conn)?;
+    }
+    Ok(())
+}
+
+/// Visits each webhook with waiting deliveries once, so that the cost does not depend on the length of the queues.
+pub(in crate::queue::statements) fn leave_relays(
+    conn: &mut SqliteConnection,
+    limit: i64,
+) -> Result<usize, Fault> {
+    let left = Statement::command(
+        "WITH RECURSIVE visited (webhook_id) AS (
+             SELECT * FROM (SELECT webhook_id FROM deliveries WHERE lease = -1 ORDER BY webhook_id LIMIT 1)
+             UNION ALL
+             SELECT (SELECT d.webhook_id FROM deliveries AS d
+                     WHERE d.lease = -1 AND d.webhook_id > visited.webhook_id
+                     ORDER BY d.webhook_id LIMIT 1)
+             FROM visited WHERE visited.webhook_id IS NOT NULL
+         )
+         UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
+             SELECT d.envelope_id, d.webhook_id FROM visited
+             JOIN webhooks AS w ON w.id = visited.webhook_id
+             JOIN deliveries AS d ON d.webhook_id = w.id AND d.lease = -1
+             WHERE w.url <> 'relay:' LIMIT ?
+         )",
+    )
+    .bind::<BigInt, _>(limit)
+    .execute(conn)?;
+    Ok(left)
+}

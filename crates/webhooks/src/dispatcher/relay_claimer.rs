@@ -1,0 +1,145 @@
+//! Claims the deliveries of relays that are connected to this node. Runs on one thread.
+//!
+//! A message to a relay may be sent through any node. The node with the connection finds its delivery in the database,
+//! because it reads the newest waiting deliveries several times a second. This takes one look-up in an index, however
+//! many relays are connected.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use sealpost_domain::{
+    Clock, Timestamp, WebhookId,
+    ports::{Claim, Outbox, Relays as _, StoreError},
+};
+
+use super::{outage_log::OutageLog, shared_state::SharedState, worker_inboxes::WorkerInboxes};
+use crate::settings::Settings;
+
+pub(super) struct RelayClaimer {
+    workers: Arc<WorkerInboxes>,
+    outbox: Arc<dyn Outbox>,
+    clock: Arc<dyn Clock>,
+    shared: Arc<SharedState>,
+    lease: Duration,
+    retention: Duration,
+    claim_max: usize,
+    /// Relays that may have waiting deliveries.
+    backlog: HashSet<WebhookId>,
+    all_checked_at: Timestamp,
+}
+
+impl RelayClaimer {
+    pub(super) fn new(
+        settings: &Settings,
+        workers: Arc<WorkerInboxes>,
+        outbox: Arc<dyn Outbox>,
+        clock: Arc<dyn Clock>,
+        shared: Arc<SharedState>,
+    ) -> Self {
+        let Settings { lease, retention, claim_max, .. } = *settings;
+        let all_checked_at = clock.now();
+        Self {
+            workers,
+            outbox,
+            clock,
+            shared,
+            lease,
+            retention,
+            claim_max,
+            backlog: HashSet::new(),
+            all_checked_at,
+        }
+    }
+
+    /// Claims deliveries until the shutdown.
+    pub(super) fn run(mut self) {
+        let mut outage = OutageLog::new("claim for relays");
+        while !self.shared.shutdown.is_raised() {
+            let has_more = match self.step() {
+                Ok(has_more) => {
+                    outage.record_success();
+                    has_more
+                }
+                Err(error) => {
+                    outage.record_failure(&error);
+                    false
+                }
+            };
+            if !has_more {
+                self.shared.shutdown.sleep(POLL_INTERVAL);
+            }
+        }
+    }
+
+    /// Claims once. Returns whether more deliveries can be claimed at once.
+    fn step(&mut self) -> Result<bool, StoreError> {
+        // Claims nothing after a thread has ended unexpectedly, like the sweeper.
+        if self.shared.is_broken() {
+            return Ok(false);
+        }
+        let (relays, now) = (Arc::clone(&self.shared.relays), self.clock.now());
+        let attached = relays.take_attached();
+        self.workers.connect(attached.iter().copied().collect());
+        self.backlog.extend(attached);
+        if now.abs_diff(self.all_checked_at) >= CHECK_ALL_INTERVAL {
+            self.all_checked_at = now;
+            while self.outbox.leave_relays(LEAVE_BATCH_MAX)? >= LEAVE_BATCH_MAX {}
+            self.backlog.extend(relays.connected());
+        }
+        if relays.is_empty() {
+            self.backlog.clear();
+            return Ok(false);
+        }
+        self.backlog.extend(self.outbox.relay_arrivals(
+            now.minus(ARRIVALS_WINDOW),
+            now,
+            ARRIVALS_MAX,
+        )?);
+        self.backlog.retain(|id| relays.is_connected(id));
+        self.claim(now)
+    }
+
+    fn claim(&mut self, now: Timestamp) -> Result<bool, StoreError> {
+        let limit = self.claim_max.min(self.shared.capacity.free_for_claims());
+        let full = self.shared.full_targets.current();
+        let open = self.backlog.iter().filter(|id| !full.contains(id));
+        let webhooks: Vec<_> = open.take(limit).copied().collect();
+        let Some(per_target_max) = limit.checked_div(webhooks.len()) else { return Ok(false) };
+        let claim = Claim {
+            now,
+            oldest: now.minus(self.retention),
+            limit,
+            per_target_max,
+            full: Vec::new(),
+            lease: self.shared.tokens.issue(),
+            lease_until: now.plus(self.lease),
+        };
+        let claimed = self.outbox.claim_relays(&webhooks, &claim)?;
+        let mut counts: HashMap<WebhookId, usize> = HashMap::new();
+        for delivery in &claimed {
+            *counts.entry(delivery.target.webhook_id).or_default() += 1;
+        }
+        self.workers.submit(claimed);
+        for id in webhooks {
+            if counts.get(&id).is_none_or(|count| *count < per_target_max) {
+                self.backlog.remove(&id);
+            }
+        }
+        Ok(!self.backlog.is_empty())
+    }
+}
+
+/// Time between two look-ups of new deliveries.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// A look-up reads deliveries that became due within this time. Longer than a transaction, so that a delivery is not
+/// committed after the last look-up that would read it.
+const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
+/// Maximum number of deliveries that one look-up reads, newest first.
+const ARRIVALS_MAX: usize = 2_000;
+/// Time between two checks of all connected relays, which find deliveries that all look-ups have missed.
+const CHECK_ALL_INTERVAL: Duration = Duration::from_secs(10);
+/// Number of deliveries per transaction that no longer wait, because their webhook has another URL.
+const LEAVE_BATCH_MAX: usize = 1_000;

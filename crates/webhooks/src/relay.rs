@@ -1,0 +1,13 @@
+//! Relays: receivers that have no public address. A receiver opens a connection to the service, and gets on it the
+//! requests that other targets get by HTTP.
+//!
+//! The API owns the sockets. This module knows the connections of the node, sends deliveries on them, and waits for the
+//! answers.
+
+mod hub;
+mod relay_target;
+
+pub(crate) use self::{
+    hub::{RelayHub, UNANSWERED_MAX},
+    relay_target::RelayTarget,
+};

@@ -1,0 +1,168 @@
+//! The connections of relays to this node, and the deliveries on them that have no answer yet.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sealpost_domain::{
+    WebhookId,
+    ports::{RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays},
+};
+use tokio::sync::oneshot;
+
+#[derive(Default)]
+pub(crate) struct RelayHub(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    connections: HashMap<RelayConnectionId, Connection>,
+    by_webhook: HashMap<WebhookId, Vec<RelayConnectionId>>,
+    /// Webhooks with a new connection. Their waiting deliveries must be claimed.
+    attached: HashSet<WebhookId>,
+    is_stopping: bool,
+}
+
+struct Connection {
+    webhook_id: WebhookId,
+    link: Box<dyn RelayLink>,
+    /// Number of the last delivery on the connection.
+    last: u64,
+    unanswered: HashMap<u64, oneshot::Sender<RelayAnswer>>,
+}
+
+/// A delivery that was sent on a connection. Dropping the value forgets the delivery, so that a later answer is ignored.
+pub(crate) struct SentDelivery {
+    hub: Arc<RelayHub>,
+    connection: RelayConnectionId,
+    number: u64,
+    answer: oneshot::Receiver<RelayAnswer>,
+}
+
+impl RelayHub {
+    /// Sends a delivery on the connection of the webhook with the fewest unanswered deliveries. Returns `None` if no
+    /// connection has room for a further one.
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        webhook_id: &WebhookId,
+        headers: Vec<(String, String)>,
+        body: String,
+    ) -> Option<SentDelivery> {
+        let mut state = self.lock();
+        let State { connections, by_webhook, .. } = &mut *state;
+        let unanswered = |id: &RelayConnectionId| {
+            connections.get(id).map_or(usize::MAX, |connection| connection.unanswered.len())
+        };
+        let id = *by_webhook.get(webhook_id)?.iter().min_by_key(|id| unanswered(id))?;
+        let connection = connections.get_mut(&id)?;
+        if connection.unanswered.len() >= UNANSWERED_MAX {
+            return None;
+        }
+        connection.last += 1;
+        let number = connection.last;
+        let (sender, answer) = oneshot::channel();
+        connection.unanswered.insert(number, sender);
+        connection.link.send(RelayFrame { delivery: number, headers, body });
+        Some(SentDelivery { hub: Arc::clone(self), connection: id, number, answer })
+    }
+
+    /// Returns the webhooks with a connection that was attached since the last call.
+    pub(crate) fn take_attached(&self) -> HashSet<WebhookId> {
+        mem::take(&mut self.lock().attached)
+    }
+
+    /// Returns the webhooks with a connection to this node.
+    pub(crate) fn connected(&self) -> Vec<WebhookId> {
+        self.lock().by_webhook.keys().copied().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SentDelivery {
+    /// Waits for the answer. Returns `None` if the connection ends before.
+    pub(crate) async fn answer(mut self) -> Option<RelayAnswer> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl Drop for SentDelivery {
+    fn drop(&mut self) {
+        let mut state = self.hub.lock();
+        if let Some(connection) = state.connections.get_mut(&self.connection) {
+            connection.unanswered.remove(&self.number);
+        }
+    }
+}
+
+impl Relays for RelayHub {
+    fn attach(
+        &self,
+        id: RelayConnectionId,
+        webhook_id: WebhookId,
+        link: Box<dyn RelayLink>,
+    ) -> bool {
+        let mut state = self.lock();
+        if state.is_stopping {
+            return false;
+        }
+        let unanswered = HashMap::new();
+        state.connections.insert(id, Connection { webhook_id, link, last: 0, unanswered });
+        state.by_webhook.entry(webhook_id).or_default().push(id);
+        state.attached.insert(webhook_id);
+        true
+    }
+
+    fn detach(&self, id: RelayConnectionId) {
+        let mut state = self.lock();
+        let Some(connection) = state.connections.remove(&id) else { return };
+        if let Some(of_webhook) = state.by_webhook.get_mut(&connection.webhook_id) {
+            of_webhook.retain(|other| *other != id);
+            if of_webhook.is_empty() {
+                state.by_webhook.remove(&connection.webhook_id);
+            }
+        }
+    }
+
+    fn answer(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool {
+        let mut state = self.lock();
+        let connection = state.connections.get_mut(&id);
+        let waiting = connection.and_then(|it| it.unanswered.remove(&answer.delivery));
+        drop(state);
+        waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
+    }
+
+    fn close(&self, id: RelayConnectionId, end: RelayEnd) {
+        if let Some(connection) = self.lock().connections.get(&id) {
+            connection.link.close(end);
+        }
+    }
+
+    fn stop(&self) {
+        let mut state = self.lock();
+        state.is_stopping = true;
+        for connection in state.connections.values() {
+            connection.link.close(RelayEnd::Stopping);
+        }
+    }
+
+    fn is_connected(&self, webhook_id: &WebhookId) -> bool {
+        self.lock().by_webhook.contains_key(webhook_id)
+    }
+
+    fn len(&self) -> usize {
+        self.lock().connections.len()
+    }
+}
+
+impl fmt::Debug for RelayHub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RelayHub").field("connections", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// Maximum number of unanswered deliveries on one connection.
+pub(crate) const UNANSWERED_MAX: usize = 32;

@@ -1,0 +1,14 @@
+//! The reasons for which an attempt could not be made. It is not counted, and says nothing about the target.
+
+use crate::local_fault::LocalFault;
+
+/// Why an attempt could not be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsent {
+    /// This node cannot open connections.
+    #[error(transparent)]
+    Local(#[from] LocalFault),
+    /// The receiver of a relay is not connected to this node, or its connection has ended before the answer.
+    #[error("no receiver is connected to this relay")]
+    NotConnected,
+}

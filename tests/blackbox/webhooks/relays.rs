@@ -1,0 +1,304 @@
+//! Tests of relays: webhooks whose receivers connect by WebSocket.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Client, Database, Identity, Receiver, Server, Socket, eventually, exchange, on_both, status_of,
+    text,
+};
+
+on_both!(
+    a_relay_gets_the_request_that_a_url_would_get,
+    deliveries_wait_for_a_connection_and_come_oldest_first,
+    messages_through_any_node_reach_the_connection,
+    unanswered_deliveries_come_back_without_a_failed_attempt,
+    statuses_mean_what_they_mean_in_a_response,
+    a_connection_closes_when_it_must_get_nothing_more,
+    connections_are_refused_with_problem_documents,
+    a_webhook_can_become_a_relay_and_back,
+    the_connections_of_a_killed_node_soon_count_no_more,
+    a_receiver_gets_a_bounded_number_of_unanswered_deliveries,
+);
+
+fn register(client: &Client, identity: &Identity) -> (String, String) {
+    let registered = client.register(identity, "relay:");
+    assert_eq!((&registered["url"], &registered["warning"]), (&json!("relay:"), &Value::Null));
+    (text(&registered, "webhook_id"), text(&registered, "secret"))
+}
+
+fn listed(client: &Client, identity: &Identity) -> Value {
+    client.manage(identity, &json!({"action": "list"})).ok()["webhooks"][0].clone()
+}
+
+fn send(client: &Client, from: &Identity, to: &Identity) -> String {
+    text(&client.send(from, &to.key, "x").ok(), "envelope_id")
+}
+
+fn state(client: &Client, sender: &Identity, envelope: &str) -> String {
+    let body = json!({"envelope_id": envelope});
+    text(&client.act(sender, "/v1/channel/receipt", &body).ok(), "state")
+}
+
+fn attempts(client: &Client, identity: &Identity, webhook: &str) -> Vec<Value> {
+    let query = json!({"action": "deliveries", "webhook_id": webhook, "limit": 100});
+    let page = client.manage(identity, &query).ok();
+    let all = page["deliveries"].as_array().unwrap().iter();
+    all.filter(|it| it["outcome"] != "pending").cloned().collect()
+}
+
+fn a_relay_gets_the_request_that_a_url_would_get(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (id, secret) = register(client, &bob);
+    assert_eq!(listed(client, &bob)["connected"], 0);
+    let mut socket = Socket::open(&server, &bob, &id);
+    assert_eq!(listed(client, &bob)["connected"], 1);
+    let sent = send(client, &alice, &bob);
+    let (delivery, request) = socket.next().unwrap();
+    request.verify(&secret);
+    assert_eq!((request.id(), request.header("content-type")), (sent.clone(), "application/json"));
+    assert_eq!(request.json()["envelope_id"], json!(sent));
+    socket.answer(&delivery, 200);
+    eventually("the receipt says so", Duration::from_secs(10), || {
+        (state(client, &alice, &sent) == "notified").then_some(())
+    });
+    let [attempt] = &attempts(client, &bob, &id)[..] else { panic!("one attempt") };
+    assert_eq!((&attempt["outcome"], &attempt["status_code"]), (&json!("succeeded"), &json!(200)));
+    drop(socket);
+    eventually("the connection counts no more", Duration::from_secs(5), || {
+        (listed(client, &bob)["connected"] == 0).then_some(())
+    });
+}
+
+fn deliveries_wait_for_a_connection_and_come_oldest_first(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let sent: Vec<_> = (0..40).map(|_| send(client, &alice, &bob)).collect();
+    assert_eq!(state(client, &alice, &sent[0]), "sent");
+    let mut socket = Socket::open(&server, &bob, &id);
+    let started = Instant::now();
+    let got: Vec<_> = sent.iter().map(|_| socket.accept().id()).collect();
+    assert_eq!(got, sent);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(attempts(client, &bob, &id).iter().all(|attempt| attempt["outcome"] == "succeeded"));
+}
+
+fn messages_through_any_node_reach_the_connection(database: &Database) {
+    let servers = database.serve_on_every_node();
+    let client = servers[0].client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, secret) = register(client, &bob);
+    let mut socket = Socket::open(&servers[0], &bob, &id);
+    for server in servers.iter().cycle().take(6) {
+        let sent = send(server.client(), &alice, &bob);
+        let answered = Instant::now();
+        let request = socket.accept();
+        request.verify(&secret);
+        assert_eq!(request.id(), sent);
+        assert!(answered.elapsed() < Duration::from_secs(1), "{:?}", answered.elapsed());
+    }
+    assert!(servers.iter().all(|server| listed(server.client(), &bob)["connected"] == 1));
+}
+
+fn unanswered_deliveries_come_back_without_a_failed_attempt(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let mut first = Socket::open(&server, &bob, &id);
+    let sent: Vec<_> = (0..5).map(|_| send(client, &alice, &bob)).collect();
+    first.accept();
+    let (_, unanswered) = first.next().unwrap();
+    drop(first);
+    let mut second = Socket::open(&server, &bob, &id);
+    let mut got: Vec<_> = sent[1..].iter().map(|_| second.accept().id()).collect();
+    got.sort_unstable();
+    assert_eq!(got, sent[1..]);
+    assert!(got.contains(&unanswered.id()));
+    let attempts = eventually("all attempts are recorded", Duration::from_secs(10), || {
+        Some(attempts(client, &bob, &id)).filter(|all| all.len() == sent.len())
+    });
+    assert!(
+        attempts.iter().all(|attempt| attempt["outcome"] == "succeeded" && attempt["attempt"] == 1)
+    );
+}
+
+fn statuses_mean_what_they_mean_in_a_response(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "1s,1h"]);
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    let sent = send(client, &alice, &bob);
+    let (delivery, _) = socket.next().unwrap();
+    let answer = json!({"delivery": delivery, "status": 500, "body": "later"});
+    socket.send(&answer.to_string());
+    let (delivery, again) = socket.next().unwrap();
+    assert_eq!(again.id(), sent);
+    socket.send(&json!({"delivery": delivery, "status": "none"}).to_string());
+    let failed = eventually("the attempts are recorded", Duration::from_secs(10), || {
+        Some(attempts(client, &bob, &id)).filter(|all| all.len() == 2)
+    });
+    assert_eq!(
+        (&failed[0]["error"], &failed[0]["status_code"]),
+        (&json!("protocol"), &Value::Null)
+    );
+    assert_eq!(
+        (&failed[1]["error"], &failed[1]["status_code"]),
+        (&json!("http_status"), &json!(500))
+    );
+
+    let tested = std::thread::scope(|scope| {
+        let act = || client.act(&bob, "/v1/webhooks/test", &json!({"webhook_id": id})).ok();
+        let test = scope.spawn(act);
+        let (delivery, _) = socket.next().unwrap();
+        socket.send(&json!({"delivery": delivery, "status": 202, "body": "fine"}).to_string());
+        test.join().unwrap()
+    });
+    assert_eq!((&tested["outcome"], &tested["response"]), (&json!("succeeded"), &json!("fine")));
+
+    send(client, &alice, &bob);
+    let (delivery, _) = socket.next().unwrap();
+    socket.answer(&delivery, 410);
+    assert_eq!(socket.closed(), (1008, "the webhook is disabled".to_owned()));
+    assert_eq!(listed(client, &bob)["status"], "disabled");
+}
+
+fn a_connection_closes_when_it_must_get_nothing_more(database: &Database) {
+    let servers = database.serve_on_every_node();
+    let (here, elsewhere) = (&servers[0], servers.last().unwrap().client());
+    let bob = here.client().new_identity();
+    let (id, _) = register(here.client(), &bob);
+    let update = |changes: Value| {
+        let mut body = changes;
+        body["webhook_id"] = json!(id);
+        elsewhere.act(&bob, "/v1/webhooks/update", &body).ok();
+    };
+    let closes = |act: &dyn Fn(), reason: &str| {
+        let mut socket = Socket::open(here, &bob, &id);
+        act();
+        let acted = Instant::now();
+        assert_eq!(socket.closed(), (1008, reason.to_owned()));
+        assert!(acted.elapsed() < Duration::from_secs(2), "{reason}: {:?}", acted.elapsed());
+    };
+    closes(&|| update(json!({"paused": true})), "the webhook is paused");
+    update(json!({"paused": false}));
+    closes(&|| update(json!({"url": "http://127.0.0.1:65000/"})), "the webhook has another url");
+    update(json!({"url": "relay:"}));
+
+    let created = elsewhere.new_token(&bob, &["webhooks"]);
+    let mut socket = Socket::try_open(here, &text(&created, "token"), None, &id).ok().unwrap();
+    let body = json!({"token_id": created["token_id"]});
+    elsewhere.post("/v1/auth/tokens/revoke").token(&bob.token).json(&body).response().ok();
+    assert_eq!(socket.closed(), (1008, "the session or API token has ended".to_owned()));
+
+    closes(
+        &|| drop(elsewhere.manage(&bob, &json!({"action": "delete", "webhook_id": id})).ok()),
+        "the webhook was deleted",
+    );
+    let (id, _) = register(here.client(), &bob);
+    let mut socket = Socket::open(here, &bob, &id);
+    elsewhere.post("/v1/auth/logout").token(&bob.token).response().ok();
+    assert_eq!(socket.closed(), (1008, "the session or API token has ended".to_owned()));
+}
+
+fn connections_are_refused_with_problem_documents(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (bob, carol) = (client.new_identity(), client.new_identity());
+    let (id, _) = register(client, &bob);
+    let path = format!("/v1/webhooks/relay?webhook_id={id}");
+    client.request("GET", &path).by(&bob).response().refused(426, "UPGRADE_REQUIRED");
+    let handshake = |query: &str, token: &str, key: &str| {
+        let request = format!(
+            "GET /v1/webhooks/relay{query} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\
+             X-DID-API-Key: {key}\r\n\r\n"
+        );
+        let response = exchange(client.url(), request);
+        let body = response.split("\r\n\r\n").nth(1).unwrap_or_default();
+        let problem: Value = serde_json::from_str(body).unwrap_or_default();
+        (status_of(&response), text(&problem, "code"), problem["field"].clone())
+    };
+    let query = format!("?webhook_id={id}");
+    let field = json!("webhook_id");
+    let is = |status: u16, code: &str, field: &Value| (status, code.to_owned(), field.clone());
+    assert_eq!(handshake(&query, "st_x", &bob.key), is(401, "UNAUTHORIZED", &Value::Null));
+    assert_eq!(handshake("", &bob.token, &bob.key), is(400, "MISSING_FIELD", &field));
+    let foreign = handshake(&query, &carol.token, &carol.key);
+    assert_eq!((foreign.0, &*foreign.1), (404, "WEBHOOK_NOT_FOUND"));
+    let other = text(&client.register(&bob, "http://127.0.0.1:65000/"), "webhook_id");
+    let with_url = handshake(&format!("?webhook_id={other}"), &bob.token, &bob.key);
+    assert_eq!(with_url, is(400, "INVALID_FIELD", &field));
+    let pause = |paused: bool| {
+        let body = json!({"webhook_id": id, "paused": paused});
+        client.act(&bob, "/v1/webhooks/update", &body).ok();
+    };
+    pause(true);
+    assert_eq!(handshake(&query, &bob.token, &bob.key), is(400, "INVALID_FIELD", &field));
+    pause(false);
+    let sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
+    assert_eq!(handshake(&query, &bob.token, &bob.key), is(403, "QUOTA_EXCEEDED", &Value::Null));
+    assert_eq!(listed(client, &bob)["connected"], 4);
+    drop(sockets);
+}
+
+fn a_webhook_can_become_a_relay_and_back(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let waiting = send(client, &alice, &bob);
+    let update = |url: &str| {
+        let body = json!({"webhook_id": id, "url": url});
+        client.act(&bob, "/v1/webhooks/update", &body).ok()
+    };
+    assert_eq!(update(&receiver.url)["connected"], Value::Null);
+    let request = receiver.await_requests_within(1, Duration::from_secs(20)).remove(0);
+    assert_eq!(request.id(), waiting);
+    assert_eq!(update("relay:")["connected"], 0);
+    let sent = send(client, &alice, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    assert_eq!(socket.accept().id(), sent);
+}
+
+fn the_connections_of_a_killed_node_soon_count_no_more(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let mut sockets: Vec<_> = (0..4).map(|_| Socket::open(&server, &bob, &id)).collect();
+    let sent = send(client, &alice, &bob);
+    let pause = Duration::from_millis(300);
+    assert!(sockets.iter_mut().any(|socket| !socket.is_silent_for(pause)), "one gets the delivery");
+    server.kill();
+    let server: Server = database.serve();
+    eventually("the connections count no more", Duration::from_secs(10), || {
+        (listed(server.client(), &bob)["connected"] == 0).then_some(())
+    });
+    let mut socket = Socket::open(&server, &bob, &id);
+    assert_eq!(socket.accept().id(), sent);
+}
+
+fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let (id, _) = register(client, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    send(client, &alice, &bob);
+    socket.accept();
+    let sent: Vec<_> = (0..40).map(|_| send(client, &alice, &bob)).collect();
+    let taken: Vec<_> = (0..32).map(|_| socket.next().unwrap().0).collect();
+    assert!(socket.is_silent_for(Duration::from_millis(500)), "32 deliveries are unanswered");
+    taken.iter().for_each(|delivery| socket.answer(delivery, 204));
+    (32..sent.len()).for_each(|_| drop(socket.accept()));
+    socket.send("no answer");
+    assert_eq!(socket.closed().0, 1007);
+}
