@@ -477,6 +477,7 @@ diesel::table! {
         webhook_id -> Text,
         token -> Binary,
         connected_at -> BigInt,
+        client_address -> Nullable<Text>,
     }
 }
 

@@ -7,6 +7,7 @@ mod ended_webhooks;
 pub(crate) mod fake_resolver;
 pub(crate) mod fixture;
 pub(crate) mod memory_outbox;
+mod relays;
 mod response_sequences;
 mod responses;
 mod shutdown;

@@ -9,7 +9,8 @@ CREATE TABLE relay_connections (
     node BIGINT NOT NULL,
     webhook_id TEXT COLLATE "C" NOT NULL,
     token BYTEA NOT NULL,
-    connected_at BIGINT NOT NULL
+    connected_at BIGINT NOT NULL,
+    client_address TEXT
 );
 CREATE INDEX ix_relay_connections__webhook_id ON relay_connections (webhook_id);
 CREATE INDEX ix_relay_connections__node ON relay_connections (node);

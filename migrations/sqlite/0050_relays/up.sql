@@ -9,7 +9,8 @@ CREATE TABLE relay_connections (
     node INTEGER NOT NULL,
     webhook_id TEXT NOT NULL,
     token BLOB NOT NULL,
-    connected_at INTEGER NOT NULL
+    connected_at INTEGER NOT NULL,
+    client_address TEXT
 ) STRICT;
 CREATE INDEX ix_relay_connections__webhook_id ON relay_connections (webhook_id);
 CREATE INDEX ix_relay_connections__node ON relay_connections (node);

@@ -1,7 +1,7 @@
 //! The ports for relays: webhooks whose receivers have no public address. A receiver opens a connection to the service,
 //! and gets on it the requests that the service would otherwise send to a URL.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, net::IpAddr};
 
 use super::error::StoreError;
 use crate::{ApiKeyId, LeaseToken, Timestamp, TokenHash, WebhookId};
@@ -125,6 +125,8 @@ pub struct RelayConnection {
     pub token: TokenHash,
     /// Time at which the connection was opened.
     pub connected_at: Timestamp,
+    /// IP address of the receiver, if known.
+    pub client_address: Option<IpAddr>,
 }
 
 /// Reads the connections of all nodes.
@@ -136,6 +138,14 @@ pub trait RelayLookup {
         webhooks: &[WebhookId],
         now: Timestamp,
     ) -> Result<HashMap<WebhookId, u64>, StoreError>;
+
+    /// Returns the connections to a webhook, oldest first, each with the time at which it was opened and the address of
+    /// the receiver. Leaves out the same connections as [`count_relays`](Self::count_relays).
+    fn relays_of(
+        &mut self,
+        webhook: &WebhookId,
+        now: Timestamp,
+    ) -> Result<Vec<(Timestamp, Option<String>)>, StoreError>;
 
     /// Returns the connections of a node that must close, each with the reason.
     fn ended_relays(

@@ -1,6 +1,6 @@
 //! Relays: webhooks whose receivers open connections to the service, because they have no public address.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use sealpost_domain::{
     Refusal, WebhookId, WebhookStatus,
@@ -27,10 +27,15 @@ pub struct Relay {
 
 impl Sealpost {
     /// Stores a new connection to a relay of the caller's key.
-    pub async fn open_relay(&self, caller: &Caller, webhook_id: String) -> Limited<Relay> {
+    pub async fn open_relay(
+        &self,
+        caller: &Caller,
+        webhook_id: String,
+        client_address: Option<IpAddr>,
+    ) -> Limited<Relay> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| core.open_relay(caller, &webhook_id))
+                .and_then(|()| core.open_relay(caller, &webhook_id, client_address))
         })
         .await
     }
@@ -66,7 +71,12 @@ impl Sealpost {
 }
 
 impl Core {
-    fn open_relay(&self, caller: &Caller, webhook_id: &str) -> Result<Relay, Error> {
+    fn open_relay(
+        &self,
+        caller: &Caller,
+        webhook_id: &str,
+        client_address: Option<IpAddr>,
+    ) -> Result<Relay, Error> {
         let key = caller.id.key;
         let webhook = find(&mut *self.store.lookup()?, &key, webhook_id)??;
         let refuse = |problem: &str| Refusal::InvalidField {
@@ -92,6 +102,7 @@ impl Core {
             webhook_id: webhook.id,
             token: caller.id.session,
             connected_at: now,
+            client_address,
         };
         let limit = self.settings.relays_per_webhook_max;
         let others = self.store.write(Durability::Relaxed, |tx| {

@@ -55,6 +55,23 @@ macro_rules! look_up_on {
                 self.run(|conn| count(conn, webhooks, now))
             }
 
+            fn relays_of(
+                &mut self,
+                webhook: &WebhookId,
+                now: Timestamp,
+            ) -> Result<Vec<(Timestamp, Option<String>)>, StoreError> {
+                self.run(|conn| {
+                    let connections = c::table
+                        .inner_join(n::table.on(n::node.eq(c::node)))
+                        .filter(c::webhook_id.eq(webhook.to_string()))
+                        .filter(n::expires_at.gt(now.as_millis()))
+                        .order((c::connected_at, c::id))
+                        .select((c::connected_at, c::client_address));
+                    let rows = connections.load::<(i64, Option<String>)>(conn)?.into_iter();
+                    Ok(rows.map(|(at, address)| (Timestamp::from_millis(at), address)).collect())
+                })
+            }
+
             fn ended_relays(
                 &mut self,
                 node: LeaseToken,
@@ -76,7 +93,8 @@ impl RelayRepo for Transaction {
         connection: &RelayConnection,
         max: u64,
     ) -> Result<u64, StoreError> {
-        let RelayConnection { id, node, webhook_id, token, connected_at } = *connection;
+        let RelayConnection { id, node, webhook_id, token, connected_at, client_address } =
+            *connection;
         // The lock makes concurrent connections to the same webhook wait, so that `max` is exact.
         self.lock_webhook(key, &webhook_id)?;
         self.run(|conn| {
@@ -90,6 +108,7 @@ impl RelayRepo for Transaction {
                         c::webhook_id.eq(webhook_id.to_string()),
                         c::token.eq(token.0.to_vec()),
                         c::connected_at.eq(connected_at.as_millis()),
+                        c::client_address.eq(client_address.map(|address| address.to_string())),
                     ))
                     .execute(conn)?;
             }

@@ -11,6 +11,7 @@ mod incidents;
 mod outcomes;
 mod receipts;
 mod redelivery;
+mod relays;
 mod rotations;
 mod sent;
 mod waiting;

@@ -168,7 +168,7 @@ mod tests {
         clock.advance(Duration::from_hours(500_000));
         let mut sweeper = Sweeper::new(&settings, workers, store, clock, Arc::clone(&shared));
         outbox.insert(&delivery(1, 0), false);
-        let mut threads: Vec<_> = (0..5).map(|_| RunningThread::start(&shared)).collect();
+        let mut threads: Vec<_> = (0..6).map(|_| RunningThread::start(&shared)).collect();
         threads.pop();
         sweeper.claim();
         assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 0);

@@ -14,7 +14,7 @@ use crate::{
     connection_record::ConnectionRecord,
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{KeyRequest, credentials_in_headers},
+    request::{KeyRequest, credentials_in_headers, request_source},
     response::{Counted, Problem, call_as_key, limits_of},
     state::ApiState,
 };
@@ -29,8 +29,9 @@ async fn relay(
     }
     let credentials = credentials_in_headers(request.headers())?;
     let asked = KeyRequest { credentials, body: webhook_id(&request), memory: None };
+    let address = request_source(&app, &request).address;
     let opened = call_as_key(&app, asked, CHANGE, Purpose::Manage, async |sealpost, caller, id| {
-        sealpost.open_relay(caller, id).await
+        sealpost.open_relay(caller, id, address).await
     });
     let opened = opened.await?;
     let limits = limits_of(&opened, Counted::Requests);

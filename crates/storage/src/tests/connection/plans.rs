@@ -59,6 +59,9 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     queue::oldest_due(conn, &due, 1, &full)?;
     queue::targets_above(conn, "", 0, 1)?;
     queue::due_of(conn, &full, &due, 1)?;
+    queue::awaiting_relay(conn, &full, now, 1)?;
+    queue::await_relay(conn, &[], now)?;
+    queue::leave_relays(conn, 1)?;
     queue::lease(conn, &[], &claim_of(0, 1, LeaseToken(1)))?;
     queue::delete(conn, &[])?;
     queue::park(conn, &[], now)?;

@@ -59,7 +59,8 @@ pub(in crate::queue::statements) fn leave_relays(
 ) -> Result<usize, Fault> {
     let left = Statement::command(
         "WITH RECURSIVE visited (webhook_id) AS (
-             (SELECT webhook_id FROM deliveries WHERE lease = -1 ORDER BY webhook_id LIMIT 1)
+             (SELECT webhook_id FROM deliveries
+              WHERE lease = -1 AND webhook_id > '' ORDER BY webhook_id LIMIT 1)
              UNION ALL
              SELECT (SELECT d.webhook_id FROM deliveries AS d
                      WHERE d.lease = -1 AND d.webhook_id > visited.webhook_id

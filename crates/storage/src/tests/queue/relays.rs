@@ -1,0 +1,210 @@
+//! Tests of deliveries that wait for a relay, and of the connections of relays.
+
+use std::collections::{HashMap, HashSet};
+
+use sealpost_domain::{
+    ApiKey, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
+    ports::{
+        Durability, Outbox, RelayConnection, RelayConnectionId, RelayEnd, Store as _, WriteSet,
+    },
+};
+
+use crate::tests::fixture::{Fixture, at, claim_of, open_session, sqlite};
+
+on_both!(
+    a_waiting_delivery_is_claimed_only_for_its_relay,
+    the_earliest_waiting_delivery_comes_first,
+    only_the_holder_of_a_lease_lets_a_delivery_wait,
+    arrivals_are_found_by_their_time,
+    a_delivery_leaves_a_relay_that_has_another_url,
+    a_start_keeps_deliveries_waiting,
+    connections_count_until_their_node_expires,
+    a_full_webhook_gets_no_further_connection,
+    a_connection_ends_with_what_it_needs,
+);
+
+fn relay(db: &Fixture, key: &ApiKey) -> Webhook {
+    let webhook = db.register(&key.id);
+    db.execute(&format!("UPDATE webhooks SET url = 'relay:' WHERE id = '{}'", webhook.id)).unwrap();
+    webhook
+}
+
+/// Stores deliveries that wait for a relay.
+fn wait(db: &Fixture, to: &Webhook, count: usize) -> Vec<LeasedDelivery> {
+    let sent = db.send(to, count);
+    db.execute(&format!("UPDATE deliveries SET lease = -1 WHERE webhook_id = '{}'", to.id))
+        .unwrap();
+    sent
+}
+
+fn claim(db: &Fixture, of: &[WebhookId], now: i64, each: usize) -> Vec<LeasedDelivery> {
+    let mut claim = claim_of(now, 100, LeaseToken(7));
+    claim.per_target_max = each;
+    db.claim_relays(of, &claim).unwrap()
+}
+
+fn ids(deliveries: &[LeasedDelivery]) -> Vec<String> {
+    deliveries.iter().map(|delivery| delivery.event.id().to_string()).collect()
+}
+
+fn a_waiting_delivery_is_claimed_only_for_its_relay(db: &Fixture) {
+    let (a, b) = (relay(db, &db.activate()), relay(db, &db.activate()));
+    let sent = wait(db, &a, 2);
+    assert!(db.claim(&claim_of(i64::MAX / 2, 10, LeaseToken(1))).unwrap().is_empty());
+    assert!(claim(db, &[b.id], 1000, 10).is_empty());
+    assert!(claim(db, &[a.id], 999, 10).is_empty(), "not due yet");
+    let claimed = claim(db, &[b.id, a.id], 1000, 10);
+    assert_eq!(ids(&claimed), ids(&sent));
+    assert_eq!((claimed[0].lease, claimed[0].lease_until), (LeaseToken(7), at(2000)));
+    assert_eq!(claimed[0].attempts, 0);
+    assert!(claim(db, &[a.id], 1000, 10).is_empty(), "leased");
+    assert_eq!(db.claim(&claim_of(2000, 10, LeaseToken(1))).unwrap().len(), 2, "after the lease");
+}
+
+fn the_earliest_waiting_delivery_comes_first(db: &Fixture) {
+    let (a, b) = (relay(db, &db.activate()), relay(db, &db.activate()));
+    let (first, second) = (wait(db, &a, 3), wait(db, &b, 1));
+    for (delivery, due_at) in first.iter().zip([300, 100, 200]) {
+        let id = delivery.event.id();
+        db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
+            .unwrap();
+    }
+    let claimed: HashSet<_> = ids(&claim(db, &[a.id, b.id], 1000, 2)).into_iter().collect();
+    let expected = [&first[1], &first[2], &second[0]].map(|it| it.event.id().to_string());
+    assert_eq!(claimed, HashSet::from(expected));
+}
+
+fn only_the_holder_of_a_lease_lets_a_delivery_wait(db: &Fixture) {
+    let to = relay(db, &db.activate());
+    let sent = db.send(&to, 1);
+    let claimed = db.claim(&claim_of(1000, 10, LeaseToken(3))).unwrap();
+    let id = claimed[0].id();
+    db.await_relay(&[(id, LeaseToken(4))], at(1500)).unwrap();
+    assert!(claim(db, &[to.id], 1500, 10).is_empty());
+    db.await_relay(&[(id, LeaseToken(3))], at(1500)).unwrap();
+    assert!(claim(db, &[to.id], 1499, 10).is_empty());
+    assert_eq!(ids(&claim(db, &[to.id], 1500, 10)), ids(&sent));
+}
+
+fn arrivals_are_found_by_their_time(db: &Fixture) {
+    let (a, b, c) =
+        (relay(db, &db.activate()), relay(db, &db.activate()), db.register(&db.activate().id));
+    wait(db, &a, 2);
+    wait(db, &b, 1);
+    db.send(&c, 1);
+    let arrivals = |since, now, limit| db.relay_arrivals(at(since), at(now), limit).unwrap();
+    assert_eq!(arrivals(0, 1000, 100), HashSet::from([a.id, b.id]));
+    assert_eq!(arrivals(0, 999, 100), HashSet::new());
+    assert_eq!(arrivals(1001, 2000, 100), HashSet::new());
+    assert_eq!(arrivals(0, 1000, 1).len(), 1);
+}
+
+fn a_delivery_leaves_a_relay_that_has_another_url(db: &Fixture) {
+    let (stays, leaves) = (relay(db, &db.activate()), relay(db, &db.activate()));
+    wait(db, &stays, 2);
+    let sent = wait(db, &leaves, 3);
+    assert_eq!(db.leave_relays(100).unwrap(), 0);
+    let url = "https://example.org/";
+    db.execute(&format!("UPDATE webhooks SET url = '{url}' WHERE id = '{}'", leaves.id)).unwrap();
+    assert_eq!([db.leave_relays(2).unwrap(), db.leave_relays(2).unwrap()], [2, 1]);
+    let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
+    let left: HashSet<_> = ids(&due).into_iter().collect();
+    assert_eq!(left, ids(&sent).into_iter().collect());
+}
+
+fn a_start_keeps_deliveries_waiting(db: &Fixture) {
+    let to = relay(db, &db.activate());
+    wait(db, &to, 2);
+    db.release_every_lease(at(1000)).unwrap();
+    assert_eq!(claim(db, &[to.id], 1000, 10).len(), 2);
+}
+
+const NODE: LeaseToken = LeaseToken(11);
+
+fn connection(id: i64, node: LeaseToken, to: &Webhook, token: TokenHash) -> RelayConnection {
+    let client_address = Some([192, 0, 2, 1].into());
+    let id = RelayConnectionId(id);
+    RelayConnection { id, node, webhook_id: to.id, token, connected_at: at(500), client_address }
+}
+
+fn connect(db: &Fixture, key: &ApiKey, connection: &RelayConnection, max: u64) -> u64 {
+    db.store()
+        .write(Durability::Relaxed, |tx| {
+            tx.renew_relays(connection.node, at(500), at(6500))?;
+            tx.insert_relay(&key.id, connection, max)
+        })
+        .unwrap()
+}
+
+fn counts(db: &Fixture, of: &[&Webhook], now: i64) -> HashMap<WebhookId, u64> {
+    let ids: Vec<_> = of.iter().map(|webhook| webhook.id).collect();
+    db.lookup().unwrap().count_relays(&ids, at(now)).unwrap()
+}
+
+fn connections_count_until_their_node_expires(db: &Fixture) {
+    let key = db.activate();
+    let (a, b) = (relay(db, &key), relay(db, &key));
+    let token = TokenHash([1; 32]);
+    for (id, node, to) in [(1, NODE, &a), (2, NODE, &a), (3, LeaseToken(12), &a), (4, NODE, &b)] {
+        connect(db, &key, &connection(id, node, to, token), 10);
+    }
+    assert_eq!(counts(db, &[&a, &b], 1000), HashMap::from([(a.id, 3), (b.id, 1)]));
+    assert_eq!(counts(db, &[&a], 1000), HashMap::from([(a.id, 3)]));
+    let shown = db.lookup().unwrap().relays_of(&b.id, at(1000)).unwrap();
+    assert_eq!(shown, [(at(500), Some("192.0.2.1".to_owned()))]);
+    assert_eq!(counts(db, &[&a, &b], 6500), HashMap::new());
+    db.store().write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
+    assert_eq!(counts(db, &[&a, &b], 6501), HashMap::from([(a.id, 2), (b.id, 1)]));
+    assert_eq!(db.count("relay_connections"), 3, "those of the dead node are deleted");
+    db.store().write(Durability::Relaxed, |tx| tx.delete_relay(RelayConnectionId(1))).unwrap();
+    assert_eq!(counts(db, &[&a], 6501), HashMap::from([(a.id, 1)]));
+}
+
+fn a_full_webhook_gets_no_further_connection(db: &Fixture) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    let token = TokenHash([1; 32]);
+    let others = [1, 2, 3].map(|id| connect(db, &key, &connection(id, NODE, &to, token), 2));
+    assert_eq!((others, counts(db, &[&to], 1000)[&to.id]), ([0, 1, 2], 2));
+}
+
+fn a_connection_ends_with_what_it_needs(db: &Fixture) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    let token = TokenHash([1; 32]);
+    let session = Session { token, account_id: key.account_id, expires_at: at(5000) };
+    db.store().write(Durability::Relaxed, |tx| open_session(tx, &session)).unwrap();
+    connect(db, &key, &connection(1, NODE, &to, token), 10);
+    let ends = |now| {
+        let ended = db.lookup().unwrap().ended_relays(NODE, at(now)).unwrap();
+        ended.into_iter().map(|(_, end)| end).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(1000), []);
+    assert_eq!(ends(5000), [RelayEnd::TokenEnded]);
+    for (change, back, end) in [
+        ("paused = true", "paused = false", RelayEnd::WebhookPaused),
+        ("status = 'disabled'", "status = 'enabled'", RelayEnd::WebhookDisabled),
+        ("url = 'https://example.org/'", "url = 'relay:'", RelayEnd::UrlChanged),
+    ] {
+        let set = |change| db.execute(&format!("UPDATE webhooks SET {change}")).unwrap();
+        set(change);
+        assert_eq!(ends(1000), [end]);
+        set(back);
+    }
+    db.execute(&format!("UPDATE api_keys SET status = 'deactivated' WHERE id = '{}'", key.id))
+        .unwrap();
+    assert_eq!(ends(1000), [RelayEnd::KeyInactive]);
+    db.execute("DELETE FROM webhooks").unwrap();
+    assert_eq!(ends(1000), [RelayEnd::WebhookDeleted]);
+    assert_eq!(db.lookup().unwrap().ended_relays(LeaseToken(12), at(1000)).unwrap(), []);
+}
+
+#[test]
+fn a_write_set_stores_deliveries_that_wait_for_a_relay() {
+    let db = sqlite();
+    let to = relay(&db, &db.activate());
+    let sent = db.send(&to, 1);
+    db.execute("DELETE FROM deliveries").unwrap();
+    db.apply(&WriteSet { awaiting_relay: sent.clone(), ..WriteSet::default() });
+    assert_eq!(ids(&claim(&db, &[to.id], 1000, 10)), ids(&sent));
+}

@@ -1,0 +1,138 @@
+//! Tests of deliveries to relays: receivers that open connections to the service.
+
+use std::sync::{
+    Arc, Mutex,
+    mpsc::{Receiver, Sender, channel},
+};
+
+use sealpost_domain::{
+    Outcome, RELAY_URL, Target, WebhookId,
+    ports::{
+        Dispatch as _, RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays,
+    },
+};
+
+use super::{
+    fixture::{Fixture, SECRET, settings, target},
+    memory_outbox::webhook_id,
+};
+
+/// The receiving side of a connection.
+struct Connection {
+    id: RelayConnectionId,
+    frames: Receiver<RelayFrame>,
+    ends: Receiver<RelayEnd>,
+}
+
+struct Link(Mutex<(Sender<RelayFrame>, Sender<RelayEnd>)>);
+
+impl RelayLink for Link {
+    fn send(&self, frame: RelayFrame) {
+        // A test that has ended reads nothing more.
+        drop(self.0.lock().unwrap().0.send(frame));
+    }
+
+    fn close(&self, end: RelayEnd) {
+        drop(self.0.lock().unwrap().1.send(end));
+    }
+}
+
+fn connect(relays: &dyn Relays, id: i64, to: WebhookId) -> Connection {
+    let ((frames, received), (ends, ended)) = (channel(), channel());
+    let id = RelayConnectionId(id);
+    assert!(relays.attach(id, to, Box::new(Link(Mutex::new((frames, ends))))));
+    Connection { id, frames: received, ends: ended }
+}
+
+impl Connection {
+    fn answer(&self, relays: &dyn Relays, frame: &RelayFrame, status: u16) -> bool {
+        let status = Some(status);
+        let answer =
+            RelayAnswer { delivery: frame.delivery, status, retry_after: None, body: None };
+        relays.answer(self.id, answer)
+    }
+}
+
+fn relay() -> Arc<Target> {
+    target(1, RELAY_URL, SECRET)
+}
+
+#[test]
+fn a_delivery_goes_to_the_connection_and_its_answer_is_recorded() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let connection = connect(relays, 1, webhook_id(1));
+    let id = fixture.submit(&relay(), 0);
+    let frame = connection.frames.recv().unwrap();
+    let names: Vec<_> = frame.headers.iter().map(|(name, _)| &**name).collect();
+    let expected = [
+        "content-type",
+        "webhook-id",
+        "webhook-timestamp",
+        "x-service-signature",
+        "webhook-signature",
+    ];
+    assert_eq!(names, expected);
+    assert!(connection.answer(relays, &frame, 204));
+    assert!(!connection.answer(relays, &frame, 204), "a second answer is ignored");
+    let results = fixture.outbox.wait_for_results(1);
+    assert_eq!((results[0].id, results[0].outcome), (id, Outcome::Succeeded));
+}
+
+#[test]
+fn a_delivery_without_a_connection_waits_and_counts_no_attempt() {
+    let fixture = Fixture::start(settings());
+    let id = fixture.submit(&relay(), 0);
+    let waits = |id| {
+        fixture.outbox.wait_until(|state| state.rows[&id].awaits_relay.then_some(()));
+    };
+    waits(id);
+    let relays = fixture.dispatcher.relays();
+    let first = connect(relays, 1, webhook_id(1));
+    drop(first.frames.recv().unwrap());
+    relays.detach(first.id);
+    waits(id);
+    assert_eq!(fixture.outbox.row(id).delivery.attempts, 0);
+    let second = connect(relays, 2, webhook_id(1));
+    let frame = second.frames.recv().unwrap();
+    second.answer(relays, &frame, 200);
+    assert_eq!(fixture.outbox.wait_for_results(1)[0].attempts, 1);
+}
+
+#[test]
+fn a_second_connection_takes_over_at_once() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let (first, second) = (connect(relays, 1, webhook_id(1)), connect(relays, 2, webhook_id(1)));
+    let id = fixture.submit(&relay(), 0);
+    let (taken, other) = match first.frames.recv_timeout(PAUSE) {
+        Ok(_) => (&first, &second),
+        Err(_) => (&second, &first),
+    };
+    relays.detach(taken.id);
+    let frame = other.frames.recv().unwrap();
+    other.answer(relays, &frame, 200);
+    let result = fixture.outbox.wait_for_results(1).remove(0);
+    assert_eq!((result.id, result.attempts), (id, 1));
+    assert_eq!(fixture.outbox.row(id).released, 0, "the delivery stays in memory");
+}
+
+#[test]
+fn a_stop_closes_all_connections_and_keeps_the_deliveries() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let connection = connect(relays, 1, webhook_id(1));
+    let id = fixture.submit(&relay(), 0);
+    drop(connection.frames.recv().unwrap());
+    relays.stop();
+    assert_eq!(connection.ends.recv().unwrap(), RelayEnd::Stopping);
+    let (frames, ends) = (channel().0, channel().0);
+    let link = Box::new(Link(Mutex::new((frames, ends))));
+    assert!(!relays.attach(RelayConnectionId(2), webhook_id(1), link));
+    relays.detach(connection.id);
+    fixture.dispatcher.stop();
+    let row = fixture.outbox.row(id);
+    assert!(row.held.is_none() && !row.is_over && row.delivery.attempts == 0);
+}
+
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(500);
