@@ -113,6 +113,7 @@ fn observe(node: &Components) {
 fn observe_deliveries(stats: &Stats) {
     ::metrics::gauge!("sealpost_deliveries_in_flight").set(float(stats.in_flight));
     ::metrics::gauge!("sealpost_breakers_open").set(float(stats.open_breakers));
+    ::metrics::gauge!("sealpost_relay_connections").set(float(stats.relays));
     ::metrics::counter!("sealpost_deliveries_postponed_total").absolute(stats.deferred);
     let settled =
         |outcome| ::metrics::counter!("sealpost_deliveries_settled_total", "outcome" => outcome);

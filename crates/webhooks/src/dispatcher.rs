@@ -141,7 +141,7 @@ impl Dispatcher {
 
     /// Returns the statistics of the dispatcher.
     pub fn stats(&self) -> Stats {
-        self.shared.counters.read(&self.shared.gauges)
+        self.shared.counters.read(&self.shared.gauges, self.shared.relays.len())
     }
 
     /// Returns the number of deliveries in memory: queued, in flight, or waiting for their outcome to be recorded.

@@ -121,6 +121,7 @@ pub(crate) static CATALOGUE: [Metric; 37] = [
         "Changes of partitions left to a later turn of housekeeping, by table and reason: lock, rows.",
     ),
     of("sealpost_refusals_total", Kind::Counter, "Refused requests, by code."),
+    of("sealpost_relay_connections", Kind::Gauge, "Connections of relays to this node."),
     of(
         "sealpost_revocation_journal_pending",
         Kind::Gauge,

@@ -16,6 +16,8 @@ pub struct Stats {
     pub in_flight: usize,
     /// Number of targets with an open circuit breaker, which get only probe requests.
     pub open_breakers: usize,
+    /// Number of connections of relays.
+    pub relays: usize,
     /// Number of attempts for each result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
     /// Number of failed attempts that are followed by a retry.
@@ -68,7 +70,7 @@ impl Counters {
         self.deferred.fetch_add(deliveries, Ordering::Relaxed);
     }
 
-    pub(super) fn read(&self, workers: &[Gauges]) -> Stats {
+    pub(super) fn read(&self, workers: &[Gauges], relays: usize) -> Stats {
         let sum = |gauge: fn(&Gauges) -> &AtomicUsize| {
             workers.iter().map(|worker| gauge(worker).load(Ordering::Relaxed)).sum()
         };
@@ -80,6 +82,7 @@ impl Counters {
             queued: sum(|worker| &worker.queued),
             in_flight: sum(|worker| &worker.in_flight),
             open_breakers: sum(|worker| &worker.open_breakers),
+            relays,
             attempts,
             retries: self.retries.load(Ordering::Relaxed),
             exhausted: self.exhausted.load(Ordering::Relaxed),
