@@ -297,8 +297,12 @@ fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database
     let sent: Vec<_> = (0..40).map(|_| send(client, &alice, &bob)).collect();
     let taken: Vec<_> = (0..32).map(|_| socket.next().unwrap().0).collect();
     assert!(socket.is_silent_for(Duration::from_millis(500)), "32 deliveries are unanswered");
-    taken.iter().for_each(|delivery| socket.answer(delivery, 204));
-    (32..sent.len()).for_each(|_| drop(socket.accept()));
+    for delivery in &taken {
+        socket.answer(delivery, 204);
+    }
+    for _ in 32..sent.len() {
+        socket.accept();
+    }
     socket.send("no answer");
     assert_eq!(socket.closed().0, 1007);
 }

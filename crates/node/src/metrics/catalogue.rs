@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 37] = [
+pub(crate) static CATALOGUE: [Metric; 38] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
