@@ -71,6 +71,7 @@ const VERBS: &[&str] = &[
     "activate",
     "check",
     "close",
+    "connect",
     "create",
     "delete",
     "enable",
