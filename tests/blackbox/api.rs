@@ -15,3 +15,4 @@ mod refusals;
 mod senders;
 mod sent;
 mod sessions;
+mod traces;

@@ -10,6 +10,7 @@ mod idempotency_key;
 mod nearest;
 mod single_header;
 mod source;
+mod trace_parent;
 mod unique_json;
 
 pub(crate) use body::read_small as read_small_body;
@@ -23,3 +24,4 @@ pub(crate) use idempotency_key::idempotency_key;
 pub(crate) use nearest::{edit_distance, nearest};
 pub use source::request_source;
 pub(crate) use source::source_behind;
+pub(crate) use trace_parent::trace_parent;

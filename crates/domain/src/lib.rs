@@ -39,7 +39,7 @@ pub use messaging::{
     AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,
     Fingerprint, IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts,
     ReceiptPolicy, ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy, Suite,
-    ThreadId,
+    ThreadId, TraceParent,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

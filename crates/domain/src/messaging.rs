@@ -7,6 +7,7 @@ mod idempotency;
 mod receipt;
 mod recipient;
 mod recipient_policy;
+mod trace_parent;
 
 pub use channel::Channel;
 pub use context::{ContextFault, ContextView, MessageContext, MessageType, ThreadId};
@@ -15,3 +16,4 @@ pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use receipt::{ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView};
 pub use recipient::{Recipient, RecipientFault};
 pub use recipient_policy::{AcceptPolicy, RecipientPolicy};
+pub use trace_parent::TraceParent;

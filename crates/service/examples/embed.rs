@@ -29,7 +29,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let (to, message) = ("@bob".to_owned(), "Meet me at noon.".to_owned());
     let sent = sealpost
-        .send(&alice, Send { to, message, context: SendContext::default(), idempotency_key: None })
+        .send(
+            &alice,
+            Send {
+                to,
+                message,
+                context: SendContext::default(),
+                trace: None,
+                idempotency_key: None,
+            },
+        )
         .await
         .result?;
     println!("stored {} with {}", sent.message.envelope_id, sent.message.envelope_hash);

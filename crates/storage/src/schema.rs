@@ -199,6 +199,7 @@ diesel::table! {
         thread -> Nullable<Text>,
         reply_to -> Nullable<Text>,
         message_type -> Nullable<Text>,
+        trace -> Nullable<Binary>,
     }
 }
 

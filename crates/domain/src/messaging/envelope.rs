@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::{ApiKeyId, EnvelopeId, MessageContext, Timestamp};
+use crate::{ApiKeyId, EnvelopeId, MessageContext, Timestamp, TraceParent};
 
 /// The cryptographic algorithms of an envelope. Envelopes of all suites can be opened. New envelopes use the default
 /// suite unless the settings name another one.
@@ -87,6 +87,8 @@ pub struct EnvelopeMeta {
     pub timestamp: Timestamp,
     /// Thread, type and replied envelope of the message. The encryption authenticates the context too.
     pub context: MessageContext,
+    /// The distributed trace in which the message was sent. The encryption does not authenticate it. `None` without one.
+    pub trace: Option<TraceParent>,
 }
 
 impl EnvelopeMeta {
@@ -101,6 +103,7 @@ impl EnvelopeMeta {
             payload_size_bytes: 4,
             timestamp: Timestamp::from_millis(1000),
             context: MessageContext::default(),
+            trace: None,
         }
     }
 }

@@ -166,6 +166,7 @@ mod tests {
             payload_size_bytes: 1234,
             timestamp: Timestamp::from_millis(1_767_225_600_007),
             context: MessageContext::default(),
+            trace: None,
         };
         let event = Event::received(meta, sender_handle.map(|it| Handle::parse(it).unwrap()));
         assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");

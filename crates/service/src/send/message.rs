@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey, MessageType,
-    Metadata, ReceiptState, ThreadId, ports::IdempotencyResult,
+    Metadata, ReceiptState, ThreadId, TraceParent, ports::IdempotencyResult,
 };
 use serde::Serialize;
 use zeroize::Zeroize as _;
@@ -16,6 +16,8 @@ pub struct Send {
     pub message: String,
     /// Thread, type and replied envelope of the message. They are signed, but not encrypted.
     pub context: SendContext,
+    /// The distributed trace of the request. The requests to the recipient's webhooks continue this trace.
+    pub trace: Option<TraceParent>,
     /// Identifies the request. A repeated request with the same key stores nothing and gets the first response again.
     pub idempotency_key: Option<IdempotencyKey>,
 }

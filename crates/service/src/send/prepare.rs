@@ -4,7 +4,7 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Handle, KeyStatus, MessageContext, MessageType, Recipient,
-    RecipientFault, Refusal, Suite, ThreadId, Timestamp,
+    RecipientFault, Refusal, Suite, ThreadId, Timestamp, TraceParent,
 };
 use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
 use zeroize::Zeroizing;
@@ -28,6 +28,7 @@ pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
     context: SendContext,
+    trace: Option<TraceParent>,
     pub(super) idempotency: Option<Idempotency>,
 }
 
@@ -93,7 +94,8 @@ impl Request {
             RecipientFault::Unknown => UNKNOWN_RECIPIENT,
         });
         let message = Zeroizing::new(mem::take(&mut send.message));
-        Ok(Self { to, message, context: mem::take(&mut send.context), idempotency })
+        let context = mem::take(&mut send.context);
+        Ok(Self { to, message, context, trace: send.trace, idempotency })
     }
 
     /// Returns the id of the envelope that the message replies to. `None` if the message is no reply, or if no envelope
@@ -143,7 +145,7 @@ impl Sealpost {
         let recipient = self.resolve(request.to.as_ref().map_err(Clone::clone)?).await?;
         let context = request.context(threads)?;
         let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp, context };
-        self.seal(&draft, from, recipient, request.message.as_bytes())
+        self.seal(&draft, from, recipient, request)
     }
 
     /// Reads the envelopes that the messages reply to. Needs no look-up without replies.
@@ -188,11 +190,11 @@ impl Sealpost {
         draft: &EnvelopeDraft,
         from: &KeyMaterial,
         recipient: ResolvedRecipient,
-        message: &[u8],
+        request: &Request,
     ) -> Result<Prepared, Error> {
         let to = self.core.material(&recipient.key)?.ok_or(REVOKED_RECIPIENT)?;
-        let key = &to.sealing_key;
-        let (envelope, channel) = match self.core.settings.suite {
+        let (key, message) = (&to.sealing_key, request.message.as_bytes());
+        let (mut envelope, channel) = match self.core.settings.suite {
             Suite::Channel => {
                 let channels = &self.core.cache.channels;
                 let (envelope, channel) = channels.seal(draft, message, from, key)?;
@@ -200,6 +202,7 @@ impl Sealpost {
             }
             Suite::Classic | Suite::Hybrid => (seal(draft, message, &from.identity, key)?, None),
         };
+        envelope.meta.trace = request.trace;
         let pending = PendingEnvelope {
             envelope: Arc::new(envelope),
             unstored_channel: channel.as_deref().and_then(OpenChannel::unstored),

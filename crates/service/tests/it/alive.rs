@@ -25,6 +25,7 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
         to,
         message: "hello".into(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     assert!(node.send(&alice, Ok(message)).await.result.is_err());

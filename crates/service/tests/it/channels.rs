@@ -35,6 +35,7 @@ fn message(to: &Credentials, name: Option<&str>) -> Send {
         to: id(to).to_string(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key,
     }
 }

@@ -30,6 +30,7 @@ async fn send(
         to: to.to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(from, Ok(send)).await.result
@@ -177,6 +178,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
         to: id(&bob).to_string(),
         message: message.to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: Some(name.clone()),
     };
     let first = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();

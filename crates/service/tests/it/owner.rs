@@ -193,6 +193,7 @@ async fn the_page_of_a_key_shows_thirty_days() {
         to: key(&bob).to_string(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();

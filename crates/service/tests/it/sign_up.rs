@@ -128,6 +128,7 @@ async fn send(world: &World, from: &Credentials, to: &Credentials) -> Result<Sen
         to,
         message: "x".repeat(1000),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(from, Ok(message)).await.result

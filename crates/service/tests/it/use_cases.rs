@@ -23,6 +23,7 @@ fn message(to: &str) -> Send {
         to: to.to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use sealpost_domain::{
     Envelope, EnvelopeHash, EnvelopeMeta, MessageContext, MessageType, Suite, ThreadId, Timestamp,
+    TraceParent,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -27,6 +28,7 @@ stored_row! {
         thread: Option<&'a str>,
         reply_to: Option<String>,
         message_type: Option<&'a str>,
+        trace: Option<[u8; 25]>,
     }
 }
 
@@ -47,6 +49,7 @@ impl<'a> EnvelopeRow<'a> {
             thread: meta.context.thread.as_ref().map(ThreadId::as_str),
             reply_to: meta.context.reply_to.as_ref().map(ToString::to_string),
             message_type: meta.context.message_type.as_ref().map(MessageType::as_str),
+            trace: meta.trace.map(TraceParent::to_bytes),
         })
     }
 }
@@ -64,6 +67,7 @@ selected_row! {
         thread: Option<String>,
         reply_to: Option<String>,
         message_type: Option<String>,
+        trace: Option<Vec<u8>>,
     }
 }
 
@@ -94,6 +98,7 @@ impl MetaRow {
             payload_size_bytes: columns::number(self.payload_size_bytes, "envelope size")?,
             timestamp: Timestamp::from_millis(self.created_at),
             context: context((self.thread, self.reply_to, self.message_type))?,
+            trace: self.trace.as_deref().and_then(TraceParent::from_bytes),
         })
     }
 }

@@ -151,6 +151,7 @@ impl EnvelopeDraft {
             payload_size_bytes,
             timestamp,
             context,
+            trace: None,
         };
         Ok(Envelope { meta, sealed, signature })
     }

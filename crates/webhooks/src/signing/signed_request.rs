@@ -3,14 +3,15 @@
 //! Only this file of the crate reads the content of an event.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
-use sealpost_domain::{EventsVersion, LeasedDelivery, TestEvent, Timestamp};
+use sealpost_domain::{Event, EventsVersion, LeasedDelivery, TestEvent, Timestamp, TraceParent};
+use sealpost_wallet::random;
 
 use super::signing_keys::SigningKeys;
 
 /// The headers and the body of one attempt. Each attempt needs a new request, because the signature covers the time of
 /// the attempt.
 pub(crate) struct SignedRequest {
-    pub(crate) headers: [(HeaderName, HeaderValue); 5],
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The body, byte for byte as it was signed.
     pub(crate) body: Vec<u8>,
 }
@@ -32,7 +33,11 @@ impl SignedRequest {
         now: Timestamp,
     ) -> Result<Self, RequestError> {
         let body = delivery.event.body(events)?;
-        Self::sign(event_id(delivery), body, keys, now)
+        let mut request = Self::sign(event_id(delivery), body, keys, now)?;
+        if let Some(trace) = next_trace(&delivery.event) {
+            request.headers.push((TRACEPARENT, HeaderValue::try_from(trace.to_string())?));
+        }
+        Ok(request)
     }
 
     /// Builds the request of a test event.
@@ -53,7 +58,7 @@ impl SignedRequest {
         let timestamp = now.as_seconds().to_string();
         let signature = keys.sign(&event_id, &timestamp, &body, now);
         let signature = HeaderValue::try_from(signature)?;
-        let headers = [
+        let headers = vec![
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
             (WEBHOOK_ID, HeaderValue::try_from(event_id)?),
             (WEBHOOK_TIMESTAMP, HeaderValue::try_from(timestamp)?),
@@ -64,11 +69,21 @@ impl SignedRequest {
     }
 }
 
+/// Returns the trace context of an attempt: the trace of the send, with a new span as parent. `None` without a trace, or
+/// if the system has no random numbers.
+fn next_trace(event: &Event) -> Option<TraceParent> {
+    match event {
+        Event::EnvelopeReceived(received) => Some(received.meta.trace?.with_parent(random().ok()?)),
+        Event::Stored(_) => None,
+    }
+}
+
 /// Returns the id of the event, the same in every attempt: the value of the header `webhook-id`.
 pub(crate) fn event_id(delivery: &LeasedDelivery) -> String {
     delivery.event.id().to_string()
 }
 
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");

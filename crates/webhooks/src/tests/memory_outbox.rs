@@ -329,6 +329,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
         payload_size_bytes: 1234,
         timestamp: NOW,
         context: MessageContext::default(),
+        trace: None,
     };
     LeasedDelivery {
         event: Event::received(meta, None),

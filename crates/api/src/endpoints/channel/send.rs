@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{
-    Code, EnvelopeId, IdempotencyKey, MessageType, Refusal, ThreadId, TokenScope,
+    Code, EnvelopeId, IdempotencyKey, MessageType, Refusal, ThreadId, TokenScope, TraceParent,
 };
 use sealpost_service::{Access, Send, SendContext, Sent};
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, idempotency_key},
+    request::{Fields, KeyRequest, RequestBody, idempotency_key, trace_parent},
     response::{self, LimitedResponse},
     state::ApiState,
 };
@@ -51,12 +51,17 @@ impl RequestBody for SendRequest {
 }
 
 impl SendRequest {
-    pub(super) fn into_send(self, idempotency_key: Option<IdempotencyKey>) -> Send {
+    pub(super) fn into_send(
+        self,
+        idempotency_key: Option<IdempotencyKey>,
+        trace: Option<TraceParent>,
+    ) -> Send {
         let Self { to, message, thread, reply_to, message_type } = self;
         Send {
             to,
             message,
             context: SendContext { thread, reply_to, message_type },
+            trace,
             idempotency_key,
         }
     }
@@ -67,7 +72,9 @@ async fn send(
     http: HttpRequest,
     request: KeyRequest<SendRequest>,
 ) -> LimitedResponse<Sent> {
-    let request = request.and_then(|body| Ok(body.into_send(idempotency_key(http.headers())?)));
+    let headers = http.headers();
+    let request = request
+        .and_then(|body| Ok(body.into_send(idempotency_key(headers)?, trace_parent(headers))));
     response::send(&app, request, ACCESS).await
 }
 
@@ -129,5 +136,6 @@ const DESCRIPTION: &str = "\
 Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 \
 means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw \
 DID is refused. `state` is `waiting` if the recipient has no webhook for received envelopes, and otherwise `sent`; a \
-recipient can hide it. `thread`, `reply_to` and `type` are signed, but not encrypted. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must \
-not be sent twice.";
+recipient can hide it. `thread`, `reply_to` and `type` are signed, but not encrypted. The maximum message size is 256 \
+KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice. The requests to the \
+recipient's webhooks continue the trace of a `traceparent` header; an invalid one is ignored.";

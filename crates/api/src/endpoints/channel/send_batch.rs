@@ -13,7 +13,7 @@ use super::send::SendRequest;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid},
+    request::{Fields, KeyRequest, RequestBody, idempotency_key, invalid, trace_parent},
     response::{self, LimitedResponse, Problem},
     state::ApiState,
 };
@@ -46,10 +46,11 @@ impl SendBatchRequest {
                 Some(BatchIdempotency { key, content })
             }
         };
+        let trace = trace_parent(http.headers());
         let send = |message: Value| match message {
             Value::Object(members) => {
                 let body = Fields::from(members).into_body_without_key::<SendRequest>()?;
-                Ok(body.into_send(None))
+                Ok(body.into_send(None, trace))
             }
             _ => Err(invalid("messages", "must contain objects with the members of a send")),
         };

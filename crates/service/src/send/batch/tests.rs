@@ -96,6 +96,7 @@ fn send(n: u8) -> Command {
         payload_size_bytes: 1,
         timestamp: NOW,
         context: MessageContext::default(),
+        trace: None,
     };
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
     let pending = PendingEnvelope {

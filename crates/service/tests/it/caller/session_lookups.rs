@@ -87,6 +87,7 @@ async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
             to: to.clone(),
             message: "hello".into(),
             context: SendContext::default(),
+            trace: None,
             idempotency_key: None,
         };
         rig.node.send(&alice, Ok(message)).await.result

@@ -119,6 +119,7 @@ async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
         to,
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();

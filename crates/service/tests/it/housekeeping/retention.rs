@@ -20,6 +20,7 @@ async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, 
         to: key(from),
         message: message.to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key,
     };
     world.sealpost.send(from, Ok(send)).await.result
@@ -117,6 +118,7 @@ async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String 
         to: key(to),
         message: "x".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(from, Ok(send)).await.result.unwrap().message.envelope_id.to_string()

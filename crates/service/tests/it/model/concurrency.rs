@@ -83,6 +83,7 @@ impl Scene {
             to: to.to_owned(),
             message: "hello".to_owned(),
             context: SendContext::default(),
+            trace: None,
             idempotency_key: name.map(|name| IdempotencyKey::parse(name).unwrap()),
         };
         let sending = node.unwrap_or(&self.world.sealpost).send(&self.alice, Ok(send));

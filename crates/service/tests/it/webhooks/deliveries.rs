@@ -41,6 +41,7 @@ async fn send(world: &World, who: &Credentials) -> String {
         to: key(who),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(who, Ok(message)).await.result.unwrap().message.envelope_id.to_string()

@@ -29,6 +29,7 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
         to,
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();

@@ -70,6 +70,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
         to: "bob".to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(&alice, Ok(send)).await.result.unwrap();
@@ -93,6 +94,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
         to: "bob".to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     };
     world.sealpost.send(&alice, Ok(send)).await.result.unwrap();

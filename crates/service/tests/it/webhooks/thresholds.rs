@@ -144,6 +144,7 @@ fn message_to(to: &str) -> Send {
         to: to.to_owned(),
         message: "x".to_owned(),
         context: SendContext::default(),
+        trace: None,
         idempotency_key: None,
     }
 }

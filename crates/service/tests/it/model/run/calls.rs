@@ -28,6 +28,7 @@ impl Run {
             to: request.text.clone(),
             message,
             context: SendContext::default(),
+            trace: None,
             idempotency_key: request
                 .name
                 .as_deref()
