@@ -5,6 +5,7 @@ mod account;
 pub(crate) mod actor;
 mod audit;
 mod badge;
+mod confirmation;
 mod desk;
 mod governance;
 mod handle;
@@ -30,6 +31,7 @@ use crate::{
 
 /// Runs an operator command.
 pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
+    confirmation::confirm(&args.noun)?;
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
     // These commands record no act of their own.

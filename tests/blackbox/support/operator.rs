@@ -22,6 +22,13 @@ impl Database {
         if takes_keys && self.postgres_url().is_some() {
             command.arg("--kek-file").arg(self.kek_file());
         }
+        let asks = matches!(
+            arguments,
+            ["key", "revoke", ..] | ["account", "close" | "erase", ..] | ["kek", "retire", ..]
+        );
+        if asks && !arguments.contains(&"--help") {
+            command.arg("--yes");
+        }
         command
     }
 

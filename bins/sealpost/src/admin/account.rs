@@ -15,10 +15,10 @@ use crate::{
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
-        C::Close { account_id } => {
+        C::Close { account_id, .. } => {
             output.show_as(&desk.operator.close_account(account_id)?, closing_report)
         }
-        C::Erase { account_id } => {
+        C::Erase { account_id, .. } => {
             output.show_as(&desk.operator.erase_account(account_id)?, closing_report)
         }
         C::List(page) => {

@@ -10,7 +10,7 @@ use crate::{cli::AdminKekCommand, fault::Fault, kek::variable, terminal::Progres
 
 pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
     match command {
-        AdminKekCommand::Retire { version } => retire(desk, output, *version),
+        AdminKekCommand::Retire { version, .. } => retire(desk, output, *version),
         AdminKekCommand::Rotate { kek_file } => show_rotation(desk, output, kek_file.as_deref()),
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
         C::Deactivate(key) => output.show(&operator.deactivate_key(&key.api_key_id)?),
         C::List(args) => list(desk, output, args),
         C::Reactivate(key) => output.show(&operator.reactivate_key(&key.api_key_id)?),
-        C::Revoke(key) => output.show(&operator.revoke_key(&key.api_key_id)?),
+        C::Revoke { key, .. } => output.show(&operator.revoke_key(&key.api_key_id)?),
         C::Rotate(key) => output.show(&operator.rotate_key(&key.api_key_id)?),
         C::Show(key) => output.show_as(&operator.key_details(&key.api_key_id)?, details),
     }

@@ -7,6 +7,7 @@ use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
+    confirmation::Confirmation,
     lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
@@ -162,6 +163,8 @@ pub(crate) enum KekCommand {
         /// Version of the key-encryption key to retire
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// Add a new version to the key file and re-encrypt all rows under it, while servers run
     ///
@@ -184,7 +187,12 @@ pub(crate) enum KeyCommand {
     /// Enable a deactivated key
     Reactivate(Named),
     /// Revoke a key permanently, with its webhooks and their pending deliveries
-    Revoke(Named),
+    Revoke {
+        #[command(flatten)]
+        key: Named,
+        #[command(flatten)]
+        confirmation: Confirmation,
+    },
     /// Replace the sealing key of an API key; the DID stays, and old envelopes can be opened
     Rotate(Named),
     /// Show a key with its usage, governance and webhooks

@@ -72,8 +72,11 @@ const EXAMPLES: [(&str, &str); 56] = [
         "sealpost verify --headers headers.txt --body body.json --secret-file secret.txt\n\
          sealpost verify --headers headers.txt --body body.json --did-json did.json",
     ),
-    ("admin account close", "sealpost admin account close acct_01kxk83ffmfe7rw98sdqcq10h0"),
-    ("admin account erase", "sealpost admin account erase acct_01kxk83ffmfe7rw98sdqcq10h0 --json"),
+    ("admin account close", "sealpost admin account close acct_01kxk83ffmfe7rw98sdqcq10h0 --yes"),
+    (
+        "admin account erase",
+        "sealpost admin account erase acct_01kxk83ffmfe7rw98sdqcq10h0 --yes --json",
+    ),
     (
         "admin account list",
         "sealpost admin account list\n\
@@ -126,7 +129,7 @@ const EXAMPLES: [(&str, &str); 56] = [
         "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
     ),
     ("admin journal complete", "sealpost admin journal complete --data-dir /var/lib/sealpost"),
-    ("admin kek retire", "sealpost admin kek retire 1"),
+    ("admin kek retire", "sealpost admin kek retire 1 --yes"),
     ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
     ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),
     (
@@ -138,7 +141,7 @@ const EXAMPLES: [(&str, &str); 56] = [
     ("admin key deactivate", "sealpost admin key deactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin key reactivate", "sealpost admin key reactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin key rotate", "sealpost admin key rotate ak_01kxk83ffmfe7rw98sdqcq10h0"),
-    ("admin key revoke", "sealpost admin key revoke ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin key revoke", "sealpost admin key revoke ak_01kxk83ffmfe7rw98sdqcq10h0 --yes"),
     ("admin partner assign", "sealpost admin partner assign acct_01kxk83ffmfe7rw98sdqcq10h0 acme"),
     ("admin partner suspend", "sealpost admin partner suspend acme --reason 'contract ended'"),
     ("admin partner restore", "sealpost admin partner restore acme --reason 'contract renewed'"),

@@ -10,6 +10,7 @@ use sealpost_domain::{
     AccountId, ApiKeyId, ApiTokenId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
 };
 
+use super::confirmation::Confirmation;
 use crate::fault::Fault;
 
 #[derive(Subcommand)]
@@ -22,6 +23,8 @@ pub(crate) enum AccountCommand {
         /// Account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// Close an account permanently and erase labels, handles, activity and addresses of its owner
     ///
@@ -31,6 +34,8 @@ pub(crate) enum AccountCommand {
         /// Account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
     /// List accounts, newest first
     List(PageArgs<AccountId>),
