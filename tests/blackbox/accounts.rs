@@ -1,9 +1,10 @@
-//! Tests of accounts: activity log, sessions, closing, API tokens, secrets, recovery, and attacks with stolen
+//! Tests of accounts: activity log, sessions, export, closing, API tokens, secrets, recovery, and attacks with stolen
 //! credentials.
 
 mod activity;
 mod closing;
 mod confirmation;
+mod export;
 mod recovery;
 mod token_limits;
 mod tokens;

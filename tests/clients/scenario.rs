@@ -254,6 +254,7 @@ async fn act_on_account(name: &str, client: &Client, with: &Value) -> Outcome<Va
             };
             plain(account.create_token(text("login_secret"), &token).await?)
         }
+        "account.export" => plain(account.export(text("login_secret")).await?),
         "account.logout" => plain(account.logout().await?),
         "account.revoke_token" => plain(account.revoke_token(text("token_id").parse()?).await?),
         "account.rotate_login_secret" => {

@@ -58,6 +58,8 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
       const options = given.expires_in_days && { expiresInDays: given.expires_in_days };
       return account.createToken(given.login_secret, given.api_key_id, given.name, given.scopes, options);
     }
+    case "account.export":
+      return account.export(given.login_secret);
     case "account.logout":
       return account.logout();
     case "account.revoke_token":

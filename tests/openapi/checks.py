@@ -127,6 +127,7 @@ REFUSED_EXAMPLES = {
     "/v1/channel/list": "KEY_NOT_FOUND",
     "/v1/channel/send": "KEY_NOT_FOUND ENVELOPE_NOT_FOUND",
     "/v1/account/close": "UNAUTHORIZED",
+    "/v1/account/export": "UNAUTHORIZED",
     "/v1/did/policy": "KEY_NOT_FOUND",
     "/v1/did/resolve": "KEY_NOT_FOUND",
     "/v1/channel/open": "ENVELOPE_NOT_FOUND",

@@ -65,6 +65,8 @@ def call_every_operation(folder, name, server):
     assert api.call("resolve_identity", alice, body=models.ResolveRequest(id=bob["key"])).active
     api.call("get_receipt", alice, body=models.ReceiptRequest(envelope_id=sent.envelope_id))
     api.call("list_activity", alice, body=models.ActivityRequest(limit=5))
+    export = models.ExportRequest(login_secret=alice["login"]["login_secret"])
+    assert api.call("export_account", alice, body=export).keys[0].api_key_id == alice["key"]
     api.call("close_account", alice, 401, body=models.CloseRequest(login_secret="wrong"))
     api.call("end_session", alice, body=models.LogoutRequest(all_=True))
     api.call("get_key_status", alice, 401)
@@ -110,6 +112,7 @@ OF_ACCOUNTS = {
     "close_account",
     "create_api_token",
     "end_session",
+    "export_account",
     "list_activity",
     "list_api_tokens",
     "revoke_api_token",

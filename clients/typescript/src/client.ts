@@ -2,6 +2,7 @@ import createClient, { type Client } from "openapi-fetch";
 
 import type {
   AccountClosed,
+  AccountExport,
   Activated,
   ActivityView,
   ApiTokenCreated,
@@ -241,6 +242,11 @@ class Account {
   /** Revokes an API token. */
   async revokeToken(tokenId: string): Promise<ApiTokenRevoked> {
     return success(await this.api.POST("/v1/auth/tokens/revoke", { body: { token_id: tokenId } }));
+  }
+
+  /** Returns everything that the service stores about the account, without messages and secrets. */
+  async export(loginSecret: string): Promise<AccountExport> {
+    return success(await this.api.POST("/v1/account/export", { body: { login_secret: loginSecret } }));
   }
 
   /** Closes the account and revokes all its API keys, permanently. */

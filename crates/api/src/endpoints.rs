@@ -19,7 +19,7 @@ use self::{
     channel::{list as list_sent, open, receipt, send, send_batch},
     identities::{activate, policy, resolve, status},
     service::{document, ping},
-    sessions::{activity, close, login, logout, recover, rotate_secret},
+    sessions::{activity, close, export, login, logout, recover, rotate_secret},
     tokens::{create, list as list_tokens, revoke},
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
@@ -48,6 +48,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/auth/tokens/list", list_tokens::endpoint()),
         Row::post("/v1/auth/tokens/revoke", revoke::endpoint()),
         Row::post("/v1/account/activity", activity::endpoint()),
+        Row::post("/v1/account/export", export::endpoint()),
         Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/send-batch", send_batch::endpoint()),

@@ -24,8 +24,8 @@ pub use middleware::{ConnectionProblems, middleware, support_head};
 pub use mount::{no_such_path, refuse_method, routes, routes_without_middleware};
 pub use request::request_source;
 pub use response::{
-    PAGE_TYPE, Problem, ProblemDocument, RateLimit, StaticContent, content_hash, status_and_title,
-    whole_seconds,
+    PAGE_TYPE, Problem, ProblemDocument, RateLimit, StaticContent, content_hash, exported_account,
+    status_and_title, whole_seconds,
 };
 pub use settings::ApiSettings;
 pub use state::ApiState;

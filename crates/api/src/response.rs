@@ -1,11 +1,13 @@
 //! Builds responses: JSON results of the service, problem documents, rate-limit headers and cached content.
 
+mod exported_account;
 mod problem;
 mod rate_limit;
 mod static_content;
 mod status;
 mod use_case;
 
+pub use exported_account::exported_account;
 pub use problem::{Problem, ProblemDocument, whole_seconds};
 pub(crate) use rate_limit::Counted;
 pub use rate_limit::RateLimit;

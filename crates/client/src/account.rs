@@ -69,6 +69,12 @@ impl Account {
         self.0.call::<Value>(&request).await.map(drop)
     }
 
+    /// Returns everything that the service stores about the account, as a JSON object. It has no messages and no secrets.
+    pub async fn export(&self, login_secret: &str) -> Result<Value, ClientError> {
+        let body = json!({"login_secret": login_secret});
+        self.0.call(&ApiRequest::post("/v1/account/export", &body)?).await
+    }
+
     /// Closes the account and revokes all its API keys, permanently.
     pub async fn close(&self, login_secret: &str) -> Result<AccountClosed, ClientError> {
         let body = json!({"login_secret": login_secret});

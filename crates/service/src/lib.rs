@@ -31,6 +31,13 @@ pub use account::{
     activity_cursor::ActivityCursor,
     api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
     close::{AccountClosed, KeptData},
+    export::{
+        ExportPosition,
+        document::{
+            AccountExport, ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey,
+            ExportedSession,
+        },
+    },
     key_status::{GovernanceView, KeyStanding},
     recovery::{Recovery, SecretsReplaced},
     resolve::Resolved,

@@ -118,6 +118,7 @@ fn a_token_cannot_change_the_account(database: &Database) {
         ("/v1/auth/tokens/list", json!({})),
         ("/v1/auth/tokens/revoke", json!({"token_id": created["token_id"]})),
         ("/v1/account/activity", json!({})),
+        ("/v1/account/export", json!({"login_secret": secret})),
         ("/v1/account/close", json!({"login_secret": secret})),
     ];
     for (path, body) in &paths {

@@ -30,6 +30,7 @@ fn calls_of_stolen_sessions_do_not_keep_the_owner_from_ending_them(database: &Da
                 ("/v1/auth/tokens/create", token_body(alice, &["send"])),
                 ("/v1/auth/tokens/revoke", json!({"token_id": "tok_00000000000000000000000000"})),
                 ("/v1/auth/rotate-secret", json!({"login_secret": wrong_secret()})),
+                ("/v1/account/export", json!({"login_secret": wrong_secret()})),
                 ("/v1/account/close", json!({"login_secret": wrong_secret()})),
             ] {
                 drop((0..3).map(|_| post(client, path, token, &body)).collect::<Vec<_>>());
@@ -129,7 +130,7 @@ fn wrong_secrets_do_not_refuse_the_right_one(database: &Database) {
     let problem = recover(RecoveryCode::generate().unwrap().expose());
     let problem = problem.refused(429, "RATE_LIMIT_EXCEEDED");
     assert!(text(&problem, "detail").contains("address"), "{problem}");
-    for path in ["/v1/auth/rotate-secret", "/v1/account/close"] {
+    for path in ["/v1/auth/rotate-secret", "/v1/account/export", "/v1/account/close"] {
         let response = post(client, path, &token, &json!({"login_secret": wrong_secret()}));
         response.refused(429, "RATE_LIMIT_EXCEEDED");
     }
@@ -137,6 +138,7 @@ fn wrong_secrets_do_not_refuse_the_right_one(database: &Database) {
     client.login(&account, "ls_x").refused(401, "UNAUTHORIZED");
     client.login(&account, &secret).ok();
     let body = json!({"login_secret": secret});
+    post(client, "/v1/account/export", &token, &body).ok();
     let rotated = post(client, "/v1/auth/rotate-secret", &token, &body).ok();
     let recovered = recover(&text(&rotated, "recovery_code")).ok();
     let secret = text(&recovered, "login_secret");

@@ -347,6 +347,12 @@ async function closeAccount(page, account) {
   await page.click('nav >> text=Activity');
   await has(page, 'main', 'Login failed');
   await page.click('nav >> text=Account');
+  await page.click('text=Export your data…');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download the file')]);
+  const exported = JSON.parse(readFileSync(await download.path(), 'utf8'));
+  assert.equal(exported.account_id, account.id);
+  assert.equal(download.suggestedFilename(), `sealpost-${account.id}.json`);
+  await page.click('text=Back to the account');
   await page.click('text=Close the account…');
   await page.fill('#login_secret', `${account.secret}x`);
   await page.click('text=Close this account permanently');
@@ -365,7 +371,7 @@ async function closeAccount(page, account) {
 async function checkEveryPage(person, paths, account) {
   const storageState = await person.storageState();
   const revokePage = paths.find((path) => /\/keys\/ak_\w+$/.test(path));
-  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/account/sessions',
+  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/account/export', '/dashboard/account/sessions',
     '/dashboard/account/secret', '/dashboard/account/secrets', '/dashboard/recover', '/dashboard/recovered', '/dashboard/activity',
     '/dashboard/nowhere'];
   assert.ok(all.length >= 9, `every page was noted: ${all}`);

@@ -43,6 +43,7 @@ const token = { login_secret, api_key_id: carol.api_key_id, name: "shop", scopes
 const { token_id } = must(await client.POST("/v1/auth/tokens/create", { headers, body: token }));
 hold(must(await client.POST("/v1/auth/tokens/list", { headers })).tokens[0]?.token_id === token_id, "the token is listed");
 must(await client.POST("/v1/auth/tokens/revoke", { headers, body: { token_id } }));
+must(await client.POST("/v1/account/export", { headers, body: { login_secret } }));
 const { recovery_code } = must(await client.POST("/v1/auth/rotate-secret", { headers, body: { login_secret } }));
 must(await client.POST("/v1/auth/recover", { body: { account_id, recovery_code } }));
 const status = must(await client.POST("/v1/did/status", { headers: as(alice) }));

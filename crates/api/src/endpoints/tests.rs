@@ -76,6 +76,7 @@ const VERBS: &[&str] = &[
     "delete",
     "enable",
     "end",
+    "export",
     "get",
     "issue",
     "list",

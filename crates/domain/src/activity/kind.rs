@@ -7,6 +7,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityKind {
+    /// The owner exported the data of the account.
+    AccountExported,
     /// An API key (identity) was created.
     KeyActivated,
     /// The owner revoked an API key.
@@ -39,7 +41,8 @@ pub enum ActivityKind {
 
 impl ActivityKind {
     /// All kinds of actions.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
+        Self::AccountExported,
         Self::KeyActivated,
         Self::KeyRevoked,
         Self::Login,
@@ -59,6 +62,7 @@ impl ActivityKind {
     /// Returns the name used in JSON and SQL.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::AccountExported => "account_exported",
             Self::KeyActivated => "key_activated",
             Self::KeyRevoked => "key_revoked",
             Self::Login => "login",

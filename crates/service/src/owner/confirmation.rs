@@ -9,6 +9,7 @@ use super::{account_owner::Owner, actions};
 use crate::{
     account::{
         api_tokens::{ApiTokenCreated, CreateApiToken, create_token},
+        export::{ExportPosition, begin_export},
         recovery::{
             OwnerProof, SecretsReplaced, check_owner, record_wrong_secret, replace_secrets,
         },
@@ -70,6 +71,14 @@ impl ConfirmedOwner<'_> {
     pub async fn replace_secrets(&self) -> Result<SecretsReplaced, Error> {
         self.block(|core, session, source| {
             replace_secrets(core, session, &OwnerProof::Confirmed, source)
+        })
+        .await
+    }
+
+    /// Begins an export of the account.
+    pub async fn begin_export(&self) -> Result<ExportPosition, Error> {
+        self.block(|core, session, source| {
+            begin_export(core, session, &OwnerProof::Confirmed, source)
         })
         .await
     }

@@ -6,6 +6,7 @@ pub(super) mod close_account;
 pub(super) mod event;
 mod event_row;
 pub(super) mod events;
+pub(super) mod export;
 pub(super) mod identity;
 pub(super) mod live_events;
 pub(super) mod new_identity;

@@ -34,6 +34,11 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::close_account::submit)),
         )
         .service(
+            at("/dashboard/account/export", "GET, POST")
+                .route(web::get().to(p::export::show))
+                .route(web::post().to(p::export::submit)),
+        )
+        .service(
             at("/dashboard/account/opened", "GET")
                 .route(web::get().to(p::open_account::show_opened)),
         )

@@ -157,6 +157,7 @@ pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
     match kind {
+        ActivityKind::AccountExported => "Data exported",
         ActivityKind::KeyActivated => "Identity created",
         ActivityKind::KeyRevoked => "Identity revoked",
         ActivityKind::Login => "Login",

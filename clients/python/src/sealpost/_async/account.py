@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from .._generated import AuthenticatedClient
-from .._generated.api.sessions import close_account, end_session, list_activity, rotate_login_secret
+from .._generated.api.sessions import (
+    close_account,
+    end_session,
+    export_account,
+    list_activity,
+    rotate_login_secret,
+)
 from .._generated.api.tokens import create_api_token, list_api_tokens, revoke_api_token
 from .._generated.types import UNSET, Unset
 from ..models import (
     AccountClosed,
+    AccountExport,
     ActivityRequest,
     ActivityView,
     ApiTokenCreated,
@@ -17,6 +24,7 @@ from ..models import (
     ApiTokenView,
     CloseRequest,
     CreateTokenRequest,
+    ExportRequest,
     LoggedOut,
     LogoutRequest,
     RevokeTokenRequest,
@@ -80,6 +88,10 @@ class AsyncAccount:
         """Revokes an API token."""
         body = RevokeTokenRequest(token_id=token_id)
         return success(await revoke_api_token.asyncio(client=self._api, body=body))
+
+    async def export(self, login_secret: str) -> AccountExport:
+        """Returns everything that the service stores about the account, without messages and secrets."""
+        return success(await export_account.asyncio(client=self._api, body=ExportRequest(login_secret=login_secret)))
 
     async def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""

@@ -92,6 +92,7 @@ mod tests {
             ("/dashboard/keys/ak_1/events", "/dashboard"),
             ("/dashboard/tokens/tok_1", "/dashboard/tokens"),
             ("/dashboard/account/close", "/dashboard/account"),
+            ("/dashboard/account/export", "/dashboard/account"),
         ] {
             assert_eq!(current(path), item);
         }

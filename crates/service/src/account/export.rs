@@ -1,0 +1,275 @@
+//! The export of an account: everything that is stored about the account, as one JSON object.
+//!
+//! The object is built in portions of bounded size, because an account can have millions of envelopes. Each portion
+//! reads the database anew, so rows that change meanwhile may be missing or new.
+
+pub(crate) mod document;
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    AccountId, ActivityId, ActivityKind, ApiKeyId, EnvelopeId, RequestSource, Timestamp,
+    ports::{Durability, KeyFilter, SentQuery},
+};
+use serde::Serialize;
+
+use self::document::{
+    ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey, ExportedSession,
+};
+use super::{
+    activity::ActivityView,
+    api_tokens::ApiTokenView,
+    recovery::{OwnerProof, check_owner, record_wrong_secret},
+    session::NO_LOGIN,
+};
+use crate::{
+    caller::authenticated::AccountSession,
+    envelopes::list_sent::SentView,
+    error::Error,
+    operator::action::{Operator, OperatorError},
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The position in an export that is under way. [`Sealpost::export_portion`] moves it.
+pub struct ExportPosition {
+    account_id: AccountId,
+    started_at: Timestamp,
+    next: NextPart,
+    /// Whether the next entry is the first one of its list, which no comma precedes.
+    is_first: bool,
+}
+
+/// The part of the export that the next portion continues. Each list continues after its last exported row.
+enum NextPart {
+    Account,
+    Keys(Option<ApiKeyId>),
+    Activity(Option<ActivityId>),
+    Envelopes { sender: ApiKeyId, below: Option<EnvelopeId> },
+    End,
+}
+
+impl Sealpost {
+    /// Begins an export of the session's account. Requires the login secret, so that a stolen session is not sufficient.
+    pub async fn begin_export(
+        &self,
+        session: &AccountSession,
+        login_secret: String,
+        source: RequestSource,
+    ) -> Result<ExportPosition, Error> {
+        let (session, proof) = (*session, OwnerProof::Secret(login_secret));
+        self.block(move |core| begin_export(core, &session, &proof, &source)).await
+    }
+
+    /// Returns the next portion of an export, as a part of the JSON text. `None` at the end.
+    pub async fn export_portion(
+        &self,
+        mut position: ExportPosition,
+    ) -> Result<Option<(Vec<u8>, ExportPosition)>, Error> {
+        self.block(move |core| {
+            let mut text = Vec::new();
+            let moved = position.write_next(core, &mut text)?;
+            Ok(moved.then_some((text, position)))
+        })
+        .await
+    }
+}
+
+pub(crate) fn begin_export(
+    core: &Core,
+    session: &AccountSession,
+    proof: &OwnerProof,
+    source: &RequestSource,
+) -> Result<ExportPosition, Error> {
+    let begun = core.store.write(Durability::Durable, |tx| {
+        if let Err(refusal) = check_owner(core, tx, session, proof)? {
+            return Ok(Err(refusal));
+        }
+        let origin = session.act_from(source);
+        core.record(tx, &origin, ActivityKind::AccountExported, None).map(Ok)
+    })?;
+    record_wrong_secret(core, session, source, "exporting the account", &begun)?;
+    begun?;
+    Ok(ExportPosition {
+        account_id: session.account_id,
+        started_at: core.clock.now(),
+        next: NextPart::Account,
+        is_first: true,
+    })
+}
+
+impl ExportPosition {
+    /// Returns the account that is exported.
+    pub fn account_id(&self) -> AccountId {
+        self.account_id
+    }
+
+    /// Writes the next portion. Returns false at the end, without writing anything.
+    fn write_next(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<bool, Error> {
+        match self.next {
+            NextPart::Account => self.write_account(core, text)?,
+            NextPart::Keys(below) => self.write_keys(core, below.as_ref(), text)?,
+            NextPart::Activity(below) => self.write_activity(core, below.as_ref(), text)?,
+            NextPart::Envelopes { sender, below } => {
+                self.write_envelopes(core, &sender, below, text)?;
+            }
+            NextPart::End => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn write_account(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<(), Error> {
+        let (id, now) = (&self.account_id, self.started_at);
+        let summary = core.store.operator_lookup()?.account(id, now)?.ok_or(NO_LOGIN)?.summary;
+        let sessions = core.store.owner_lookup()?.sessions_of(id, now, SESSIONS_MAX)?;
+        let tokens = core.store.lookup()?.api_tokens_of(id, now)?;
+        let account = ExportedAccount {
+            account_id: *id,
+            exported_at: now,
+            created_at: summary.created_at,
+            partner: summary.partner.map(|partner| partner.as_str().to_owned()),
+            sessions: sessions.iter().map(ExportedSession::from).collect(),
+            api_tokens: tokens.into_iter().map(ApiTokenView::from).collect(),
+        };
+        write_json(&account, text)?;
+        // The lists follow inside the same object.
+        text.pop();
+        self.begin_list("keys", NextPart::Keys(None), text);
+        Ok(())
+    }
+
+    fn write_keys(
+        &mut self,
+        core: &Core,
+        below: Option<&ApiKeyId>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let keys = keys_below(core, &self.account_id, below, KEYS_PER_PORTION)?;
+        for id in &keys {
+            self.write_entry(&exported_key(core, id)?, text)?;
+        }
+        if let Some(last) = keys.last() {
+            self.next = NextPart::Keys(Some(*last));
+        } else {
+            text.push(b']');
+            self.begin_list("activity", NextPart::Activity(None), text);
+        }
+        Ok(())
+    }
+
+    fn write_activity(
+        &mut self,
+        core: &Core,
+        below: Option<&ActivityId>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut lookup = core.store.owner_lookup()?;
+        let entries = lookup.activity_of(&self.account_id, below, ROWS_PER_PORTION)?;
+        let last = entries.last().map(|entry| entry.id);
+        for entry in entries {
+            self.write_entry(&ActivityView::from(entry), text)?;
+        }
+        if last.is_some() {
+            self.next = NextPart::Activity(last);
+            return Ok(());
+        }
+        text.push(b']');
+        self.begin_list("envelopes", NextPart::End, text);
+        self.go_to_sender_below(core, None, text)
+    }
+
+    fn write_envelopes(
+        &mut self,
+        core: &Core,
+        sender: &ApiKeyId,
+        below: Option<EnvelopeId>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let page = core.store.lookup()?.list_sent(&SentQuery {
+            sender: *sender,
+            recipient: None,
+            thread: None,
+            since: core.kept_since(self.started_at),
+            until: None,
+            below,
+            limit: ROWS_PER_PORTION,
+        })?;
+        for sent in &page.envelopes {
+            let envelope = ExportedEnvelope { sender: *sender, sent: SentView::from(sent) };
+            self.write_entry(&envelope, text)?;
+        }
+        match page.next {
+            Some(below) => {
+                self.next = NextPart::Envelopes { sender: *sender, below: Some(below) };
+                Ok(())
+            }
+            None => self.go_to_sender_below(core, Some(sender), text),
+        }
+    }
+
+    /// Continues with the envelopes of the next key. After the last key, ends the export.
+    fn go_to_sender_below(
+        &mut self,
+        core: &Core,
+        below: Option<&ApiKeyId>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        if let Some(sender) = keys_below(core, &self.account_id, below, 1)?.first() {
+            self.next = NextPart::Envelopes { sender: *sender, below: None };
+        } else {
+            text.extend(b"]}");
+            self.next = NextPart::End;
+        }
+        Ok(())
+    }
+
+    fn begin_list(&mut self, name: &str, part: NextPart, text: &mut Vec<u8>) {
+        text.extend(format!(",\"{name}\":[").as_bytes());
+        (self.next, self.is_first) = (part, true);
+    }
+
+    fn write_entry(&mut self, entry: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
+        if !self.is_first {
+            text.push(b',');
+        }
+        self.is_first = false;
+        write_json(entry, text)
+    }
+}
+
+/// Returns keys of the account, newest first, also revoked ones.
+fn keys_below(
+    core: &Core,
+    account: &AccountId,
+    below: Option<&ApiKeyId>,
+    limit: u32,
+) -> Result<Vec<ApiKeyId>, Error> {
+    let filter = KeyFilter { account: Some(*account), ..KeyFilter::default() };
+    let keys = core.store.operator_lookup()?.keys(&filter, below, limit)?;
+    Ok(keys.into_iter().map(|key| key.id).collect())
+}
+
+fn exported_key(core: &Core, id: &ApiKeyId) -> Result<ExportedKey, Error> {
+    let operator =
+        Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), "export".to_owned());
+    let details = operator.key_details(id).map_err(|error| match error {
+        OperatorError::Store(fault) => Error::from(fault),
+        _ => NO_LOGIN.into(),
+    })?;
+    let days = core.store.owner_lookup()?.daily_counts(id, Timestamp::from_millis(0), 0)?;
+    Ok(ExportedKey {
+        details,
+        policy: core.store.lookup()?.find_policy(id)?.unwrap_or_default().into(),
+        daily_counts: days.iter().map(ExportedDay::from).collect(),
+    })
+}
+
+fn write_json(value: &impl Serialize, text: &mut Vec<u8>) -> Result<(), Error> {
+    // The values have string keys and no custom serialization, so writing into memory does not fail.
+    serde_json::to_writer(text, value).map_err(|_error| Error::Lost)
+}
+
+const SESSIONS_MAX: u32 = 10_000;
+/// Number of keys in a portion. Each key has up to 2,000 keys in the lists of its policy.
+const KEYS_PER_PORTION: u32 = 10;
+/// Number of activity entries or envelopes in a portion.
+const ROWS_PER_PORTION: u32 = 500;

@@ -1,0 +1,54 @@
+//! The page that exports the account: a form for the login secret, and the file with the data.
+
+use actix_web::{HttpRequest, HttpResponse, Responder as _};
+use askama::Template;
+use sealpost_api::exported_account;
+
+use crate::dashboard::{
+    forms::{Draft, Form, Rejection},
+    response::PageResponse,
+    session::SignedInUser,
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/export.html")]
+struct ExportPage<'a> {
+    base: &'a str,
+    form_token: &'a str,
+    needs_secret: bool,
+    draft: Draft<'a>,
+}
+
+pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
+    page(&user, None).await
+}
+
+/// Responds with the file.
+pub(crate) async fn submit(
+    user: SignedInUser,
+    request: HttpRequest,
+    form: Form,
+) -> Result<HttpResponse, PageResponse> {
+    user.check(&form)?;
+    let owner = match user.confirm(&request, &form).await? {
+        Ok(owner) => owner,
+        Err(rejection) => {
+            return Ok(page(&user, Some((&form, &rejection))).await?.respond_to(&request));
+        }
+    };
+    let begun = owner.begin_export().await.map_err(|error| user.error_response(&error))?;
+    Ok(exported_account(&user.app.api, begun))
+}
+
+async fn page(
+    user: &SignedInUser,
+    rejected: Option<(&Form, &Rejection)>,
+) -> Result<PageResponse, PageResponse> {
+    let main = ExportPage {
+        base: user.base(),
+        form_token: &user.form_token,
+        needs_secret: user.needs_secret().await?,
+        draft: rejected.map(|(form, why)| Draft::rejected(form, why)).unwrap_or_default(),
+    };
+    Ok(PageResponse::of_form(user.frame(), "Export your data", main.draft, &main))
+}
