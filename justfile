@@ -21,7 +21,7 @@ test-of CRATE *ARGS:
     cargo test -p sealpost-{{ CRATE }} {{ ARGS }}
 
 lint:
-    cargo clippy --workspace --all-targets --features sealpost/postgres-tls -- -D warnings
+    cargo clippy --workspace --all-targets --features sealpost/postgres-tls,sealpost/otlp -- -D warnings
 
 fmt:
     cargo fmt --all

@@ -18,6 +18,7 @@ mod postgres;
 mod restore;
 mod secrets;
 mod snapshots;
+mod spans;
 mod startup;
 mod tls;
 

@@ -24,7 +24,7 @@ use crate::{fault::Fault, logs, serve, settings::LogFormat};
 
 /// Runs the demo on a temporary embedded database. Ignores all settings in the environment.
 pub(crate) fn run() -> Result<(), Fault> {
-    logs::start("warn", LogFormat::Text)?;
+    logs::start("warn", LogFormat::Text, None)?;
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be created", error))?;
     actix_rt::System::new().block_on(async {

@@ -4,18 +4,28 @@ use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
-use crate::{fault::Fault, settings::LogFormat};
+use crate::{fault::Fault, settings::LogFormat, spans::SpanLayer};
 
-/// Starts the log for this process. Fails if `filter` is invalid, or if the process already has a log.
-pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
-    let registry = tracing_subscriber::registry().with(self::filter(filter)?);
+/// Starts the log for this process. `spans` receives the finished spans, whatever `filter` is. Fails if `filter` is
+/// invalid, or if the process already has a log.
+pub(crate) fn start(
+    filter: &str,
+    format: LogFormat,
+    spans: Option<SpanLayer>,
+) -> Result<(), Fault> {
+    let filter = self::filter(filter)?;
     let mut layer = fmt::layer().with_writer(io::stderr);
     if !io::stderr().is_terminal() {
         layer.set_ansi(false);
     }
-    let started = match format {
-        LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
-        LogFormat::Text => registry.with(layer.with_target(false)).try_init(),
+    let lines = match format {
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+        LogFormat::Text => layer.with_target(false).boxed(),
+    };
+    let registry = tracing_subscriber::registry();
+    let started = match spans {
+        None => registry.with(lines).with(filter).try_init(),
+        Some(spans) => registry.with(vec![spans, lines.with_filter(filter).boxed()]).try_init(),
     };
     started.map_err(|error| Fault::caused("the log cannot start", error))
 }

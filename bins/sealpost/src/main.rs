@@ -15,6 +15,7 @@ mod receiver;
 mod serve;
 mod settings;
 mod shell;
+mod spans;
 mod terminal;
 
 use std::{env, io, io::Write as _, process::ExitCode};

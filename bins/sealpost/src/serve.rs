@@ -11,13 +11,15 @@ use crate::{
     fault::Fault,
     logs,
     settings::{LogFormat, ServeArgs},
+    spans::SpanExporter,
     terminal::print,
 };
 
 /// Serves until a stop signal arrives or a worker thread panics. Returns an error after a panic, so that a supervisor
 /// restarts the process.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
-    logs::start(&args.log, args.log_format())?;
+    let spans = args.otlp_endpoint.as_deref().map(SpanExporter::start).transpose()?;
+    logs::start(&args.log, args.log_format(), spans.as_ref().map(SpanExporter::layer))?;
     raise_file_limit();
     let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {
@@ -39,6 +41,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
             );
         }
         stop(node, &mut signals).await;
+        if let Some(spans) = &spans {
+            spans.stop();
+        }
         if is_whole { Ok(()) } else { Err(Fault::new("stopped because a worker thread panicked")) }
     })
 }

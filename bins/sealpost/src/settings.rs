@@ -78,6 +78,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER",
           value_parser = NonEmptyStringValueParser::new())]
     pub(crate) log: String,
+    /// Base URL of a collector, such as `http://127.0.0.1:4318`, to export spans of requests, commits and webhook attempts
+    /// by OTLP over HTTP; needs a build with the feature otlp, which published builds have
+    #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) otlp_endpoint: Option<String>,
     /// Log format; text with --dev, otherwise json
     #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
@@ -119,6 +123,7 @@ impl TryFrom<&ServeArgs> for Settings {
             kek_file,
             dev,
             log: _,
+            otlp_endpoint: _,
             log_format: _,
         } = args;
         Ok(Self {

@@ -4,6 +4,7 @@ mod access_log;
 mod connection_problems;
 mod head;
 mod request_id;
+mod request_span;
 
 use actix_web::{
     Error, HttpRequest, HttpResponse,
@@ -25,6 +26,7 @@ use crate::{
 };
 use access_log::RequestTimer;
 use request_id::{X_REQUEST_ID, valid_or_new};
+use request_span::RequestSpan;
 
 pub use connection_problems::ConnectionProblems;
 pub use head::support_head;
@@ -36,7 +38,8 @@ pub async fn middleware(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let timer = RequestTimer::start(request.method());
+    let span = RequestSpan::begin(request.request());
+    let timer = RequestTimer::start(request.method(), span);
     let id = request_id(request.request());
     head::route_as_get(&mut request);
     let connection = request.request().conn_data::<ConnectionRecord>().cloned();

@@ -38,8 +38,8 @@ pub use identity::{
 pub use messaging::{
     AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,
     Fingerprint, IdempotencyKey, IdempotencyKeyFault, MessageContext, MessageType, ReceiptFacts,
-    ReceiptPolicy, ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy, Suite,
-    ThreadId, TraceParent,
+    ReceiptPolicy, ReceiptState, ReceiptView, Recipient, RecipientFault, RecipientPolicy,
+    SPAN_TARGET, Suite, ThreadId, TraceParent,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

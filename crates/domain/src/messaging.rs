@@ -16,4 +16,4 @@ pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use receipt::{ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView};
 pub use recipient::{Recipient, RecipientFault};
 pub use recipient_policy::{AcceptPolicy, RecipientPolicy};
-pub use trace_parent::TraceParent;
+pub use trace_parent::{SPAN_TARGET, TraceParent};

@@ -1,4 +1,4 @@
-//! Writes a log line and metrics for each request. Both contain the pattern of the route instead of the path, because a
+//! Writes a log line, metrics and the span of each request. They contain the pattern of the route instead of the path, because a
 //! path can contain the id of a resource.
 
 use std::time::Instant;
@@ -8,19 +8,21 @@ use actix_web::{
     http::{Method, StatusCode},
 };
 
+use super::request_span::RequestSpan;
 use crate::{request::client_address, response::Problem, state::ApiState};
 
 /// The start time and the method of a request. Kept until the response is recorded.
 pub(super) struct RequestTimer {
     start: Instant,
     method: &'static str,
+    span: Option<RequestSpan>,
 }
 
 impl RequestTimer {
     /// Starts the timer. `method` is the method that the client sent, so HEAD is recorded as HEAD although it is routed
     /// as GET.
-    pub(super) fn start(method: &Method) -> Self {
-        Self { start: Instant::now(), method: known_method(method) }
+    pub(super) fn start(method: &Method, span: Option<RequestSpan>) -> Self {
+        Self { start: Instant::now(), method: known_method(method), span }
     }
 
     /// Writes the log line and the metrics. Must run after routing, because it needs the pattern of the route.
@@ -43,6 +45,9 @@ impl RequestTimer {
             client = client(request, app),
             "answered"
         );
+        if let Some(span) = &self.span {
+            span.end(method, &route, status, duration);
+        }
         metrics::histogram!("sealpost_http_request_duration_seconds", "route" => route.clone())
             .record(duration);
         metrics::counter!(

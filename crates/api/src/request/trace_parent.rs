@@ -1,12 +1,15 @@
 //! Parses the header `traceparent` (W3C Trace Context).
 
-use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::{HttpMessage as _, HttpRequest, http::header::HeaderName};
 use sealpost_domain::TraceParent;
 
-/// Returns the trace context of a request. `None` without the header, or if the header is invalid or repeated: the
-/// standard requires such a context to be ignored.
-pub(crate) fn trace_parent(headers: &HeaderMap) -> Option<TraceParent> {
-    let mut values = headers.get_all(TRACEPARENT);
+/// Returns the trace that a request continues. `None` without the header, or if the header is invalid or repeated: the
+/// standard requires such a header to be ignored. If the request has a span of its own, this span is the parent.
+pub(crate) fn trace_parent(request: &HttpRequest) -> Option<TraceParent> {
+    if let Some(own) = request.extensions().get::<TraceParent>() {
+        return Some(*own);
+    }
+    let mut values = request.headers().get_all(TRACEPARENT);
     let value = values.next().filter(|_| values.next().is_none())?;
     TraceParent::parse(value.to_str().ok()?)
 }

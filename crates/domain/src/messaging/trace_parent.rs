@@ -15,6 +15,25 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
+    /// Returns the context of the first span of a new, sampled trace. The random bytes become its ids.
+    pub fn root(random: [u8; 24]) -> Self {
+        let mut trace = Self { trace_id: [0; 16], parent_id: [0; 8], flags: SAMPLED };
+        let (trace_id, span_id) = random.split_at(trace.trace_id.len());
+        trace.trace_id.copy_from_slice(trace_id);
+        trace.parent_id.copy_from_slice(span_id);
+        trace
+    }
+
+    /// Returns the parent id in hexadecimal digits.
+    pub fn span_id(self) -> String {
+        hex::encode(self.parent_id)
+    }
+
+    /// Returns true if the caller records the trace.
+    pub fn is_sampled(self) -> bool {
+        self.flags & SAMPLED != 0
+    }
+
     /// Parses the value of a header. `None` if the value is invalid: callers ignore such a header.
     ///
     /// A later version of the format may have further fields. They are ignored, as the standard requires.
@@ -76,6 +95,13 @@ fn lower_hex<const LEN: usize>(text: &str) -> Option<[u8; LEN]> {
     (is_lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
 }
 
+/// The log target of finished spans. An exporter of spans reads these events, which have the level `TRACE`.
+///
+/// Each event has the fields `span` (the name), `kind` (`client`, `internal` or `server`), `trace` (a [`TraceParent`] whose parent id is the id of the span itself),
+/// `parent` (the span id of the parent in hexadecimal digits; empty without one), `duration_ns` and `is_error`. The other fields are attributes.
+pub const SPAN_TARGET: &str = "span";
+
+const SAMPLED: u8 = 1;
 const FORBIDDEN_VERSION: u8 = 0xff;
 /// "Sampled" (version 1 of the standard) and "random trace id" (version 2). The standard requires zero for all others.
 const KNOWN_FLAGS: u8 = 0b11;

@@ -1,9 +1,12 @@
-//! Metrics of the committer, the thread that stores sends in batches. The embedding program decides if they are
+//! Metrics and spans of the committer, the thread that stores sends in batches. The embedding program decides if they are
 //! recorded.
 
 use std::time::Duration;
 
 use metrics::{Counter, Histogram};
+use sealpost_domain::{SPAN_TARGET, TraceParent};
+use sealpost_wallet::random;
+use tracing::Level;
 
 use super::command::{Decided, Verdict};
 use crate::caller::admission::Purpose;
@@ -38,6 +41,7 @@ impl CommitMetrics {
         // The conversion is exact, because a batch is far smaller than 2^32.
         self.batch_size.record(f64::from(u32::try_from(batch_size).unwrap_or(u32::MAX)));
         self.duration.record(took);
+        record_span(batch_size, took);
     }
 
     /// Counts the result of a send. Other requests in the batch are not counted.
@@ -58,4 +62,21 @@ impl CommitMetrics {
     pub(super) fn failed(&self) {
         self.failures.increment(1);
     }
+}
+
+/// Records the span of a commit, if an exporter of spans exists. A commit serves many requests, so it has its own trace.
+fn record_span(batch_size: usize, took: Duration) {
+    if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
+        return;
+    }
+    let Ok(ids) = random() else { return };
+    tracing::trace!(
+        target: SPAN_TARGET,
+        span = "commit",
+        kind = "internal",
+        trace = %TraceParent::root(ids),
+        duration_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+        is_error = false,
+        sealpost.batch_size = batch_size,
+    );
 }

@@ -1,6 +1,7 @@
 //! Sends deliveries on one thread. Only this thread uses the queues, connections and keys of its targets, so they need
 //! no lock.
 
+mod attempt_span;
 mod attempts;
 mod outcomes;
 
@@ -21,6 +22,7 @@ use tokio::{
     task::{Id, JoinSet},
 };
 
+use self::attempt_span::AttemptSpan;
 use super::{
     outcome_message::OutcomeMessage,
     shared_state::SharedState,
@@ -63,6 +65,7 @@ struct RunningAttempt {
     slot: Slot,
     /// The time that the signature of the request covers.
     signed_at: Timestamp,
+    span: Option<AttemptSpan>,
 }
 
 /// The settings and shared objects of one delivery worker.

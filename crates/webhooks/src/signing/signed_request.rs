@@ -14,6 +14,8 @@ pub(crate) struct SignedRequest {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The body, byte for byte as it was signed.
     pub(crate) body: Vec<u8>,
+    /// The trace of the attempt, with the id of its span. `None` if the event has no trace.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 /// Why no request can be built from an event.
@@ -34,7 +36,8 @@ impl SignedRequest {
     ) -> Result<Self, RequestError> {
         let body = delivery.event.body(events)?;
         let mut request = Self::sign(event_id(delivery), body, keys, now)?;
-        if let Some(trace) = next_trace(&delivery.event) {
+        request.trace = next_trace(&delivery.event);
+        if let Some(trace) = request.trace {
             request.headers.push((TRACEPARENT, HeaderValue::try_from(trace.to_string())?));
         }
         Ok(request)
@@ -65,7 +68,7 @@ impl SignedRequest {
             (SERVICE_SIGNATURE, signature.clone()),
             (WEBHOOK_SIGNATURE, signature),
         ];
-        Ok(Self { headers, body })
+        Ok(Self { headers, body, trace: None })
     }
 }
 

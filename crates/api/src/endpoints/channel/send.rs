@@ -72,9 +72,8 @@ async fn send(
     http: HttpRequest,
     request: KeyRequest<SendRequest>,
 ) -> LimitedResponse<Sent> {
-    let headers = http.headers();
     let request = request
-        .and_then(|body| Ok(body.into_send(idempotency_key(headers)?, trace_parent(headers))));
+        .and_then(|body| Ok(body.into_send(idempotency_key(http.headers())?, trace_parent(&http))));
     response::send(&app, request, ACCESS).await
 }
 

@@ -46,7 +46,7 @@ impl SendBatchRequest {
                 Some(BatchIdempotency { key, content })
             }
         };
-        let trace = trace_parent(http.headers());
+        let trace = trace_parent(http);
         let send = |message: Value| match message {
             Value::Object(members) => {
                 let body = Fields::from(members).into_body_without_key::<SendRequest>()?;

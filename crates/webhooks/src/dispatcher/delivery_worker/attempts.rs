@@ -5,7 +5,7 @@ use std::{error::Error, rc::Rc, time::Instant};
 
 use sealpost_domain::{LeasedDelivery, Timestamp};
 
-use super::{DeliveryWorker, RunningAttempt, WorkerContext};
+use super::{DeliveryWorker, RunningAttempt, WorkerContext, attempt_span::AttemptSpan};
 use crate::{
     http::target_sender::TargetSender,
     queue::fair_queue::Slot,
@@ -31,11 +31,13 @@ impl DeliveryWorker {
             let later = delivery.lease_until;
             return Err((delivery, slot, later));
         };
+        let span = AttemptSpan::begin(request.trace);
         let attempt = self.attempts.spawn_local(async move {
             let start = Instant::now();
             (sender.send(request).await, start.elapsed())
         });
-        self.in_flight.insert(attempt.id(), RunningAttempt { delivery, slot, signed_at: now });
+        self.in_flight
+            .insert(attempt.id(), RunningAttempt { delivery, slot, signed_at: now, span });
         Ok(())
     }
 

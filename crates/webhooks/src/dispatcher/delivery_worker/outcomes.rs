@@ -104,7 +104,7 @@ impl DeliveryWorker {
     /// so that the signature can be computed again.
     fn decide(
         &self,
-        RunningAttempt { delivery, signed_at, .. }: &RunningAttempt,
+        RunningAttempt { delivery, signed_at, span, .. }: &RunningAttempt,
         report: AttemptReport,
         duration: Duration,
     ) -> AttemptResult {
@@ -122,6 +122,10 @@ impl DeliveryWorker {
         );
         let (id, lease) = (delivery.id(), delivery.lease);
         let AttemptReport { response, error_detail, .. } = report;
+        let status = response.as_ref().map(|response| response.status);
+        if let Some(span) = span {
+            span.end(delivery, status, outcome, duration);
+        }
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let at = signed_at.plus(Duration::from_millis(duration_ms.into()));
         AttemptResult { id, lease, attempts, at, duration_ms, response, error_detail, outcome }

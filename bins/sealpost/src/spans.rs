@@ -1,0 +1,40 @@
+//! Exports spans of requests, commits and attempts to a collector. Only builds with the feature `otlp` can.
+
+#[cfg(feature = "otlp")]
+mod collector;
+#[cfg(feature = "otlp")]
+mod exporter;
+#[cfg(feature = "otlp")]
+mod fields;
+
+use tracing_subscriber::{Layer, Registry};
+
+#[cfg(not(feature = "otlp"))]
+use crate::fault::Fault;
+
+#[cfg(feature = "otlp")]
+pub(crate) use exporter::SpanExporter;
+
+/// A part of the log that exports spans instead of writing lines.
+pub(crate) type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// The exporter of a build without the feature `otlp`, which never exists.
+#[cfg(not(feature = "otlp"))]
+pub(crate) enum SpanExporter {}
+
+#[cfg(not(feature = "otlp"))]
+impl SpanExporter {
+    pub(crate) fn start(_endpoint: &str) -> Result<Self, Fault> {
+        Err(Fault::usage(
+            "--otlp-endpoint: this build cannot export spans: use a published build, or build with --features otlp",
+        ))
+    }
+
+    pub(crate) fn layer(&self) -> SpanLayer {
+        match *self {}
+    }
+
+    pub(crate) fn stop(&self) {
+        match *self {}
+    }
+}

@@ -1,0 +1,56 @@
+//! The span of an attempt, for an exporter of spans. Without an exporter, an attempt has no span.
+
+use std::time::Duration;
+
+use sealpost_domain::{Event, LeasedDelivery, Outcome, SPAN_TARGET, TraceParent};
+use sealpost_wallet::random;
+use tracing::Level;
+
+use crate::signing::signed_request::event_id;
+
+/// The span of an attempt that is under way: the trace, with the id of this span.
+pub(super) struct AttemptSpan(TraceParent);
+
+impl AttemptSpan {
+    /// Begins the span. `trace` is the trace of the request; without one, the attempt begins a trace. `None` without an
+    /// exporter, and if the sender does not record its trace.
+    pub(super) fn begin(trace: Option<TraceParent>) -> Option<Self> {
+        if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
+            return None;
+        }
+        match trace {
+            Some(trace) => trace.is_sampled().then_some(Self(trace)),
+            None => Some(Self(TraceParent::root(random().ok()?))),
+        }
+    }
+
+    /// Ends the span. `status` is the status of the response; `None` without a response.
+    pub(super) fn end(
+        &self,
+        delivery: &LeasedDelivery,
+        status: Option<u16>,
+        outcome: Outcome,
+        duration: Duration,
+    ) {
+        tracing::trace!(
+            target: SPAN_TARGET,
+            span = "attempt",
+            kind = "client",
+            trace = %self.0,
+            parent = parent_of(&delivery.event).map(TraceParent::span_id),
+            duration_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
+            is_error = outcome != Outcome::Succeeded,
+            http.response.status_code = status,
+            sealpost.event_id = event_id(delivery),
+            sealpost.webhook_id = %delivery.target.webhook_id,
+            sealpost.attempt = delivery.attempts.saturating_add(1),
+        );
+    }
+}
+
+fn parent_of(event: &Event) -> Option<TraceParent> {
+    match event {
+        Event::EnvelopeReceived(received) => received.meta.trace,
+        Event::Stored(_) => None,
+    }
+}
