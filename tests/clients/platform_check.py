@@ -15,16 +15,14 @@ from server import Server
 
 PAGE = """<!doctype html>
 <script type="importmap">
-  {"imports": {"openapi-fetch": "/modules/node_modules/openapi-fetch/dist/index.mjs",
-               "sealpost": "/modules/dist/src/index.js"}}
+  {"imports": {"sealpost": "/modules/dist/src/index.js"}}
 </script>
 <script type="module">
   try {
     const { Sealpost, Webhook } = await import("sealpost");
     const url = location.origin;
-    const bob = await new Sealpost({ url }).activate("Bob", { handle: "bob" });
-    const login = { accountId: bob.account_id, loginSecret: bob.login_secret };
-    const sealpost = new Sealpost({ url, login, apiKey: bob.api_key_id });
+    const { login, identity } = await new Sealpost({ url }).openAccount("Bob", { handle: "bob" });
+    const sealpost = new Sealpost({ url, login, apiKey: identity.api_key_id });
     const { envelope_id } = await sealpost.send("bob", "Hello from a browser.");
     const { message } = await sealpost.open(envelope_id);
     const { cases: [{ secrets, headers, body, now }] } = await (await fetch("/vectors")).json();
@@ -57,9 +55,8 @@ DENO = """
 import { Receiver, Sealpost, Webhook } from "sealpost";
 
 const [url] = Deno.args;
-const bob = await new Sealpost({ url }).activate("Bob", { handle: "bob" });
-const login = { accountId: bob.account_id, loginSecret: bob.login_secret };
-const client = new Sealpost({ url, login, apiKey: bob.api_key_id });
+const { login, identity } = await new Sealpost({ url }).openAccount("Bob", { handle: "bob" });
+const client = new Sealpost({ url, login, apiKey: identity.api_key_id });
 let receiver;
 const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => receiver.fetch(request));
 const { secret } = await client.webhooks.register(`http://127.0.0.1:${server.addr.port}/`);
@@ -75,7 +72,7 @@ await client.send("bob", "Hello from Deno.");
 def check_deno(binary, node):
     with tempfile.TemporaryDirectory() as folder, Server(binary, folder) as server:
         folder = Path(folder)
-        modules = {"openapi-fetch": "node_modules/openapi-fetch/dist/index.mjs", "sealpost": "dist/src/index.js"}
+        modules = {"sealpost": "dist/src/index.js"}
         imports = {name: (Path(node) / file).as_uri() for name, file in modules.items()}
         (folder / "imports.json").write_text(json.dumps({"imports": imports}))
         (folder / "program.mjs").write_text(DENO)

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import re
 import sys
 import threading
 from datetime import datetime
@@ -11,6 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import sealpost
 from sealpost import ApiError, Login, Retry, Unreachable, Webhook
 from sealpost.models import SendRequest
+
+
+SECRET = re.compile(r"\b(kt|ls|rc|st|whsec)_\w{8}")
 
 
 class Runner:
@@ -61,7 +65,10 @@ class Runner:
             messages = [SendRequest.from_dict(message) for message in arguments["messages"]]
             sent = plain(await listed(method(messages)))
             return {"statuses": [result["status"] for result in sent["results"]]}
-        return plain(await listed(method(**arguments)))
+        result = await listed(method(**arguments))
+        if hasattr(result, "to_dict") and SECRET.search(repr(result)):
+            sys.exit(f"{name}: the representation of the result shows a secret")
+        return plain(result)
 
     async def listen(self, client):
         """Starts a receiver, and registers its webhook."""

@@ -55,8 +55,8 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
     case "account.close":
       return account.close(given.login_secret);
     case "account.create_token": {
-      const options = given.expires_in_days && { expiresInDays: given.expires_in_days };
-      return account.createToken(given.login_secret, given.api_key_id, given.name, given.scopes, options);
+      const { login_secret: loginSecret, api_key_id: apiKeyId, expires_in_days: expiresInDays, ...rest } = given;
+      return account.createToken({ loginSecret, apiKeyId, ...rest, ...(expiresInDays && { expiresInDays }) });
     }
     case "account.export":
       return account.export(given.login_secret);

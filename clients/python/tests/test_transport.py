@@ -1,6 +1,7 @@
 """Credentials, retries and errors, with a service in memory."""
 
 import asyncio
+import inspect
 import json
 import unittest
 from datetime import datetime, timedelta, timezone
@@ -10,9 +11,9 @@ from unittest import mock
 import httpx
 
 from sealpost import ApiError, AsyncSealpost, Login, Retry, Sealpost, Unreachable
-from sealpost._generated.exceptions import ALL
-from sealpost.exceptions import MonthlyLimitExceeded, WebhookNotFound
-from sealpost.models import ProblemCode
+from sealpost.exceptions import BY_CODE, MonthlyLimitExceeded, WebhookNotFound
+from sealpost.models import ProblemCode, ResolveRequest
+from sealpost.operations import RESOLVE_IDENTITY
 
 LOGIN = Login("acct_1", "ls_1")
 SENT = {
@@ -22,6 +23,20 @@ SENT = {
     "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
 }  # fmt: skip
 
+ACTIVATED = {
+    "api_key_id": "ak_1", "label": "Bob", "handle": None, "did": "did:key:z", "status": "active", "plan": "explorer",
+    "account_id": "acct_1", "created_at": "2026-01-01T00:00:00.000Z", "login_secret": "ls_1", "recovery_code": "rc_1",
+}  # fmt: skip
+TOKEN = {
+    "token_id": "tok_1", "token": "kt_1", "name": "orders", "api_key_id": "ak_1", "scopes": ["send"],
+    "created_at": "2026-01-01T00:00:00.000Z", "expires_at": "2026-01-01T00:00:00.000Z",
+}  # fmt: skip
+UPDATED = {
+    "webhook_id": "wh_1", "api_key_id": "ak_1", "url": "https://example.com/", "events": ["envelope.received"],
+    "description": None, "status": "enabled", "paused": False, "disabled_reason": None, "failing_since": None,
+    "created_at": "2026-01-01T00:00:00.000Z", "last_success_at": None, "last_failure": None, "warning": None,
+    "of_a_newer_service": 1,
+}  # fmt: skip
 
 def problem(status, code, **headers):
     body = {"type": "about:blank", "title": "t", "status": status, "detail": "d", "code": code, "request_id": "r"}
@@ -132,8 +147,8 @@ class Transport(unittest.TestCase):
 
     def test_each_code_has_an_exception_and_unknown_codes_too(self):
         codes = {code.value for code in ProblemCode}
-        self.assertEqual({error.CODE for error in ALL}, codes)
-        for error in ALL:
+        self.assertEqual(set(BY_CODE), codes)
+        for error in BY_CODE.values():
             with self.assertRaises(error) as raised:
                 client(Service(problem(418, error.CODE)), retry=Retry(tries=1)).webhooks.delete("wh_1")
             self.assertIs(type(raised.exception), error)
@@ -148,8 +163,49 @@ class Transport(unittest.TestCase):
         with self.assertRaisesRegex(ApiError, "check the URL"):
             client(Service(page)).send("bob", "one")
 
-    def test_secrets_are_not_shown(self):
-        self.assertNotIn("ls_1", repr(LOGIN))
+    def test_an_account_is_opened_without_credentials(self):
+        account = client(Service(httpx.Response(200, json=ACTIVATED)), login=None, api_key=None).open_account("Bob")
+        self.assertEqual((account.login, account.recovery_code), (Login("acct_1", "ls_1"), "rc_1"))
+        self.assertEqual(account.identity.api_key_id, "ak_1")
+        for shown in (repr(account), repr(LOGIN)):
+            self.assertNotRegex(shown, "ls_|rc_")
+        with self.assertRaisesRegex(ValueError, "has an account already"):
+            client(Service()).open_account("Bob")
+
+    def test_a_token_is_for_the_key_of_the_client_by_default(self):
+        service = Service(*[httpx.Response(200, json=TOKEN)] * 2)
+        sealpost = client(service)
+        created = sealpost.account.create_token(name="orders", scopes=["send"])
+        sealpost.account.create_token(name="orders", scopes=["send"], api_key_id="ak_2", login_secret="ls_2")
+        bodies = [json.loads(request.content) for request in service.requests]
+        common = {"name": "orders", "scopes": ["send"]}
+        self.assertEqual(bodies[0], {"login_secret": "ls_1", "api_key_id": "ak_1", **common})
+        self.assertEqual(bodies[1], {"login_secret": "ls_2", "api_key_id": "ak_2", **common})
+        self.assertNotIn("kt_1", repr(created))
+        with self.assertRaisesRegex(ValueError, "pass api_key_id"):
+            client(service, api_key=None).account.create_token(name="orders", scopes=["send"])
+        with self.assertRaisesRegex(ValueError, "pass login_secret"):
+            client(service, login=None, token="kt_1").account.create_token(name="orders", scopes=["send"])
+
+    def test_null_is_sent_only_where_it_has_an_effect(self):
+        service = Service(*[httpx.Response(200, json=UPDATED)] * 2)
+        updated = client(service).webhooks.update("wh_1", description=None)
+        client(service).webhooks.update("wh_1", paused=True)
+        bodies = [json.loads(request.content) for request in service.requests]
+        self.assertEqual(bodies[0], {"webhook_id": "wh_1", "description": None})
+        self.assertEqual(bodies[1], {"webhook_id": "wh_1", "paused": True})
+        self.assertEqual(updated.to_dict(), UPDATED | {"created_at": "2026-01-01T00:00:00+00:00"})
+        self.assertEqual(updated.additional_properties, {"of_a_newer_service": 1})
+        self.assertEqual(updated.created_at, datetime(2026, 1, 1, tzinfo=timezone.utc))
+
+    def test_help_is_readable(self):
+        for method in (Sealpost.activate, Sealpost.policy, type(client(Service()).webhooks).update):
+            self.assertNotIn(" at 0x", str(inspect.signature(method)))
+
+    def test_any_operation_can_be_called(self):
+        resolved = {"api_key_id": "ak_2", "handle": "bob", "label": None, "active": True}
+        service = Service(httpx.Response(200, json=resolved))
+        self.assertTrue(client(service).call(RESOLVE_IDENTITY, ResolveRequest(id="bob")).active)
 
 
 class Asynchronous(unittest.IsolatedAsyncioTestCase):

@@ -20,7 +20,7 @@ export class Unreachable extends SealpostError {
     readonly request: SentRequest,
     cause: unknown,
   ) {
-    const mayHaveBeenProcessed = !UNSENT.has(networkCode(cause));
+    const mayHaveBeenProcessed = !UNSENT.test(networkCode(cause));
     const hint = mayHaveBeenProcessed ? "; it may have been processed" : "";
     super(`no response to ${nameOf(request)}${hint}: ${networkCode(cause) || String(cause)}`, { cause });
     this.mayHaveBeenProcessed = mayHaveBeenProcessed;
@@ -90,4 +90,9 @@ function milliseconds(retryAfter: string | null): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-const UNSENT = new Set(["EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "UND_ERR_CONNECT_TIMEOUT"]);
+// Failures before the request is sent: of the name, of the connection, and of the certificate or the start of TLS.
+const UNSENT = new RegExp(
+  "^(EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT" +
+    "|CERT_.+|CRL_.+|DEPTH_ZERO_.+|ERROR_IN_(CERT|CRL)_.+|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED" +
+    "|SELF_SIGNED_.+|UNABLE_TO_.+|ERR_TLS_CERT_.+|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$",
+);

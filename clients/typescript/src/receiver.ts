@@ -1,6 +1,6 @@
 import type { Sealpost } from "./client.js";
 import { ApiError, InvalidSignature, Unreachable } from "./errors.js";
-import type { Opened } from "./generated/schema.js";
+import type { Opened } from "./generated/models.js";
 import { BODY_BYTES_MAX, type Event, type ReceivedHeaders, type Webhook } from "./webhook.js";
 
 /** Remembers processed events. */

@@ -1,6 +1,7 @@
 import { ApiError, type ProblemMembers, type SentRequest, Unreachable } from "./errors.js";
 import { BY_CODE } from "./generated/errors.js";
-import { UNAUTHENTICATED } from "./generated/operations.js";
+import { type Operations, UNAUTHENTICATED } from "./generated/operations.js";
+import { parse } from "./json.js";
 import { pauseBeforeRetry, type RetryOptions } from "./retry.js";
 
 /** The account and its login secret. */
@@ -29,13 +30,52 @@ export class Transport {
     if (typeof options.credentials === "string") this.#token = Promise.resolve(options.credentials);
   }
 
-  /** Sends a request as often as necessary. */
-  async fetch(request: Request): Promise<Response> {
-    const body = request.body === null ? null : await request.text();
-    const headers = new Headers(request.headers);
-    if (this.#options.apiKey !== undefined) headers.set("X-DID-API-Key", this.#options.apiKey);
-    const { method, url } = request;
-    return this.#repeat(() => this.#authenticated({ method, url, headers }, body));
+  get url(): string {
+    return this.#options.url;
+  }
+
+  get apiKey(): string | undefined {
+    return this.#options.apiKey;
+  }
+
+  get login(): Login | undefined {
+    return typeof this.#options.credentials === "object" ? this.#options.credentials : undefined;
+  }
+
+  /** Returns the API token or the session token. Logs in first if there is no session yet. */
+  session(): Promise<string> | undefined {
+    if (this.#token === undefined && this.login !== undefined) {
+      const login = this.#logIn(this.login);
+      this.#token = login;
+      login.catch(() => this.discard(login));
+    }
+    return this.#token;
+  }
+
+  /** Removes a rejected session. Returns whether the client can log in again. */
+  discard(session: Promise<string> | undefined): boolean {
+    if (this.login !== undefined && this.#token === session) this.#token = undefined;
+    return this.login !== undefined;
+  }
+
+  /** Calls an operation. `path` has the parameters of its path. */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    body: Operations[Name]["body"],
+    { headers = {}, path = {} }: { headers?: Record<string, string>; path?: Record<string, string> } = {},
+  ): Promise<Operations[Name]["result"]> {
+    const [method = "", template = ""] = name.split(" ");
+    const url = this.#options.url + template.replace(/{(\w+)}/, (_, part: string) => encodeURIComponent(path[part] ?? ""));
+    const sent = { method, url, headers: new Headers(headers) };
+    if (body !== undefined) sent.headers.set("Content-Type", "application/json");
+    if (this.apiKey !== undefined) sent.headers.set("X-DID-API-Key", this.apiKey);
+    const content = body === undefined ? null : JSON.stringify(body);
+    const response = await this.#repeat(() => this.#authenticated(sent, content));
+    const text = await response.text();
+    if (!response.headers.get("Content-Type")?.includes("json")) return text;
+    // The times in the examples of the OpenAPI document stay texts.
+    const result = name === "GET /openapi.json" ? JSON.parse(text) : parse(text);
+    return result as Operations[Name]["result"];
   }
 
   async #repeat(send: () => Promise<Response>): Promise<Response> {
@@ -51,37 +91,22 @@ export class Transport {
     }
   }
 
-  /** Logs in first if there is no session yet, and again after a 401. */
+  /** Adds the token to a request. Logs in again after a 401. */
   async #authenticated(request: SentRequest, body: string | null): Promise<Response> {
-    const { credentials } = this.#options;
-    if (credentials === undefined || !needsCredentials(request)) return this.#exchange(request, body);
-    const used = this.#session();
-    request.headers.set("Authorization", `Bearer ${await used}`);
+    const session = needsCredentials(request) ? this.session() : undefined;
+    if (session === undefined) return this.#exchange(request, body);
+    request.headers.set("Authorization", `Bearer ${await session}`);
     try {
       return await this.#exchange(request, body);
     } catch (fault) {
       const isRejected = fault instanceof ApiError && fault.status === 401;
-      if (!isRejected || typeof credentials === "string") throw fault;
-      // Requests that share a rejected token log in once.
-      if (this.#token === used) this.#token = undefined;
+      if (!isRejected || !this.discard(session)) throw fault;
     }
-    request.headers.set("Authorization", `Bearer ${await this.#session()}`);
+    request.headers.set("Authorization", `Bearer ${await this.session()}`);
     return this.#exchange(request, body);
   }
 
-  #session(): Promise<string> {
-    if (this.#token === undefined) {
-      const login = this.#logIn();
-      this.#token = login;
-      login.catch(() => {
-        if (this.#token === login) this.#token = undefined;
-      });
-    }
-    return this.#token;
-  }
-
-  async #logIn(): Promise<string> {
-    const { accountId, loginSecret } = this.#options.credentials as Login;
+  async #logIn({ accountId, loginSecret }: Login): Promise<string> {
     const url = `${this.#options.url}/v1/auth/login`;
     const headers = new Headers({ "Content-Type": "application/json" });
     const body = JSON.stringify({ account_id: accountId, login_secret: loginSecret });
@@ -101,13 +126,20 @@ export class Transport {
     } catch (cause) {
       throw new Unreachable(request, cause);
     }
-    const kind = response.headers.get("Content-Type") ?? "";
-    if (response.ok && /^(application\/|text\/plain)/.test(kind)) return response;
-    const isProblem = kind.startsWith("application/problem+json");
-    const problem: ProblemMembers = isProblem ? ((await response.json()) as ProblemMembers) : {};
-    const Kind = (problem.code && BY_CODE[problem.code]) || ApiError;
-    throw new Kind(request, response, problem);
+    const error = await errorOf(request, response);
+    if (error) throw error;
+    return response;
   }
+}
+
+/** Returns the error of a response, or undefined for a success. */
+export async function errorOf(request: SentRequest, response: Response): Promise<ApiError | undefined> {
+  const kind = response.headers.get("Content-Type") ?? "";
+  if (response.ok && /^(application\/|text\/plain)/.test(kind)) return undefined;
+  const isProblem = kind.startsWith("application/problem+json");
+  const problem: ProblemMembers = isProblem ? ((await response.json()) as ProblemMembers) : {};
+  const Kind = (problem.code && BY_CODE[problem.code]) || ApiError;
+  return new Kind(request, response, problem);
 }
 
 /** Returns whether the operation of a request accepts credentials. */

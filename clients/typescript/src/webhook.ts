@@ -7,10 +7,13 @@ import type {
   WebhookDisabled,
   WebhookFailing,
   WebhookTest,
-} from "./generated/schema.js";
+} from "./generated/models.js";
+import { parse } from "./json.js";
 
 export const BODY_BYTES_MAX = 64 * 1024;
 const TOLERANCE_S = 5 * 60;
+const SECRET_BYTES_MIN = 24;
+const PUBLIC_KEY_BYTES = 32;
 
 /** A verified event. Newer services can send other kinds: ignore them. */
 export type Event =
@@ -36,7 +39,9 @@ export class Webhook {
   readonly #checks: Check[];
 
   constructor(...keys: string[]) {
-    if (keys.length === 0) throw new TypeError("pass the secret of the webhook, or a public key of the service");
+    if (keys.length === 0 || !keys.every(Boolean)) {
+      throw new TypeError("the secret of the webhook is missing: pass it, or a public key of the service");
+    }
     this.#checks = keys.map(checkOf);
   }
 
@@ -46,6 +51,9 @@ export class Webhook {
    * Throws `InvalidSignature` if no signature is correct, or the time differs by more than five minutes.
    */
   async verify(headers: ReceivedHeaders, body: Uint8Array | string, now: Date = new Date()): Promise<Event> {
+    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+      throw new TypeError("pass the raw body as bytes or text, not the parsed JSON");
+    }
     const [id, timestamp, list] = ["id", "timestamp", "signature"].map((name) => valueOf(headers, `webhook-${name}`));
     if (!id || !timestamp || !list) {
       throw new InvalidSignature("a header is missing: webhook-id, webhook-timestamp or webhook-signature");
@@ -60,8 +68,7 @@ export class Webhook {
     if (!(await this.#matches(content, list.split(" ")))) {
       throw new InvalidSignature("no signature matches: check the secret, and pass the body as it was received");
     }
-    const event = JSON.parse(new TextDecoder().decode(bytes));
-    return { id, kind: event.event, body: event };
+    return eventOf(id, bytes);
   }
 
   async #matches(content: Uint8Array<ArrayBuffer>, entries: string[]): Promise<boolean> {
@@ -74,12 +81,24 @@ export class Webhook {
   }
 }
 
+function eventOf(id: string, bytes: Uint8Array): Event {
+  try {
+    const body = parse(new TextDecoder().decode(bytes)) as { event: string };
+    return { id, kind: body.event, body } as Event;
+  } catch (cause) {
+    throw new InvalidSignature("the body is not an event of the service", { cause });
+  }
+}
+
 /** Returns a function that checks one entry of `webhook-signature`. */
 function checkOf(key: string): Check {
   const isPublic = key.startsWith("whpk_");
-  const bytes = decode(key.replace(/^wh(sec|pk)_/, ""));
-  if (bytes === undefined || bytes.length === 0) {
-    throw new TypeError("this is not a key of a webhook: it starts with whsec_ or whpk_, followed by base64");
+  const bytes = decode(/^wh(?:sec|pk)_(.*)$/.exec(key)?.[1] ?? "");
+  const isLongEnough = isPublic ? bytes?.length === PUBLIC_KEY_BYTES : (bytes?.length ?? 0) >= SECRET_BYTES_MIN;
+  if (bytes === undefined || !isLongEnough) {
+    throw new TypeError(
+      "this is not a key of a webhook: it starts with whsec_ or whpk_, followed by base64 of at least 24 bytes",
+    );
   }
   const version = isPublic ? "v1a," : "v1,";
   const algorithm = isPublic ? { name: "Ed25519" } : { name: "HMAC", hash: "SHA-256" };
@@ -88,7 +107,8 @@ function checkOf(key: string): Check {
     const signature = entry.startsWith(version) ? decode(entry.slice(version.length)) : undefined;
     if (signature === undefined) return false;
     imported ??= crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
-    return crypto.subtle.verify(algorithm.name, await imported, signature, content); // In constant time.
+    // In constant time. A signature of another length is an error on some platforms.
+    return crypto.subtle.verify(algorithm.name, await imported, signature, content).catch(() => false);
   };
 }
 

@@ -15,8 +15,7 @@ function imported(module: URL, visited = new Set<string>()): Set<string> {
   return found;
 }
 
-test("the core module and its dependency import no module of Node", () => {
-  assert.deepEqual([...imported(new URL("../src/index.js", import.meta.url))], ["openapi-fetch"]);
+test("the core module imports no other package and no module of Node", () => {
+  assert.deepEqual([...imported(new URL("../src/index.js", import.meta.url))], []);
   assert.deepEqual([...imported(new URL("../src/express.js", import.meta.url))], []);
-  assert.deepEqual([...imported(new URL(import.meta.resolve("openapi-fetch")))], []);
 });

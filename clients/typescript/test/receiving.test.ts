@@ -1,6 +1,5 @@
 // Verification against the shared vectors, and the handlers for Fetch and Express.
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -9,6 +8,7 @@ import express from "express";
 
 import { handler } from "../src/express.js";
 import { InvalidSignature, Receiver, Sealpost, Webhook } from "../src/index.js";
+import { SECRET, signed } from "./signed.js";
 
 type Case = {
   name: string;
@@ -20,7 +20,7 @@ type Case = {
   valid: boolean;
 };
 
-const SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const PUBLIC_KEY = "whpk_aI98mYEXUhV2xnTKmZp4Okx9QEpQAUuWekde5wWGtCI=";
 
 test("each vector has its verdict", async () => {
   const { cases } = JSON.parse(readFileSync(process.env["SEALPOST_VECTORS"] ?? "", "utf8")) as { cases: Case[] };
@@ -33,17 +33,58 @@ test("each vector has its verdict", async () => {
 });
 
 test("a wrong key is refused", () => {
-  for (const key of ["", "whsec_", "whsec_%", "whpk_%"]) assert.throws(() => new Webhook(key), TypeError);
+  for (const key of ["whsec_", "whsec_%", "whpk_%", "whpk_AAAA", "nope", "bm9wZQ==", "whsec_bm9wZQ==", SECRET.slice(6)]) {
+    assert.throws(() => new Webhook(key), /starts with whsec_ or whpk_/, key);
+  }
+  for (const keys of [[], [""], [undefined as unknown as string]]) assert.throws(() => new Webhook(...keys), /is missing/);
 });
 
-/** Returns the request of an event. */
-function signed(id: string) {
-  const body = JSON.stringify({ event: "envelope.received", envelope_id: id });
-  const timestamp = String(Math.trunc(Date.now() / 1000));
-  const key = Buffer.from(SECRET.slice(6), "base64");
-  const mac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-  const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${mac}` };
-  return { method: "POST", headers, body };
+test("parsed JSON is not a body", async () => {
+  for (const body of [{}, [], null, 7]) {
+    const verified = new Webhook(SECRET).verify(signed("env_1").headers, body as unknown as string);
+    await assert.rejects(verified, /pass the raw body as bytes or text, not the parsed JSON/);
+  }
+});
+
+test("whatever a stranger sends, verify throws only InvalidSignature", async () => {
+  const webhook = new Webhook(SECRET, PUBLIC_KEY);
+  const now = new Date(1_700_000_000_000);
+  const random = generator(7);
+  const text = () => String.fromCharCode(...Array.from({ length: random(40) }, () => random(65_536)));
+  const pick = <T>(...values: T[]): T => values[random(values.length)] as T;
+  for (let round = 0; round < 3_000; round++) {
+    const entries = Array.from({ length: random(4) }, () => pick("v1,", "v1a,", "v1,AAAA", "v1a,AAAA", "") + text());
+    const headers = {
+      "webhook-id": pick<string | string[] | undefined>("env_1", text(), "", ["env_1"], undefined),
+      "webhook-timestamp": pick("1700000000", "9".repeat(400), "-1", text()),
+      "webhook-signature": pick(entries.join(" "), text()),
+      [text()]: text(),
+    };
+    const body = pick<string | Uint8Array>(text(), new Uint8Array(random(40)));
+    await assert.rejects(webhook.verify(headers, body, now), InvalidSignature);
+  }
+});
+
+test("a signed body that is no event is an invalid signature", async () => {
+  for (const body of ["", "[", "null", "[".repeat(60_000), "\ud800"]) {
+    const { headers } = signed("env_1", body);
+    await assert.rejects(new Webhook(SECRET).verify(headers, body), InvalidSignature, body.slice(0, 10));
+  }
+});
+
+test("times of events are dates", async () => {
+  const body = JSON.stringify({ event: "envelope.received", metadata: { timestamp: "2026-01-01T00:00:00.000Z" } });
+  const event = await new Webhook(SECRET).verify(signed("env_1", body).headers, body);
+  assert.ok(event.kind === "envelope.received");
+  assert.deepEqual(event.body.metadata.timestamp, new Date(Date.UTC(2026, 0, 1)));
+});
+
+/** Returns a function with random numbers below a limit, the same in each run. */
+function generator(seed: number) {
+  return (limit: number) => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * limit);
+  };
 }
 
 function receiver() {

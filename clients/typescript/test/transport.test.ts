@@ -1,5 +1,8 @@
 // Credentials, retries and errors, with a service in memory.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 
 import { ApiError, Sealpost, type SealpostOptions, Unreachable } from "../src/index.js";
@@ -10,7 +13,7 @@ const SENT = { envelope_id: "env_1" };
 const DELETED = { webhook_id: "wh_1", deleted: true };
 
 type Reply = () => Response;
-type Received = { url: string; headers: Headers };
+type Received = { url: string; headers: Headers; body: string };
 
 const json = (body: unknown) => () => Response.json(body);
 const problem = (status: number, code: string, headers = {}) => () =>
@@ -25,7 +28,7 @@ function service(...replies: Reply[]) {
   const received: Received[] = [];
   const logins: Received[] = [];
   const fetch = async (url: unknown, options?: RequestInit) => {
-    const request = { url: String(url), headers: new Headers(options?.headers) };
+    const request = { url: String(url), headers: new Headers(options?.headers), body: String(options?.body) };
     if (request.url.endsWith("/v1/auth/login")) {
       logins.push(request);
       return Response.json({ session_token: `st_${logins.length}` });
@@ -82,6 +85,71 @@ test("a request without effect is repeated", async () => {
   await service(broken("ECONNREFUSED"), json(DELETED)).client().webhooks.delete("wh_1");
   await service(problem(503, "SERVICE_UNAVAILABLE"), json(DELETED)).client().webhooks.delete("wh_1");
   await service(page(503), json(SENT)).client().send("bob", "one");
+});
+
+test("a failure of TLS says that nothing was sent", async () => {
+  for (const code of [
+    "CERT_HAS_EXPIRED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  ]) {
+    const { client } = service(broken(code));
+    const isExpected = (fault: unknown) => fault instanceof Unreachable && !/may have been/.test(fault.message);
+    await assert.rejects(client({ token: "kt_1", retry: { tries: 1 } }).webhooks.delete("wh_1"), isExpected, code);
+  }
+});
+
+test("a real server without TLS is told apart", async () => {
+  const server = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const sealpost = new Sealpost({ url: `https://127.0.0.1:${port}`, token: "kt_1", retry: { tries: 1 } });
+  const isExpected = (fault: unknown) => fault instanceof Unreachable && !fault.mayHaveBeenProcessed;
+  await assert.rejects(sealpost.webhooks.delete("wh_1"), isExpected);
+  server.close();
+});
+
+test("times are dates", async () => {
+  const entry = { at: "2026-01-01T00:00:00.000Z", kind: "login", detail: "2026-01-01T00:00:00.000Z" };
+  const { received, client } = service(json({ entries: [entry], next_cursor: null }), json({ envelopes: [], next_cursor: null }));
+  for await (const { at, detail } of client().account.activity()) {
+    assert.deepEqual([at, detail], [new Date(Date.UTC(2026, 0, 1)), entry.detail]);
+  }
+  for await (const _ of client().sent({ since: new Date(0) })) assert.fail();
+  assert.deepEqual(JSON.parse(received[1]?.body ?? ""), { limit: 100, since: "1970-01-01T00:00:00.000Z" });
+});
+
+test("an account is opened without credentials", async () => {
+  const opened = { account_id: "acct_1", api_key_id: "ak_1", login_secret: "ls_1", recovery_code: "rc_1" };
+  const { client } = service(json(opened), json({ account_id: "acct_1" }));
+  const { login, recoveryCode, identity } = await client({}).openAccount("Bob");
+  assert.deepEqual([login, recoveryCode, identity.api_key_id], [LOGIN, "rc_1", "ak_1"]);
+  await assert.rejects(client({}).openAccount("Bob"), /the account existed before/);
+  await assert.rejects(client().openAccount("Bob"), /has an account already/);
+});
+
+test("a token is for the key of the client by default", async () => {
+  const { received, client } = service();
+  const token = { name: "orders", scopes: ["send" as const] };
+  await client().account.createToken(token);
+  await client().account.createToken({ ...token, apiKeyId: "ak_2", loginSecret: "ls_2", expiresInDays: 7 });
+  assert.deepEqual(JSON.parse(received[0]?.body ?? ""), { login_secret: "ls_1", api_key_id: "ak_1", ...token });
+  assert.deepEqual(JSON.parse(received[1]?.body ?? ""), {
+    ...{ login_secret: "ls_2", api_key_id: "ak_2" },
+    ...{ ...token, expires_in_days: 7 },
+  });
+  await assert.rejects(client({ login: LOGIN }).account.createToken(token), /pass apiKeyId/);
+  await assert.rejects(client({ token: "kt_1", apiKey: "ak_1" }).account.createToken(token), /pass loginSecret/);
+});
+
+test("any operation can be called", async () => {
+  const { received, client } = service(json({ handle: "bob" }));
+  const { handle } = await client().call("POST /v1/did/resolve", { id: "bob" });
+  assert.equal(handle, "bob");
+  assert.equal(received[0]?.headers.get("X-DID-API-Key"), "ak_1");
 });
 
 test("a long wait is an error at once", async () => {

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from ._generated.operations import UNAUTHENTICATED
+from .models import Activated
+from .operations import UNAUTHENTICATED
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,21 @@ class Login:
     login_secret: str = field(repr=False)
 
 
-def login_request(base_url: httpx.URL, login: Login, request: httpx.Request) -> httpx.Request:
-    """Creates the login before a request, with the timeouts of this request."""
-    body = {"account_id": login.account_id, "login_secret": login.login_secret}
-    url = base_url.copy_with(path=base_url.path.rstrip("/") + "/v1/auth/login")
-    return httpx.Request("POST", url, json=body, extensions=request.extensions)
+@dataclass(frozen=True)
+class NewAccount:
+    """A new account with its first identity."""
+
+    identity: Activated
+    login: Login
+    """The account and its login secret, which no later response shows."""
+    recovery_code: str = field(repr=False)
+    """Replaces a lost login secret. Store it in another place."""
+
+    @classmethod
+    def of(cls, identity: Activated) -> NewAccount:
+        if identity.login_secret is None or identity.recovery_code is None:
+            raise ValueError("the response has no login secret: the account existed before")
+        return cls(identity, Login(identity.account_id, identity.login_secret), identity.recovery_code)
 
 
 def needs_credentials(request: httpx.Request) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from ._generated.operations import REPEATABLE
 from .errors import ApiError, Unreachable
+from .operations import REPEATABLE
 
 
 @dataclass(frozen=True)

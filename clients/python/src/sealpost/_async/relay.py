@@ -1,0 +1,114 @@
+"""Receives the deliveries of a webhook without a public address."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+import anyio
+import httpx
+
+from ..errors import ApiError, InvalidSignature, Unreachable
+from ..relay import POLICY_VIOLATION, STABLE_S, Delivery, Disconnected, is_final, pause_after, relay_url
+from ..sockets import AsyncSocket, AsyncWorkers
+from .transport import AsyncTransport
+
+RECHECK_S = 0.5
+"""Longest time until `stop` is noticed."""
+
+log = logging.getLogger("sealpost.relay")
+
+
+class AsyncRelay:
+    """The receiving end of a webhook with the URL `relay:`. It opens one outgoing connection."""
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        webhook_id: str,
+        handle: Callable[[Mapping[str, str], bytes], Awaitable[int]],
+    ) -> None:
+        self._transport = transport
+        self._webhook_id = webhook_id
+        self._handle = handle
+        self._token: str | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Ends `run` when the running handlers have ended. Can be called from a signal handler or another thread."""
+        self._is_stopped = True
+
+    async def run(self) -> None:
+        """Passes deliveries to the handler until `stop` is called, and connects again if a connection ends.
+
+        Raises `ApiError` if the service refuses the connection, for example because the webhook is deleted.
+        """
+        workers = AsyncWorkers()
+        failures = 0
+        while not self._is_stopped:
+            began = time.monotonic()
+            try:
+                await self._receive(workers)
+            except (ApiError, Disconnected, Unreachable) as fault:
+                if isinstance(fault, ApiError) and is_final(fault):
+                    raise
+                failures = 1 if time.monotonic() - began > STABLE_S else failures + 1
+                pause = pause_after(failures, fault)
+                log.warning("%s; connecting again in %.1f s", fault, pause)
+                await self._wait(pause)
+
+    async def _receive(self, workers: AsyncWorkers) -> None:
+        """Passes the deliveries of one connection to the workers."""
+        socket = await self._connect()
+        is_lost = False
+        try:
+            while not self._is_stopped:
+                frame = await socket.receive(RECHECK_S)
+                delivery = None if frame is None else Delivery.read(frame)
+                if delivery is not None:
+                    await workers.start(partial(self._answer, socket, delivery))
+        except Disconnected as end:
+            is_lost = True
+            if end.code == POLICY_VIOLATION:
+                self._transport.discard(self._token)
+            raise
+        finally:
+            if not is_lost:
+                await workers.drain()
+            await socket.close()
+
+    async def _answer(self, socket: AsyncSocket, delivery: Delivery) -> None:
+        try:
+            status = await self._handle(delivery.headers, delivery.body)
+        except InvalidSignature:
+            status = 401
+        except Exception:
+            log.exception("the handler failed")
+            status = 500
+        try:
+            await socket.send(delivery.answer(status))
+        except Disconnected as end:
+            log.info("the service will send a delivery again: %s", end)
+
+    async def _connect(self) -> AsyncSocket:
+        """Opens a connection. Logs in again after a 401."""
+        try:
+            return await self._connect_once()
+        except ApiError as error:
+            if error.status != httpx.codes.UNAUTHORIZED or not self._transport.discard(self._token):
+                raise
+        return await self._connect_once()
+
+    async def _connect_once(self) -> AsyncSocket:
+        self._token = await self._transport.token()
+        key = self._transport.headers.get("X-DID-API-Key")
+        given = {"X-DID-API-Key": key, "Authorization": self._token and f"Bearer {self._token}"}
+        headers = {name: value for name, value in given.items() if value}
+        return await AsyncSocket.open(relay_url(self._transport.base_url, self._webhook_id), headers)
+
+    async def _wait(self, pause_s: float) -> None:
+        end = time.monotonic() + pause_s
+        while not self._is_stopped and time.monotonic() < end:
+            await anyio.sleep(min(RECHECK_S, max(0.0, end - time.monotonic())))

@@ -1,0 +1,71 @@
+"""The frames of a relay connection, and the pauses between connections."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+
+import httpx
+
+from .errors import ApiError
+
+IN_FLIGHT_MAX = 32
+"""Most deliveries that are processed at the same time."""
+PAUSE_FIRST_S = 0.5
+PAUSE_MAX_S = 30.0
+STABLE_S = 60.0
+"""A connection of this length ends a series of failures."""
+DRAIN_MAX_S = 15.0
+"""Longest wait for running handlers at the end."""
+REFUSED = (400, 401, 403, 404)
+"""Statuses that another try does not change."""
+POLICY_VIOLATION = 1008
+"""The close code after the end of the session, and after the webhook was deleted, paused or disabled."""
+
+
+class Disconnected(Exception):
+    """A connection failed, or ended with this close code."""
+
+    def __init__(self, reason: str, code: int | None = None) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A request that the service would have sent to a public address."""
+
+    id: str
+    headers: dict[str, str]
+    body: bytes
+
+    @classmethod
+    def read(cls, frame: str | bytes) -> Delivery | None:
+        """Returns None for a frame that this version of the package does not know."""
+        try:
+            members = json.loads(frame)
+            return cls(members["delivery"], dict(members["headers"]), members["body"].encode())
+        except (AttributeError, LookupError, TypeError, ValueError):
+            return None
+
+    def answer(self, status: int) -> str:
+        return json.dumps({"delivery": self.id, "status": status})
+
+
+def relay_url(base_url: httpx.URL, webhook_id: str) -> httpx.URL:
+    path = base_url.path.rstrip("/") + "/v1/webhooks/relay"
+    scheme = "wss" if base_url.scheme == "https" else "ws"
+    return base_url.copy_with(scheme=scheme, path=path, params={"webhook_id": webhook_id})
+
+
+def is_final(error: ApiError) -> bool:
+    """Returns whether the service would refuse another connection too."""
+    return error.status in REFUSED and error.retry_after_s is None
+
+
+def pause_after(failures: int, fault: Exception) -> float:
+    """Returns the seconds until the next connection. They double, less a random part of up to a half."""
+    backoff = min(PAUSE_FIRST_S * 2.0 ** min(failures - 1, 10), PAUSE_MAX_S) * random.uniform(0.5, 1)
+    asked = fault.retry_after_s if isinstance(fault, ApiError) else None
+    return max(backoff, asked or 0.0)

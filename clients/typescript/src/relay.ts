@@ -1,0 +1,242 @@
+import WebSocket from "ws";
+
+import type { Sealpost } from "./client.js";
+import { ApiError, InvalidSignature, Unreachable } from "./errors.js";
+import { errorOf } from "./transport.js";
+import type { Event, Webhook } from "./webhook.js";
+
+/** Processes a delivery, and returns the status to respond with: for example `receiver.receive`. */
+export type DeliveryHandler = (headers: Record<string, string>, body: Uint8Array) => number | Promise<number>;
+
+export interface RelayOptions {
+  /** The webhook of the deliveries, for a handler of verified events. */
+  webhook: Webhook;
+}
+
+/**
+ * Returns the receiving end of a webhook with the URL `relay:`. Its `run` receives deliveries over one outgoing connection.
+ *
+ * With `webhook`, the handler gets each verified event. Otherwise it gets the headers and the body of each delivery, and
+ * returns a status, as `Receiver.receive` does. If the handler throws, the status is 500, and the service sends the event
+ * again later.
+ */
+export function relay(client: Sealpost, webhookId: string, handler: DeliveryHandler): Relay;
+export function relay(
+  client: Sealpost,
+  webhookId: string,
+  handler: (event: Event) => void | Promise<void>,
+  options: RelayOptions,
+): Relay;
+export function relay(
+  client: Sealpost,
+  webhookId: string,
+  handler: DeliveryHandler | ((event: Event) => void | Promise<void>),
+  options?: RelayOptions,
+): Relay {
+  if (options === undefined) return new Relay(client, webhookId, handler as DeliveryHandler);
+  const onEvent = handler as (event: Event) => void | Promise<void>;
+  return new Relay(client, webhookId, async (headers, body) => {
+    await onEvent(await options.webhook.verify(headers, body));
+    return 204;
+  });
+}
+
+/** The receiving end of a webhook with the URL `relay:`. */
+export class Relay {
+  readonly #client: Sealpost;
+  readonly #webhookId: string;
+  readonly #handler: DeliveryHandler;
+  readonly #stopping = new AbortController();
+
+  constructor(client: Sealpost, webhookId: string, handler: DeliveryHandler) {
+    this.#client = client;
+    this.#webhookId = webhookId;
+    this.#handler = handler;
+  }
+
+  /** Ends `run` when the running handlers have ended. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /**
+   * Passes deliveries to the handler until `stop` is called, and connects again if a connection ends.
+   *
+   * Throws `ApiError` if the service refuses the connection, for example because the webhook is deleted.
+   */
+  async run(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let failures = 0; !signal.aborted; ) {
+      const began = performance.now();
+      try {
+        await this.#receive(await this.#connect());
+      } catch (fault) {
+        if (!isTemporary(fault)) throw fault;
+        failures = performance.now() - began > STABLE_MS ? 1 : failures + 1;
+        await pause(pauseAfter(failures, fault), signal);
+      }
+    }
+  }
+
+  /** Opens a connection. Logs in again after a 401. */
+  async #connect(): Promise<Connection> {
+    const { transport } = this.#client;
+    const url = new URL(`${transport.url}/v1/webhooks/relay`);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.searchParams.set("webhook_id", this.#webhookId);
+    for (let isFirst = true; ; isFirst = false) {
+      const session = transport.session();
+      const key = transport.apiKey === undefined ? {} : { "X-DID-API-Key": transport.apiKey };
+      const token = session === undefined ? {} : { Authorization: `Bearer ${await session}` };
+      const headers = { ...key, ...token };
+      try {
+        return new Connection(await opened(url, headers), () => transport.discard(session));
+      } catch (fault) {
+        const isRejected = fault instanceof ApiError && fault.status === 401;
+        if (!isRejected || !isFirst || !transport.discard(session)) throw fault;
+      }
+    }
+  }
+
+  /** Passes the deliveries of one connection to the handler. */
+  async #receive({ socket, discard }: Connection): Promise<void> {
+    const { signal } = this.#stopping;
+    const running = new Set<Promise<void>>();
+    const ended = new Promise<number>((resolve) => socket.on("close", resolve));
+    socket.on("error", () => {}); // The connection closes after an error.
+    const waiting: Delivery[] = [];
+    const next = () => {
+      while (running.size < IN_FLIGHT_MAX && !signal.aborted) {
+        const delivery = waiting.shift();
+        if (delivery === undefined) return socket.resume();
+        const work = this.#answer(socket, delivery).finally(() => {
+          running.delete(work);
+          next();
+        });
+        running.add(work);
+      }
+    };
+    socket.on("message", (data) => {
+      const delivery = deliveryOf(String(data));
+      if (delivery !== undefined) waiting.push(delivery);
+      if (running.size >= IN_FLIGHT_MAX) socket.pause();
+      next();
+    });
+    socket.resume();
+    const stopped = new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    const code = await Promise.race([ended, stopped]);
+    if (code === undefined) {
+      await Promise.race([Promise.all(running), pause(DRAIN_MAX_MS)]);
+      socket.close();
+      return;
+    }
+    if (code === POLICY_VIOLATION) discard();
+    throw new Disconnected(`the connection ended with code ${code}`);
+  }
+
+  async #answer(socket: WebSocket, { id, headers, body }: Delivery): Promise<void> {
+    let status = 500;
+    try {
+      status = await this.#handler(headers, body);
+    } catch (fault) {
+      if (fault instanceof InvalidSignature) status = 401;
+      else console.error("sealpost: the handler failed:", fault);
+    }
+    // Without a connection, the service sends the delivery again.
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ delivery: id, status }));
+  }
+}
+
+/** A connection, and a function that removes its rejected session. */
+class Connection {
+  constructor(
+    readonly socket: WebSocket,
+    readonly discard: () => boolean,
+  ) {}
+}
+
+/** A connection failed or ended. */
+class Disconnected extends Error {}
+
+interface Delivery {
+  id: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** Returns undefined for a frame that this version of the package does not know. */
+function deliveryOf(frame: string): Delivery | undefined {
+  try {
+    const { delivery, headers, body } = JSON.parse(frame);
+    if (typeof delivery !== "string" || typeof headers !== "object" || typeof body !== "string") return undefined;
+    return { id: delivery, headers, body: new TextEncoder().encode(body) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens a WebSocket. Throws `ApiError` for a response that is not an upgrade. */
+function opened(url: URL, headers: Record<string, string>): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { headers, handshakeTimeout: HANDSHAKE_MS, maxPayload: FRAME_BYTES_MAX });
+    socket.on("open", () => {
+      socket.pause(); // Until there is a handler of messages.
+      resolve(socket);
+    });
+    socket.on("error", (cause) => reject(new Disconnected(`no connection to ${url}`, { cause })));
+    socket.on("unexpected-response", (request, response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        request.destroy();
+        const { statusCode: status = 0, headers: received } = response;
+        const fields = Object.entries(received).map(([name, value]): [string, string] => [name, String(value)]);
+        const refusal = new Response(Buffer.concat(chunks), { status: Math.max(status, 200), headers: fields });
+        const sent = { method: "GET", url: String(url), headers: new Headers() };
+        errorOf(sent, refusal).then((error) => reject(error ?? new Disconnected(`status ${status}`)), reject);
+      });
+    });
+  });
+}
+
+/** Returns whether another connection can succeed. */
+function isTemporary(fault: unknown): boolean {
+  if (fault instanceof ApiError) return !REFUSED.has(fault.status) || fault.retryAfterMs !== undefined;
+  return fault instanceof Disconnected || fault instanceof Unreachable;
+}
+
+/** Returns the time until the next connection. It doubles, and is shortened by a random part of up to a half. */
+function pauseAfter(failures: number, fault: unknown): number {
+  const backoff = Math.min(PAUSE_FIRST_MS * 2 ** (failures - 1), PAUSE_MAX_MS) * (1 - Math.random() / 2);
+  return Math.max(backoff, fault instanceof ApiError ? (fault.retryAfterMs ?? 0) : 0);
+}
+
+/** Waits until the time is over or the signal is aborted. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+const IN_FLIGHT_MAX = 32;
+const PAUSE_FIRST_MS = 500;
+const PAUSE_MAX_MS = 30_000;
+/** A connection of this length ends a series of failures. */
+const STABLE_MS = 60_000;
+/** Longest wait for running handlers at the end. */
+const DRAIN_MAX_MS = 15_000;
+const HANDSHAKE_MS = 10_000;
+const FRAME_BYTES_MAX = 1024 * 1024;
+/** Statuses that another try does not change. */
+const REFUSED = new Set([400, 401, 403, 404]);
+/** The close code after the end of the session, and after the webhook was deleted, paused or disabled. */
+const POLICY_VIOLATION = 1008;

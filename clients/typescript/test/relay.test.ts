@@ -1,0 +1,168 @@
+// The relay, against a server in this process that speaks the protocol of the service.
+import assert from "node:assert/strict";
+import { on, once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+
+import { type WebSocket, WebSocketServer } from "ws";
+
+import { KeyInactive, QuotaExceeded, Unauthorized, WebhookNotFound } from "../src/generated/errors.js";
+import { type Event, Receiver, Sealpost, Webhook } from "../src/index.js";
+import { type Relay, relay } from "../src/relay.js";
+import { SECRET, signed } from "./signed.js";
+
+type Refusal = [status: number, code: string, headers?: Record<string, string>];
+type Step = Refusal | ((socket: WebSocket) => Promise<void>);
+type Answers = Record<string, number>;
+
+const LOGIN = { accountId: "acct_1", loginSecret: "ls_1" };
+const REJECTED: Refusal = [401, "UNAUTHORIZED"];
+
+/** A relay server. Each connection gets the next step: a refusal, or a function that speaks with the client. */
+async function fakeRelay(context: TestContext, ...steps: Step[]) {
+  const requests: IncomingMessage[] = [];
+  const sockets = new WebSocketServer({ noServer: true });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const server = createServer().on("upgrade", (request, socket, head) => {
+    requests.push(request);
+    const step = steps.shift();
+    if (typeof step === "function") {
+      sockets.handleUpgrade(request, socket, head, (connection) => {
+        void step(connection).then(() => steps.length === 0 && end());
+      });
+      return;
+    }
+    const [status, code, headers = {}] = step ?? [500, "INTERNAL_ERROR"];
+    const body = JSON.stringify({ code, detail: "d" });
+    const fields = { "Content-Type": "application/problem+json", "Content-Length": body.length, Connection: "close", ...headers };
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  context.after(() => server.close());
+  let logins = 0;
+  const fetch = async (url: unknown) =>
+    Response.json(String(url).endsWith("/login") ? { session_token: `st_${++logins}` } : { message: "Noon." });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+  const client = (options = {}) => new Sealpost({ url, login: LOGIN, apiKey: "ak_1", fetch, ...options });
+  /** Runs a relay until the last step has ended. */
+  const run = async (subject: Relay) => {
+    void ended.then(() => subject.stop());
+    await subject.run();
+  };
+  const tokens = () => requests.map(({ headers }) => headers.authorization);
+  return { requests, client, run, tokens, ended };
+}
+
+function frame(number: number, event = signed(`env_${number}`)): string {
+  return JSON.stringify({ delivery: String(number), headers: event.headers, body: event.body });
+}
+
+/** Sends frames, and returns the status of each answer. */
+async function answers(socket: WebSocket, count: number, ...frames: string[]): Promise<Answers> {
+  const found: Answers = {};
+  for (const text of frames) socket.send(text);
+  for await (const [data] of on(socket, "message")) {
+    const { delivery, status } = JSON.parse(String(data));
+    found[delivery] = status;
+    if (Object.keys(found).length === count) break;
+  }
+  return found;
+}
+
+const onEvent = (_: Event) => {};
+const options = { webhook: new Webhook(SECRET) };
+
+test("deliveries reach the receiver", async (context) => {
+  const statuses: Answers[] = [];
+  const received: string[] = [];
+  const { requests, client, run } = await fakeRelay(context, async (socket) => {
+    statuses.push(await answers(socket, 1, frame(1)), await answers(socket, 1, frame(2, signed("env_1"))));
+  });
+  const onEnvelope = ({ message }: { message: string }) => void received.push(message);
+  const receiver = new Receiver({ client: client(), webhook: options.webhook, onEnvelope });
+  await run(relay(client(), "wh_1", (headers, body) => receiver.receive(headers, body)));
+  assert.deepEqual([received, statuses], [["Noon."], [{ 1: 204 }, { 2: 204 }]]);
+  assert.equal(requests[0]?.url, "/base/v1/webhooks/relay?webhook_id=wh_1");
+  assert.equal(requests[0]?.headers["x-did-api-key"], "ak_1");
+});
+
+test("the handler gets verified events", async (context) => {
+  let statuses: Answers = {};
+  const changed = { ...signed("env_2"), body: "{}" };
+  const { client, run, tokens } = await fakeRelay(context, async (socket) => {
+    const unknown = ["a frame of a newer service", '{"delivery": "0", "headers": null, "body": 7}'];
+    statuses = await answers(socket, 3, ...unknown, frame(1), frame(2, changed), frame(3, signed("env_faulty")));
+  });
+  context.mock.method(console, "error", () => {});
+  const handle = (event: Event) => {
+    assert.equal(event.kind, "envelope.received");
+    if (event.id === "env_faulty") throw new Error("a fault of the program");
+  };
+  await run(relay(client({ token: "kt_1", login: undefined }), "wh_1", handle, options));
+  assert.deepEqual(statuses, { 1: 204, 2: 401, 3: 500 });
+  assert.deepEqual(tokens(), ["Bearer kt_1"]);
+});
+
+test("a lost connection is opened again", async (context) => {
+  let statuses: Answers = {};
+  context.mock.method(Math, "random", () => 1);
+  const { requests, client, run } = await fakeRelay(
+    context,
+    async (socket) => socket.close(1011),
+    [503, "SERVICE_UNAVAILABLE"],
+    [403, "KEY_INACTIVE", { "Retry-After": "0" }],
+    async (socket) => void (statuses = await answers(socket, 1, frame(1))),
+  );
+  await run(relay(client(), "wh_1", onEvent, options));
+  assert.equal(requests.length, 4);
+  assert.deepEqual(statuses, { 1: 204 });
+});
+
+test("a refusal ends the relay", async (context) => {
+  const refusals: [Refusal, new (...given: never[]) => Error][] = [
+    [REJECTED, Unauthorized],
+    [[403, "KEY_INACTIVE"], KeyInactive],
+    [[403, "QUOTA_EXCEEDED"], QuotaExceeded],
+    [[404, "WEBHOOK_NOT_FOUND"], WebhookNotFound],
+  ];
+  for (const [refusal, expected] of refusals) {
+    const { client, run } = await fakeRelay(context, refusal);
+    await assert.rejects(run(relay(client({ token: "kt_1", login: undefined }), "wh_1", onEvent, options)), expected);
+  }
+});
+
+test("an ended session is renewed", async (context) => {
+  const ended = async (socket: WebSocket) => socket.close(1008, "the session has ended");
+  const renewed = await fakeRelay(context, REJECTED, ended, async () => {});
+  await renewed.run(relay(renewed.client(), "wh_1", onEvent, options));
+  assert.deepEqual(renewed.tokens(), ["Bearer st_1", "Bearer st_2", "Bearer st_3"]);
+  const refused = await fakeRelay(context, REJECTED, REJECTED);
+  await assert.rejects(refused.run(relay(refused.client(), "wh_1", onEvent, options)), Unauthorized);
+});
+
+test("stopping waits for running handlers, at most 32", async (context) => {
+  let running = 0;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let statuses: Answers = {};
+  const { client, ended } = await fakeRelay(context, async (socket) => {
+    statuses = await answers(socket, 32, ...Array.from({ length: 40 }, (_, number) => frame(number)));
+  });
+  const handle = async () => {
+    if (++running === 32) {
+      await new Promise((resolve) => setTimeout(resolve, 100)); // Time for a handler too many.
+      subject.stop();
+      release();
+    }
+    await released;
+  };
+  const subject = relay(client(), "wh_1", handle, options);
+  await subject.run();
+  await ended;
+  assert.equal(Object.keys(statuses).length, 32);
+  assert.equal(running, 32);
+});
