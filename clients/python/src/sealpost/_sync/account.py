@@ -5,15 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._generated import AuthenticatedClient
-from .._generated.api.sessions import (
-    close_account,
-    end_session,
-    list_activity,
-    rotate_login_secret,
-)
-from .._generated.api.tokens import create_api_token, list_api_tokens, revoke_api_token
-from .._generated.types import UNSET, Unset
+from .. import operations
 from ..models import (
     AccountClosed,
     ActivityRequest,
@@ -30,20 +22,20 @@ from ..models import (
     SecretsReplaced,
     TokenScope,
 )
-from ..results import success
+from .transport import Transport
 
 
 class Account:
     """The account of the client. Its operations need a `Login`."""
 
-    def __init__(self, api: AuthenticatedClient) -> None:
-        self._api = api
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def activity(self, *, page_size: int = 100) -> Iterator[ActivityView]:
         """Yields the activity of the account, newest first, page by page."""
         body = ActivityRequest(limit=page_size)
         while True:
-            page = success(list_activity.sync(client=self._api, body=body))
+            page = self._transport.call(operations.LIST_ACTIVITY, body)
             for entry in page.entries:
                 yield entry
             if page.next_cursor is None:
@@ -52,41 +44,53 @@ class Account:
 
     def logout(self, *, all: bool = False) -> LoggedOut:
         """Ends the session of this client, or all sessions of the account. The next request logs in again."""
-        return success(end_session.sync(client=self._api, body=LogoutRequest(all_=all)))
+        return self._transport.call(operations.END_SESSION, LogoutRequest(all=all))
 
-    def rotate_login_secret(self, login_secret: str) -> SecretsReplaced:
+    def rotate_login_secret(self, login_secret: str | None = None) -> SecretsReplaced:
         """Replaces the login secret and the recovery code. Create a new client with the new secret."""
-        body = RotateSecretRequest(login_secret=login_secret)
-        return success(rotate_login_secret.sync(client=self._api, body=body))
+        body = RotateSecretRequest(login_secret=self._login_secret(login_secret))
+        return self._transport.call(operations.ROTATE_LOGIN_SECRET, body)
 
     def create_token(
         self,
-        login_secret: str,
-        api_key_id: str,
+        *,
         name: str,
         scopes: Iterable[TokenScope | str],
-        *,
-        expires_in_days: int | Unset = UNSET,
+        expires_in_days: int | None = None,
+        api_key_id: str | None = None,
+        login_secret: str | None = None,
     ) -> ApiTokenCreated:
-        """Creates an API token for one API key. The response has its secret, which no later response shows."""
+        """Creates an API token for one API key. The response has its secret, which no later response shows.
+
+        By default, the token is for the API key of this client, and the login secret is that of this client.
+        """
+        key = api_key_id or self._transport.headers.get("X-DID-API-Key")
+        if key is None:
+            raise ValueError("this client has no API key: pass api_key_id")
         body = CreateTokenRequest(
-            login_secret=login_secret,
-            api_key_id=api_key_id,
+            login_secret=self._login_secret(login_secret),
+            api_key_id=key,
             name=name,
             scopes=[TokenScope(scope) for scope in scopes],
             expires_in_days=expires_in_days,
         )
-        return success(create_api_token.sync(client=self._api, body=body))
+        return self._transport.call(operations.CREATE_API_TOKEN, body)
 
     def tokens(self) -> list[ApiTokenView]:
         """Returns the API tokens that have not expired, oldest first."""
-        return success(list_api_tokens.sync(client=self._api)).tokens
+        return (self._transport.call(operations.LIST_API_TOKENS, None)).tokens
 
     def revoke_token(self, token_id: str) -> ApiTokenRevoked:
         """Revokes an API token."""
-        body = RevokeTokenRequest(token_id=token_id)
-        return success(revoke_api_token.sync(client=self._api, body=body))
+        return self._transport.call(operations.REVOKE_API_TOKEN, RevokeTokenRequest(token_id=token_id))
 
     def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""
-        return success(close_account.sync(client=self._api, body=CloseRequest(login_secret=login_secret)))
+        return self._transport.call(operations.CLOSE_ACCOUNT, CloseRequest(login_secret=login_secret))
+
+    def _login_secret(self, given: str | None) -> str:
+        if given is not None:
+            return given
+        if self._transport.login is None:
+            raise ValueError("this client has no login secret: pass login_secret")
+        return self._transport.login.login_secret

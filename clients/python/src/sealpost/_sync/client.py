@@ -3,47 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, overload
 from uuid import uuid4
 
-import httpx
-
-from .._generated import AuthenticatedClient
-from .._generated.api.badges import (
-    get_did_document,
-    get_status_list,
-    issue_badge,
-    validate_compliance,
-    verify_badge,
-)
-from .._generated.api.channel import (
-    get_receipt,
-    list_sent,
-    open_envelope,
-    send_message,
-    send_messages,
-)
-from .._generated.api.identities import (
-    activate_identity,
-    get_key_status,
-    resolve_identity,
-    set_policy,
-)
-from .._generated.api.service import check_liveness, get_openapi_document
-from .._generated.api.sessions import recover_account
-from .._generated.types import UNSET, Unset
-from ..credentials import Login
+from .. import operations
+from ..credentials import Login, NewAccount
 from ..models import (
     AcceptPolicy,
     Activated,
     ActivateRequest,
     BadgeVerified,
     DidDocument,
-    DryRun,
-    IssuedBadge,
+    Issued,
     IssueRequest,
     KeyStanding,
     ListRequest,
@@ -68,10 +42,12 @@ from ..models import (
     ValidateRequest,
     VerifyRequest,
 )
-from ..results import success
+from ..operation import Body, Operation, Result
 from ..retry import Retry
+from ..webhook import Event, Webhook
 from .account import Account
-from .transport import Session, Transport
+from .relay import Relay
+from .transport import Transport
 from .webhooks import Webhooks
 
 
@@ -79,9 +55,7 @@ class Sealpost:
     """A client of one service, which acts as one API key.
 
     `token` is an API token (`kt_…`). For the account itself, pass a `Login` and the API key to act as. Without both,
-    only operations without credentials work, such as `activate` and `recover`.
-
-    `api` is the generated client, for use with the generated functions.
+    only operations without credentials work, such as `open_account` and `recover`.
     """
 
     def __init__(
@@ -96,18 +70,16 @@ class Sealpost:
     ) -> None:
         if token is not None and login is not None:
             raise ValueError("pass either token or login")
-        base_url = httpx.URL(url)
-        credentials = token or login
+        self._credentials = token or login
         self._http = Transport(
+            self._credentials,
             retry=retry or Retry(),
-            base_url=base_url,
+            base_url=url,
             timeout=timeout_s,
-            auth=Session(base_url, credentials) if credentials is not None else None,
             headers={"X-DID-API-Key": api_key} if api_key is not None else {},
         )
-        self.api = AuthenticatedClient(base_url=url, token="").set_httpx_client(self._http)
-        self.account = Account(self.api)
-        self.webhooks = Webhooks(self.api)
+        self.account = Account(self._http)
+        self.webhooks = Webhooks(self._http)
 
     def __enter__(self) -> Sealpost:
         return self
@@ -120,6 +92,31 @@ class Sealpost:
     def close(self) -> None:
         """Closes the connections."""
         self._http.close()
+
+    def call(self, operation: Operation[Body, Result], body: Body) -> Result:
+        """Calls an operation of `sealpost.operations`. The methods of this class do the same with fewer words."""
+        return self._http.call(operation, body)
+
+    @overload
+    def relay(self, webhook_id: str, handler: Callable[[Event], None], *, webhook: Webhook) -> Relay: ...
+
+    @overload
+    def relay(self, webhook_id: str, handler: Callable[[Mapping[str, str], bytes], int]) -> Relay: ...
+
+    def relay(self, webhook_id: str, handler: Callable[..., Any], *, webhook: Webhook | None = None) -> Relay:
+        """Returns the receiving end of a webhook with the URL `relay:`. Its `run` receives deliveries.
+
+        With `webhook`, the handler gets each verified event. Otherwise it gets the headers and the body of each
+        delivery, and returns a status, as `Receiver.receive` does. An exception of the handler is a 500: the
+        service sends the event again later.
+        """
+
+        def handle_event(headers: Mapping[str, str], body: bytes) -> int:
+            assert webhook is not None
+            handler(webhook.verify(headers, body))
+            return 204
+
+        return Relay(self._http, webhook_id, handler if webhook is None else handle_event)
 
     def send(
         self,
@@ -138,15 +135,14 @@ class Sealpost:
         Retries use the same `Idempotency-Key`, so the message is sent once. To retry after a restart of your program
         too, store a key of your own with the message, and pass it here.
         """
-        body = SendRequest(to=to, message=message, thread=thread, reply_to=reply_to, type_=type)
-        key = idempotency_key or str(uuid4())
-        return success(send_message.sync(client=self.api, body=body, idempotency_key=key))
+        body = SendRequest(to=to, message=message, thread=thread, reply_to=reply_to, type=type)
+        headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
+        return self._http.call(operations.SEND_MESSAGE, body, headers=headers)
 
     def send_batch(self, messages: list[SendRequest], *, idempotency_key: str | None = None) -> SendBatchResponse:
         """Sends up to 100 messages in one request. The response has a result for each message, in their order."""
-        body = SendBatchRequest(messages=messages)
-        key = idempotency_key or str(uuid4())
-        return success(send_messages.sync(client=self.api, body=body, idempotency_key=key))
+        headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
+        return self._http.call(operations.SEND_MESSAGES, SendBatchRequest(messages=messages), headers=headers)
 
     def sent(
         self,
@@ -160,7 +156,7 @@ class Sealpost:
         """Yields the envelopes that this API key sent, newest first, page by page."""
         body = ListRequest(recipient=recipient, thread=thread, since=since, until=until, limit=page_size)
         while True:
-            page = success(list_sent.sync(client=self.api, body=body))
+            page = self._http.call(operations.LIST_SENT, body)
             for envelope in page.envelopes:
                 yield envelope
             if page.next_cursor is None:
@@ -169,32 +165,30 @@ class Sealpost:
 
     def open(self, envelope_id: str) -> Opened:
         """Opens an envelope for the API key of this client."""
-        body = OpenRequest(envelope_id=envelope_id)
-        return success(open_envelope.sync(client=self.api, body=body))
+        return self._http.call(operations.OPEN_ENVELOPE, OpenRequest(envelope_id=envelope_id))
 
     def receipt(self, envelope_id: str) -> Receipt:
         """Returns the state of an envelope that this API key sent."""
-        body = ReceiptRequest(envelope_id=envelope_id)
-        return success(get_receipt.sync(client=self.api, body=body))
+        return self._http.call(operations.GET_RECEIPT, ReceiptRequest(envelope_id=envelope_id))
 
     def status(self) -> KeyStanding:
         """Returns the state, the plan and the usage of the API key."""
-        return success(get_key_status.sync(client=self.api))
+        return self._http.call(operations.GET_KEY_STATUS, None)
 
     def resolve(self, id: str) -> Resolved:
         """Returns the identity behind an API key or a handle."""
-        return success(resolve_identity.sync(client=self.api, body=ResolveRequest(id=id)))
+        return self._http.call(operations.RESOLVE_IDENTITY, ResolveRequest(id=id))
 
     def policy(
         self,
         *,
-        accept: AcceptPolicy | Unset = UNSET,
-        receipts: ReceiptPolicy | Unset = UNSET,
-        listed: bool | Unset = UNSET,
-        allow: list[str] | Unset = UNSET,
-        unallow: list[str] | Unset = UNSET,
-        block: list[str] | Unset = UNSET,
-        unblock: list[str] | Unset = UNSET,
+        accept: AcceptPolicy | None = None,
+        receipts: ReceiptPolicy | None = None,
+        listed: bool | None = None,
+        allow: list[str] | None = None,
+        unallow: list[str] | None = None,
+        block: list[str] | None = None,
+        unblock: list[str] | None = None,
     ) -> PolicyView:
         """Changes the given parts of the policy, and returns the whole policy."""
         body = PolicyRequest(
@@ -206,12 +200,18 @@ class Sealpost:
             block=block,
             unblock=unblock,
         )
-        return success(set_policy.sync(client=self.api, body=body))
+        return self._http.call(operations.SET_POLICY, body)
 
-    def activate(self, label: str, *, handle: str | Unset = UNSET, invite: str | Unset = UNSET) -> Activated:
-        """Activates an identity. Without credentials, also opens an account: the response has its login secret."""
+    def open_account(self, label: str, *, handle: str | None = None, invite: str | None = None) -> NewAccount:
+        """Opens an account with its first identity. Needs a client without credentials."""
+        if self._credentials is not None:
+            raise ValueError("this client has an account already: call activate for a further identity")
+        return NewAccount.of(self.activate(label, handle=handle, invite=invite))
+
+    def activate(self, label: str, *, handle: str | None = None, invite: str | None = None) -> Activated:
+        """Activates an identity of the account. Without credentials, also opens an account: see `open_account`."""
         body = ActivateRequest(label=label, handle=handle, invite=invite)
-        return success(activate_identity.sync(client=self.api, body=body))
+        return self._http.call(operations.ACTIVATE_IDENTITY, body)
 
     def recover(self, account_id: str, recovery_code: str) -> SecretsReplaced:
         """Replaces the login secret and the recovery code of an account. Ends its sessions and API tokens.
@@ -219,41 +219,36 @@ class Sealpost:
         Needs no credentials. Store the response, then create a client with the new login secret.
         """
         body = RecoverAccountRequest(account_id=account_id, recovery_code=recovery_code)
-        return success(recover_account.sync(client=self.api, body=body))
+        return self._http.call(operations.RECOVER_ACCOUNT, body)
 
     def issue_badge(
-        self,
-        *,
-        jurisdiction: str | Unset = UNSET,
-        disclose_did: bool | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
-    ) -> IssuedBadge | DryRun:
+        self, *, jurisdiction: str | None = None, disclose_did: bool | None = None, dry_run: bool | None = None
+    ) -> Issued:
         """Issues a badge for the API key."""
         body = IssueRequest(jurisdiction=jurisdiction, disclose_did=disclose_did, dry_run=dry_run)
-        issued = success(issue_badge.sync(client=self.api, body=body))
-        return cast("IssuedBadge | DryRun", issued)
+        return self._http.call(operations.ISSUE_BADGE, body)
 
     def verify_badge(self, credential: str) -> BadgeVerified:
         """Verifies a badge."""
-        return success(verify_badge.sync(client=self.api, body=VerifyRequest(credential=credential)))
+        return self._http.call(operations.VERIFY_BADGE, VerifyRequest(credential=credential))
 
     def status_list(self, list_id: str) -> str:
         """Returns a signed list of revoked badges (W3C Bitstring Status List), as a JWT."""
-        return success(get_status_list.sync(list_id, client=self.api))
+        return self._http.call(operations.GET_STATUS_LIST, None, list=list_id)
 
     def did_document(self) -> DidDocument:
         """Returns the DID document of the service, whose keys verify badges and `v1a` signatures."""
-        return success(get_did_document.sync(client=self.api))
+        return self._http.call(operations.GET_DID_DOCUMENT, None)
 
-    def validate_compliance(self, jurisdiction: str, *, dry_run: bool | Unset = UNSET) -> Validated:
+    def validate_compliance(self, jurisdiction: str, *, dry_run: bool | None = None) -> Validated:
         """Runs the compliance checks of a jurisdiction."""
         body = ValidateRequest(jurisdiction=jurisdiction, dry_run=dry_run)
-        return success(validate_compliance.sync(client=self.api, body=body))
+        return self._http.call(operations.VALIDATE_COMPLIANCE, body)
 
     def ping(self) -> Pong:
         """Checks that the service is alive."""
-        return success(check_liveness.sync(client=self.api))
+        return self._http.call(operations.CHECK_LIVENESS, None)
 
     def openapi_document(self) -> dict[str, Any]:
         """Returns the OpenAPI document of the service."""
-        return success(get_openapi_document.sync(client=self.api)).additional_properties
+        return self._http.call(operations.GET_OPENAPI_DOCUMENT, None)

@@ -5,37 +5,81 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
-from ..credentials import Login, login_request, needs_credentials
+from ..credentials import Login, needs_credentials
 from ..errors import ApiError, Unreachable
-from ..exceptions import error_of
+from ..operation import Body, Operation, Result
+from ..operations import CREATE_SESSION
+from ..responses import error_of
 from ..retry import Retry
 
 
 class Transport(httpx.Client):
-    """An HTTP client that repeats failed requests if this is safe."""
+    """An HTTP client with credentials, which repeats failed requests if this is safe."""
 
-    def __init__(self, *, retry: Retry, **options: Any) -> None:
+    def __init__(self, credentials: str | Login | None, *, retry: Retry, **options: Any) -> None:
         super().__init__(**options)
+        self.login = credentials if isinstance(credentials, Login) else None
+        self._token = credentials if isinstance(credentials, str) else None
+        self._lock = threading.Lock()
         self._retry = retry
+
+    def call(
+        self, operation: Operation[Body, Result], body: Body, *, headers: Mapping[str, str] | None = None, **path: str
+    ) -> Result:
+        """Calls an operation. `path` has the parameters of its path."""
+        content = None if body is None else body.to_dict()
+        response = self.request(operation.method, operation.path.format(**path), json=content, headers=headers or {})
+        is_json = "json" in response.headers["Content-Type"]
+        return operation.read(response.json() if is_json else response.text)
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         tries = 0
         while True:
             tries += 1
             try:
-                return self._try(request, **options)
+                return self._authenticated(request, **options)
             except (ApiError, Unreachable) as fault:
                 pause = self._retry.pause(tries, fault)
                 if pause is None:
                     raise
             time.sleep(pause)
 
-    def _try(self, request: httpx.Request, **options: Any) -> httpx.Response:
+    def token(self) -> str | None:
+        """Returns the API token or the session token. Logs in first if there is no session yet."""
+        # Requests that need a session at the same time log in once.
+        with self._lock:
+            if self._token is None and self.login is not None:
+                body = {"account_id": self.login.account_id, "login_secret": self.login.login_secret}
+                request = self.build_request("POST", CREATE_SESSION.path, json=body)
+                self._token = (self._exchange(request)).json()["session_token"]
+            return self._token
+
+    def discard(self, token: str | None) -> bool:
+        """Removes a rejected session token. Returns whether the client can log in again."""
+        if self.login is not None and self._token == token:
+            self._token = None
+        return self.login is not None
+
+    def _authenticated(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """Adds the token to a request. Logs in again after a 401."""
+        token = self.token() if needs_credentials(request) else None
+        if token is None:
+            return self._exchange(request, **options)
+        request.headers["Authorization"] = f"Bearer {token}"
+        try:
+            return self._exchange(request, **options)
+        except ApiError as error:
+            if error.status != httpx.codes.UNAUTHORIZED or not self.discard(token):
+                raise
+        request.headers["Authorization"] = f"Bearer {self.token()}"
+        return self._exchange(request, **options)
+
+    def _exchange(self, request: httpx.Request, **options: Any) -> httpx.Response:
         try:
             response = super().send(request, **options)
         except httpx.TransportError as cause:
@@ -44,35 +88,3 @@ class Transport(httpx.Client):
         if error is not None:
             raise error
         return response
-
-
-class Session(httpx.Auth):
-    """Adds the token to each request. Logs in first if there is no token yet, and again after a 401."""
-
-    def __init__(self, base_url: httpx.URL, credentials: str | Login) -> None:
-        self._base_url = base_url
-        self._login = credentials if isinstance(credentials, Login) else None
-        self._token = credentials if isinstance(credentials, str) else None
-        self._lock = threading.Lock()
-
-    def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if not needs_credentials(request):
-            yield request
-            return
-        for _ in range(2):
-            # Requests that share a rejected token log in once.
-            with self._lock:
-                if self._token is None and self._login is not None:
-                    response = yield login_request(self._base_url, self._login, request)
-                    response.read()
-                    if not response.is_success:
-                        return
-                    self._token = response.json()["session_token"]
-                token = self._token
-            request.headers["Authorization"] = f"Bearer {token}"
-            response = yield request
-            response.read()
-            if response.status_code != httpx.codes.UNAUTHORIZED or self._login is None:
-                return
-            if self._token == token:
-                self._token = None

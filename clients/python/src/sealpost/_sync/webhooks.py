@@ -6,20 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from .._generated import AuthenticatedClient
-from .._generated.api.webhooks import (
-    delete_webhook,
-    enable_webhook,
-    list_deliveries,
-    list_webhooks,
-    recover_deliveries,
-    redeliver_event,
-    register_webhook,
-    rotate_webhook_secret,
-    test_webhook,
-    update_webhook,
-)
-from .._generated.types import UNSET, Unset
+from .. import operations
+from ..model import UNSET, Unset
 from ..models import (
     DeleteWebhook,
     DeliveryView,
@@ -42,71 +30,68 @@ from ..models import (
     WebhookSecretRotated,
     WebhookView,
 )
-from ..results import success
+from .transport import Transport
 
 
 class Webhooks:
     """The webhooks of the client's API key."""
 
-    def __init__(self, api: AuthenticatedClient) -> None:
-        self._api = api
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def register(
         self,
         url: str,
         events: Sequence[str] = (EventKind.ENVELOPE_RECEIVED,),
         *,
-        description: str | Unset = UNSET,
-        waiting: str | Unset = UNSET,
+        description: str | None = None,
+        waiting: str | None = None,
     ) -> Registered:
         """Registers a webhook. The response has its secret, which no later response shows."""
-        skip = UNSET if isinstance(waiting, Unset) else RegisterRequestWaiting(waiting)
+        skip = None if waiting is None else RegisterRequestWaiting(waiting)
         kinds = [EventKind(event) for event in events]
         body = RegisterRequest(url=url, events=kinds, description=description, waiting=skip)
-        return success(register_webhook.sync(client=self._api, body=body))
+        return self._transport.call(operations.REGISTER_WEBHOOK, body)
 
     def list(self) -> list[WebhookView]:
         """Returns all webhooks, oldest first."""
-        return success(list_webhooks.sync(client=self._api)).webhooks
+        return (self._transport.call(operations.LIST_WEBHOOKS, None)).webhooks
 
     def update(
         self,
         webhook_id: str,
         *,
-        url: str | Unset = UNSET,
-        events: Sequence[str] | Unset = UNSET,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
         description: str | None | Unset = UNSET,
-        paused: bool | Unset = UNSET,
+        paused: bool | None = None,
     ) -> Updated:
         """Changes what is given. The secret and the log stay, and None removes the description.
 
         A paused webhook gets nothing. Its deliveries are kept until it is resumed or retention ends.
         """
-        kinds = UNSET if isinstance(events, Unset) else [EventKind(event) for event in events]
+        kinds = None if events is None else [EventKind(event) for event in events]
         body = UpdateWebhook(webhook_id=webhook_id, url=url, events=kinds, description=description, paused=paused)
-        return success(update_webhook.sync(client=self._api, body=body))
+        return self._transport.call(operations.UPDATE_WEBHOOK, body)
 
     def delete(self, webhook_id: str) -> None:
         """Deletes a webhook and its deliveries."""
-        success(delete_webhook.sync(client=self._api, body=DeleteWebhook(webhook_id=webhook_id)))
+        self._transport.call(operations.DELETE_WEBHOOK, DeleteWebhook(webhook_id=webhook_id))
 
     def enable(self, webhook_id: str) -> None:
         """Enables a webhook. Its waiting deliveries follow at once."""
-        success(enable_webhook.sync(client=self._api, body=EnableWebhook(webhook_id=webhook_id)))
+        self._transport.call(operations.ENABLE_WEBHOOK, EnableWebhook(webhook_id=webhook_id))
 
     def rotate_secret(self, webhook_id: str) -> WebhookSecretRotated:
         """Replaces the secret. For a day, events carry signatures of both secrets."""
-        body = RotateWebhookSecret(webhook_id=webhook_id)
-        return success(rotate_webhook_secret.sync(client=self._api, body=body))
+        return self._transport.call(operations.ROTATE_WEBHOOK_SECRET, RotateWebhookSecret(webhook_id=webhook_id))
 
-    def deliveries(
-        self, webhook_id: str, *, state: str | Unset = UNSET, page_size: int = 100
-    ) -> Iterator[DeliveryView]:
+    def deliveries(self, webhook_id: str, *, state: str | None = None, page_size: int = 100) -> Iterator[DeliveryView]:
         """Yields all deliveries of a webhook, newest first, page by page."""
-        wanted = UNSET if isinstance(state, Unset) else ListDeliveriesState(state)
+        wanted = None if state is None else ListDeliveriesState(state)
         body = ListDeliveries(webhook_id=webhook_id, state=wanted, limit=page_size)
         while True:
-            page = success(list_deliveries.sync(client=self._api, body=body))
+            page = self._transport.call(operations.LIST_DELIVERIES, body)
             for delivery in page.deliveries:
                 yield delivery
             if page.next_cursor is None:
@@ -116,20 +101,15 @@ class Webhooks:
     def redeliver(self, webhook_id: str, envelope_id: str) -> Redelivered:
         """Makes the delivery of an event due now."""
         body = RedeliverEvent(webhook_id=webhook_id, envelope_id=envelope_id)
-        return success(redeliver_event.sync(client=self._api, body=body))
+        return self._transport.call(operations.REDELIVER_EVENT, body)
 
     def recover(
-        self,
-        webhook_id: str,
-        since: datetime,
-        *,
-        until: datetime | Unset = UNSET,
-        dry_run: bool | Unset = UNSET,
+        self, webhook_id: str, since: datetime, *, until: datetime | None = None, dry_run: bool | None = None
     ) -> Recovered:
         """Makes up to 10,000 failed deliveries due now. Repeat while the response has `more`."""
         body = RecoverDeliveries(webhook_id=webhook_id, since=since, until=until, dry_run=dry_run)
-        return success(recover_deliveries.sync(client=self._api, body=body))
+        return self._transport.call(operations.RECOVER_DELIVERIES, body)
 
     def test(self, webhook_id: str) -> Tested:
         """Sends a `webhook.test` event now, and returns the outcome."""
-        return success(test_webhook.sync(client=self._api, body=TestWebhook(webhook_id=webhook_id)))
+        return self._transport.call(operations.TEST_WEBHOOK, TestWebhook(webhook_id=webhook_id))
