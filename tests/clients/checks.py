@@ -10,6 +10,7 @@ from pathlib import Path
 from generation import ROOT, differences, generate, lines_of_code, succeed, write
 from platform_check import check_browser, check_deno
 from readme_check import check_readmes
+from relay_check import check_relay
 from scenario_check import check_scenario
 from server import Server
 
@@ -39,6 +40,11 @@ def main():
         "typescript": ["node", programs / "test/scenario.js"],
         "rust": [Path(binary).parent / "examples/client_scenario"],
     })
+    check_relay(binary, {
+        "python": [sys.executable, HERE / "relay.py", "sync"],
+        "python async": [sys.executable, HERE / "relay.py", "async"],
+        "typescript": ["node", programs / "test/relay.js"],
+    })
     check_browser(binary, NODE, VECTORS)
     check_deno(binary, NODE)
     check_readmes(binary)
@@ -60,7 +66,8 @@ def build_typescript():
         shutil.copytree(ROOT / "clients/typescript" / name, NODE / name)
     for name in ("tsconfig.json", "tsconfig.portable.json"):
         shutil.copy(ROOT / "clients/typescript" / name, NODE)
-    shutil.copy(HERE / "scenario.ts", NODE / "test")
+    for name in ("scenario.ts", "relay.ts"):
+        shutil.copy(HERE / name, NODE / "test")
     succeed(NODE / "node_modules/.bin/tsc", folder=NODE)
     # Without the types of Node, the core can use only functions that browsers and Deno have too.
     succeed(NODE / "node_modules/.bin/tsc", "--project", "tsconfig.portable.json", folder=NODE)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# Paths of operations that the clients call by another path.
-OTHER_PATHS = {"/did.json", "/v1/webhooks"}
+# Paths of operations that the clients call by another path, or with a WebSocket.
+OTHER_PATHS = {"/did.json", "/v1/webhooks", "/v1/webhooks/relay"}
 # Members that representations of a model hide.
 SECRETS = {"invite", "login_secret", "message", "recovery_code", "secret", "session_token", "token"}
 # Members of requests with which null and absence have different effects.

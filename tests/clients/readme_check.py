@@ -4,7 +4,8 @@
 - A block after a comment with a file name becomes this file. A block of Rust must be part of its example instead.
 - `sh` blocks run in order. A command with port 8090 is a receiver: while it runs, `send` must reach it.
 - `text` blocks contain lines that the command before must print. `…` matches any text.
-- The programs to send and to receive have at most 15 lines each, and type checkers accept them.
+- The programs have at most 15 lines each, without the imports of Rust, and type checkers accept them.
+- The recipes of `docs/recipes.md` run in order, as one program in each language. tests/quickstart runs those for curl.
 """
 
 import os
@@ -25,6 +26,7 @@ PAGES = {
     "typescript": "clients/typescript/README.md",
     "rust": "crates/client/README.md",
 }
+RECIPES = "docs/recipes.md"
 LINES_MAX = 15
 MESSAGE = "Meet me at noon."
 TIMEOUT_S = 60
@@ -37,6 +39,7 @@ def check_readmes(binary):
             user.prepare()
             for language, page in PAGES.items():
                 user.follow(language, (ROOT / page).read_text())
+            user.check_recipes((ROOT / RECIPES).read_text())
             user.check_types()
         finally:
             user.stop()
@@ -84,17 +87,28 @@ class User:
                 counts[file] = lines_of(content)
                 self.write(kind, file, content)
         too_long = {file: count for file, count in counts.items() if count > LINES_MAX and "errors" not in file}
-        if too_long or len(counts) < 3:
+        if too_long or len(counts) < 4:
             sys.exit(f"tests/clients: {language}: programs with more than {LINES_MAX} lines: {too_long} of {counts}")
         print(f"{language}: the page works; lines of its programs: "
               f"{', '.join(f'{Path(file).name} {count}' for file, count in counts.items())}")
 
+    def check_recipes(self, page):
+        """Runs the blocks of each language as one program, which must print the lines of all `text` blocks."""
+        blocks = blocks_of(page)
+        expected = "".join(content for kind, _, content in blocks if kind == "text")
+        for kind, file, command in (("python", "recipes.py", "python recipes.py"), ("js", "recipes.mjs", "node recipes.mjs"),
+                                    ("rust", "recipes.rs", "cargo run -p sealpost-client --example recipes")):
+            self.write("", file, "\n".join(content for block, _, content in blocks if block == kind))
+            expect(kind, expected, self.run(command))
+        print(f"the recipes of {RECIPES} work in three languages")
+
     def check_types(self):
         """Checks that the installed packages have types."""
-        self.run("mypy --python-executable .venv/bin/python --cache-dir mypy *.py")
+        mypy = "mypy --python-executable .venv/bin/python --cache-dir mypy"
+        self.run(f"{mypy} *.py && {mypy} --strict whole_job.py send.py handle_errors.py recipes.py")
         options = "--noEmit --strict --checkJs --allowJs --skipLibCheck --target es2022 --module nodenext"
         types = "--types node --typeRoots clients/typescript/node_modules/@types"
-        self.run(f"clients/typescript/node_modules/.bin/tsc {options} {types} send.mjs handle_errors.mjs")
+        self.run(f"clients/typescript/node_modules/.bin/tsc {options} {types} send.mjs handle_errors.mjs recipes.mjs")
         print("the installed packages have types")
 
     def write(self, kind, file, content):
@@ -156,6 +170,8 @@ def blocks_of(page):
 
 
 def lines_of(program):
+    """Returns the number of lines of code, without the imports of Rust."""
+    program = re.sub(r"^use [^;]+;$", "", program, flags=re.MULTILINE)
     return sum(1 for line in program.splitlines() if line.strip())
 
 

@@ -85,6 +85,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
                 "receiving",
                 "Complete receivers in Python, Node, Rust and Go, and how to test them."
             ),
+            guide!("recipes", "Context, lists, batches and changed webhooks, in four languages."),
             guide!("access", "API tokens, recovery, and what to do about a stolen secret."),
             guide!("behind-nat", "Receivers on your machine or in a private network."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
