@@ -72,8 +72,11 @@ export class Relay {
         await this.#receive(await this.#connect());
       } catch (fault) {
         if (!isTemporary(fault)) throw fault;
+        if (signal.aborted) return;
         failures = performance.now() - began > STABLE_MS ? 1 : failures + 1;
-        await pause(pauseAfter(failures, fault), signal);
+        const ms = pauseAfter(failures, fault);
+        console.warn(`sealpost: ${reasonOf(fault)}; connecting again in ${Math.round(ms)} ms`);
+        await pause(ms, signal);
       }
     }
   }
@@ -201,6 +204,11 @@ function opened(url: URL, headers: Record<string, string>): Promise<WebSocket> {
       });
     });
   });
+}
+
+function reasonOf(fault: unknown): string {
+  const { message, cause } = fault as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 /** Returns whether another connection can succeed. */

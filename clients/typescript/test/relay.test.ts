@@ -19,6 +19,8 @@ type Answers = Record<string, number>;
 const LOGIN = { accountId: "acct_1", loginSecret: "ls_1" };
 const REJECTED: Refusal = [401, "UNAUTHORIZED"];
 
+console.warn = () => {};
+
 /** A relay server. Each connection gets the next step: a refusal, or a function that speaks with the client. */
 async function fakeRelay(context: TestContext, ...steps: Step[]) {
   const requests: IncomingMessage[] = [];

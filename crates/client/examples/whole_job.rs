@@ -23,6 +23,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     });
     let socket = TcpListener::bind(env::var("LISTEN")?).await?;
-    client.send(carol.api_key_id.as_str(), "Meet me at noon.").await?;
+    client.send(&carol.api_key_id.to_string(), "Meet me at noon.").await?;
     Ok(serve(socket, Router::new().route("/hook", handler(receiver))).await?)
 }
