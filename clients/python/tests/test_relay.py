@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Response
 from websockets.sync.server import serve
 
-from sealpost import AsyncReceiver, AsyncSealpost, Login, Receiver, Sealpost, Webhook
+from sealpost import AsyncReceiver, AsyncSealpost, Login, Receiver, RelayResponse, Sealpost, Webhook
 from sealpost.exceptions import KeyInactive, QuotaExceeded, Unauthorized, WebhookNotFound
 from sealpost.models import EnvelopeReceived
 from sealpost.relay import Disconnected, pause_after
@@ -41,11 +41,11 @@ class FakeRelay:
     def __exit__(self, *_):
         self.server.shutdown()
 
-    def admit(self, _, request):
+    def admit(self, connection, request):
         self.requests.append(request)
         step = self.steps.pop(0)
         if callable(step):
-            self.step = step
+            connection.step, connection.is_last = step, not self.steps
             return None
         status, code, *headers = step
         body = json.dumps({"type": "t", "title": "t", "status": status, "detail": "d", "code": code}).encode()
@@ -53,8 +53,8 @@ class FakeRelay:
         return Response(status, HTTPStatus(status).phrase, fields, body)
 
     def speak(self, connection):
-        self.step(connection)
-        if not self.steps:
+        connection.step(connection)
+        if connection.is_last:
             self.ended.set()
             for _ in connection:
                 pass
@@ -157,6 +157,20 @@ class Threads(unittest.TestCase):
         self.assertIn("a fault of the program", logs.output[0])
         self.assertEqual(fake.tokens, ["Bearer kt_1"])
 
+    def test_a_response_can_have_more_than_a_status(self):
+        def deliver(connection):
+            connection.send(frame(1))
+            self.results.append(json.loads(connection.recv(TIMEOUT_S)))
+
+        def refuse(headers, body):
+            return RelayResponse(503, retry_after_s=7, body="busy")
+
+        with FakeRelay(deliver) as fake:
+            relay = self.connect(fake, lambda event: None)
+            relay._handle = self.function(refuse)
+            self.run_until_the_end(fake, relay)
+        self.assertEqual(self.results, [{"delivery": "1", "status": 503, "retry_after": 7, "body": "busy"}])
+
     def test_a_lost_connection_is_opened_again(self):
         def deliver(connection):
             connection.send(frame(1))
@@ -217,8 +231,8 @@ class EventLoop(Threads):
     client_class, receiver_class = AsyncSealpost, AsyncReceiver
 
     def function(self, work):
-        async def handle(argument):
-            await asyncio.to_thread(work, argument)
+        async def handle(*arguments):
+            return await asyncio.to_thread(work, *arguments)
 
         return handle
 

@@ -5,8 +5,19 @@ import { ApiError, InvalidSignature, Unreachable } from "./errors.js";
 import { errorOf } from "./transport.js";
 import type { Event, Webhook } from "./webhook.js";
 
+/** The response to a delivery. It means the same as a response to a POST request. */
+export interface RelayResponse {
+  status: number;
+  /** Seconds before the next attempt, for status 429 and 503. */
+  retryAfterS?: number;
+  /** The body of the response, for the delivery log. */
+  body?: string;
+}
+
+type Responded = number | RelayResponse;
+
 /** Processes a delivery, and returns the status to respond with: for example `receiver.receive`. */
-export type DeliveryHandler = (headers: Record<string, string>, body: Uint8Array) => number | Promise<number>;
+export type DeliveryHandler = (headers: Record<string, string>, body: Uint8Array) => Responded | Promise<Responded>;
 
 export interface RelayOptions {
   /** The webhook of the deliveries, for a handler of verified events. */
@@ -17,8 +28,8 @@ export interface RelayOptions {
  * Returns the receiving end of a webhook with the URL `relay:`. Its `run` receives deliveries over one outgoing connection.
  *
  * With `webhook`, the handler gets each verified event. Otherwise it gets the headers and the body of each delivery, and
- * returns a status, as `Receiver.receive` does. If the handler throws, the status is 500, and the service sends the event
- * again later.
+ * returns a status or a `RelayResponse`, as `Receiver.receive` does. If the handler throws, the status is 500, and the
+ * service sends the event again later.
  */
 export function relay(client: Sealpost, webhookId: string, handler: DeliveryHandler): Relay;
 export function relay(
@@ -141,15 +152,18 @@ export class Relay {
   }
 
   async #answer(socket: WebSocket, { id, headers, body }: Delivery): Promise<void> {
-    let status = 500;
+    let responded: Responded = 500;
     try {
-      status = await this.#handler(headers, body);
+      responded = await this.#handler(headers, body);
     } catch (fault) {
-      if (fault instanceof InvalidSignature) status = 401;
+      if (fault instanceof InvalidSignature) responded = 401;
       else console.error("sealpost: the handler failed:", fault);
     }
     // Without a connection, the service sends the delivery again.
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ delivery: id, status }));
+    if (socket.readyState !== WebSocket.OPEN) return;
+    const response = typeof responded === "number" ? { status: responded } : responded;
+    const { status, retryAfterS: retry_after, body: text } = response;
+    socket.send(JSON.stringify({ delivery: id, status, retry_after, body: text }));
   }
 }
 

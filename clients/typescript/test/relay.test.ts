@@ -109,6 +109,17 @@ test("the handler gets verified events", async (context) => {
   assert.deepEqual(tokens(), ["Bearer kt_1"]);
 });
 
+test("a response can have more than a status", async (context) => {
+  const received: unknown[] = [];
+  const { client, run } = await fakeRelay(context, async (socket) => {
+    socket.send(frame(1));
+    const [data] = await once(socket, "message");
+    received.push(JSON.parse(String(data)));
+  });
+  await run(relay(client(), "wh_1", () => ({ status: 503, retryAfterS: 7, body: "busy" })));
+  assert.deepEqual(received, [{ delivery: "1", status: 503, retry_after: 7, body: "busy" }]);
+});
+
 test("a lost connection is opened again", async (context) => {
   let statuses: Answers = {};
   context.mock.method(Math, "random", () => 1);

@@ -16,6 +16,7 @@ from ._sync.relay import Relay
 from ._sync.seen import Seen
 from .credentials import Login, NewAccount
 from .errors import ApiError, InvalidSignature, SealpostError, Unreachable
+from .relay import RelayResponse
 from .retry import Retry
 from .webhook import Event, Webhook
 
@@ -31,6 +32,7 @@ __all__ = [
     "NewAccount",
     "Receiver",
     "Relay",
+    "RelayResponse",
     "Retry",
     "Sealpost",
     "SealpostError",

@@ -33,6 +33,17 @@ class Disconnected(Exception):
 
 
 @dataclass(frozen=True)
+class RelayResponse:
+    """The response to a delivery. It means the same as a response to a POST request."""
+
+    status: int
+    retry_after_s: int | None = None
+    """Seconds before the next attempt, for status 429 and 503."""
+    body: str | None = None
+    """The body of the response, for the delivery log."""
+
+
+@dataclass(frozen=True)
 class Delivery:
     """A request that the service would have sent to a public address."""
 
@@ -49,8 +60,10 @@ class Delivery:
         except (AttributeError, LookupError, TypeError, ValueError):
             return None
 
-    def answer(self, status: int) -> str:
-        return json.dumps({"delivery": self.id, "status": status})
+    def answer(self, response: int | RelayResponse) -> str:
+        given = response if isinstance(response, RelayResponse) else RelayResponse(response)
+        members = {"status": given.status, "retry_after": given.retry_after_s, "body": given.body}
+        return json.dumps({"delivery": self.id} | {name: value for name, value in members.items() if value is not None})
 
 
 def relay_url(base_url: httpx.URL, webhook_id: str) -> httpx.URL:

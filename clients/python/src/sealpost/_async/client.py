@@ -45,7 +45,7 @@ from ..operation import Body, Operation, Result
 from ..retry import Retry
 from ..webhook import Event, Webhook
 from .account import AsyncAccount
-from .relay import AsyncRelay
+from .relay import AsyncRelay, DeliveryHandler
 from .transport import AsyncTransport
 from .webhooks import AsyncWebhooks
 
@@ -102,7 +102,7 @@ class AsyncSealpost:
     ) -> AsyncRelay: ...
 
     @overload
-    def relay(self, webhook_id: str, handler: Callable[[Mapping[str, str], bytes], Awaitable[int]]) -> AsyncRelay: ...
+    def relay(self, webhook_id: str, handler: DeliveryHandler) -> AsyncRelay: ...
 
     def relay(
         self, webhook_id: str, handler: Callable[..., Awaitable[Any]], *, webhook: Webhook | None = None
@@ -110,8 +110,8 @@ class AsyncSealpost:
         """Returns the receiving end of a webhook with the URL `relay:`. Its `run` receives deliveries.
 
         With `webhook`, the handler gets each verified event. Otherwise it gets the headers and the body of each
-        delivery, and returns a status, as `AsyncReceiver.receive` does. An exception of the handler is a 500: the
-        service sends the event again later.
+        delivery, and returns a status or a `RelayResponse`, as `AsyncReceiver.receive` does. An exception of the
+        handler is a 500: the service sends the event again later.
         """
 
         async def handle_event(headers: Mapping[str, str], body: bytes) -> int:

@@ -11,12 +11,23 @@ import anyio
 import httpx
 
 from ..errors import ApiError, InvalidSignature, Unreachable
-from ..relay import POLICY_VIOLATION, STABLE_S, Delivery, Disconnected, is_final, pause_after, relay_url
+from ..relay import (
+    POLICY_VIOLATION,
+    STABLE_S,
+    Delivery,
+    Disconnected,
+    RelayResponse,
+    is_final,
+    pause_after,
+    relay_url,
+)
 from ..sockets import AsyncSocket, AsyncWorkers
 from .transport import AsyncTransport
 
 RECHECK_S = 0.5
 """Longest time until `stop` is noticed."""
+
+DeliveryHandler = Callable[[Mapping[str, str], bytes], Awaitable[int | RelayResponse]]
 
 log = logging.getLogger("sealpost.relay")
 
@@ -28,7 +39,7 @@ class AsyncRelay:
         self,
         transport: AsyncTransport,
         webhook_id: str,
-        handle: Callable[[Mapping[str, str], bytes], Awaitable[int]],
+        handle: DeliveryHandler,
     ) -> None:
         self._transport = transport
         self._webhook_id = webhook_id
@@ -80,15 +91,15 @@ class AsyncRelay:
             await socket.close()
 
     async def _answer(self, socket: AsyncSocket, delivery: Delivery) -> None:
+        response: int | RelayResponse = 500
         try:
-            status = await self._handle(delivery.headers, delivery.body)
+            response = await self._handle(delivery.headers, delivery.body)
         except InvalidSignature:
-            status = 401
+            response = 401
         except Exception:
             log.exception("the handler failed")
-            status = 500
         try:
-            await socket.send(delivery.answer(status))
+            await socket.send(delivery.answer(response))
         except Disconnected as end:
             log.info("the service will send a delivery again: %s", end)
 
