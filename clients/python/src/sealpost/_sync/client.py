@@ -46,7 +46,7 @@ from ..operation import Body, Operation, Result
 from ..retry import Retry
 from ..webhook import Event, Webhook
 from .account import Account
-from .relay import Relay
+from .relay import DeliveryHandler, Relay
 from .transport import Transport
 from .webhooks import Webhooks
 
@@ -101,14 +101,14 @@ class Sealpost:
     def relay(self, webhook_id: str, handler: Callable[[Event], None], *, webhook: Webhook) -> Relay: ...
 
     @overload
-    def relay(self, webhook_id: str, handler: Callable[[Mapping[str, str], bytes], int]) -> Relay: ...
+    def relay(self, webhook_id: str, handler: DeliveryHandler) -> Relay: ...
 
     def relay(self, webhook_id: str, handler: Callable[..., Any], *, webhook: Webhook | None = None) -> Relay:
         """Returns the receiving end of a webhook with the URL `relay:`. Its `run` receives deliveries.
 
         With `webhook`, the handler gets each verified event. Otherwise it gets the headers and the body of each
-        delivery, and returns a status, as `Receiver.receive` does. An exception of the handler is a 500: the
-        service sends the event again later.
+        delivery, and returns a status or a `RelayResponse`, as `Receiver.receive` does. An exception of the
+        handler is a 500: the service sends the event again later.
         """
 
         def handle_event(headers: Mapping[str, str], body: bytes) -> int:

@@ -16,6 +16,7 @@ from ..relay import (
     STABLE_S,
     Delivery,
     Disconnected,
+    RelayResponse,
     is_final,
     pause_after,
     relay_url,
@@ -25,6 +26,8 @@ from .transport import Transport
 
 RECHECK_S = 0.5
 """Longest time until `stop` is noticed."""
+
+DeliveryHandler = Callable[[Mapping[str, str], bytes], int | RelayResponse]
 
 log = logging.getLogger("sealpost.relay")
 
@@ -36,7 +39,7 @@ class Relay:
         self,
         transport: Transport,
         webhook_id: str,
-        handle: Callable[[Mapping[str, str], bytes], int],
+        handle: DeliveryHandler,
     ) -> None:
         self._transport = transport
         self._webhook_id = webhook_id
@@ -88,15 +91,15 @@ class Relay:
             socket.close()
 
     def _answer(self, socket: Socket, delivery: Delivery) -> None:
+        response: int | RelayResponse = 500
         try:
-            status = self._handle(delivery.headers, delivery.body)
+            response = self._handle(delivery.headers, delivery.body)
         except InvalidSignature:
-            status = 401
+            response = 401
         except Exception:
             log.exception("the handler failed")
-            status = 500
         try:
-            socket.send(delivery.answer(status))
+            socket.send(delivery.answer(response))
         except Disconnected as end:
             log.info("the service will send a delivery again: %s", end)
 
