@@ -287,7 +287,7 @@ class Account {
 
   /** Returns everything that the service stores about the account, without messages and secrets. */
   async export(loginSecret: string): Promise<AccountExport> {
-    return success(await this.api.POST("/v1/account/export", { body: { login_secret: loginSecret } }));
+    return this.transport.call("POST /v1/account/export", { login_secret: loginSecret });
   }
 
   /** Closes the account and revokes all its API keys, permanently. */

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from .. import operations
 from ..models import (
     AccountClosed,
+    AccountExport,
     ActivityRequest,
     ActivityView,
     ApiTokenCreated,
@@ -14,6 +15,7 @@ from ..models import (
     ApiTokenView,
     CloseRequest,
     CreateTokenRequest,
+    ExportRequest,
     LoggedOut,
     LogoutRequest,
     RevokeTokenRequest,
@@ -82,6 +84,11 @@ class AsyncAccount:
     async def revoke_token(self, token_id: str) -> ApiTokenRevoked:
         """Revokes an API token."""
         return await self._transport.call(operations.REVOKE_API_TOKEN, RevokeTokenRequest(token_id=token_id))
+
+    async def export(self, login_secret: str | None = None) -> AccountExport:
+        """Returns everything that the service stores about the account, without messages and secrets."""
+        body = ExportRequest(login_secret=self._login_secret(login_secret))
+        return await self._transport.call(operations.EXPORT_ACCOUNT, body)
 
     async def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""
