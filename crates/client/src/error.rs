@@ -1,10 +1,13 @@
-//! The error of a call, and the body of an error response.
+//! The errors of calls, relays and handlers, and the body of an error response.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use sealpost_domain::Code;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// The reason why a program cannot process an event. The service sends the event again later.
+pub type HandlerError = Box<dyn Error + Send + Sync>;
 
 /// The reason why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +15,7 @@ use serde_json::{Map, Value};
 pub enum ClientError {
     /// The HTTP client cannot be created.
     #[error("the HTTP client cannot be created")]
-    Build(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Build(#[source] Box<dyn Error + Send + Sync>),
     /// The response is a success, but its body is not the expected JSON.
     #[error("the response to {path} has an unexpected body: check the URL, and update this client")]
     InvalidResponse {
@@ -46,6 +49,14 @@ pub enum ClientError {
         problem: Box<ProblemDocument>,
         /// The time in `Retry-After`.
         retry_after: Option<Duration>,
+    },
+    /// The connection of a relay ended.
+    #[error("the relay was closed: {reason}")]
+    RelayClosed {
+        /// Close code of the service (RFC 6455). `None` if the connection broke.
+        code: Option<u16>,
+        /// The reason of the service, or the fault of the connection.
+        reason: String,
     },
     /// The service did not respond.
     #[error("no response to {path}{}", if *may_have_been_processed { "; it may have been processed" } else { "" })]

@@ -11,7 +11,8 @@
 //! # }
 //! ```
 //!
-//! The features `axum` and `actix` receive webhook requests in a web application, and open their envelopes. The crate
+//! The features `axum` and `actix` receive webhook requests in a web application, and open their envelopes. The feature
+//! `relay`, which is on by default, receives them without a public address: see [`Client::relay`]. The crate
 //! `sealpost-receiver` only verifies webhook requests.
 
 mod account;
@@ -24,6 +25,8 @@ mod models;
 mod pages;
 #[cfg(feature = "receiver")]
 mod receiving;
+#[cfg(feature = "relay")]
+mod relay;
 mod request;
 mod retry;
 mod sending;
@@ -35,7 +38,7 @@ pub use account::Account;
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use credentials::Login;
-pub use error::{ClientError, ProblemDocument};
+pub use error::{ClientError, HandlerError, ProblemDocument};
 pub use models::{
     AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
     BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
@@ -51,7 +54,9 @@ pub use receiving::actix;
 #[cfg(feature = "axum")]
 pub use receiving::axum;
 #[cfg(feature = "receiver")]
-pub use receiving::{HandlerError, ReceivedEvent, Receiver, SeenEvents};
+pub use receiving::{ReceivedEvent, Receiver, SeenEvents};
+#[cfg(feature = "relay")]
+pub use relay::{Relay, RelayConnection, RelayResponse, RelayState, RelayedRequest};
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
     AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventId, EventKind,

@@ -4,11 +4,9 @@
 pub mod actix;
 #[cfg(feature = "axum")]
 pub mod axum;
-mod error;
 mod receiver;
 mod seen;
 
-pub use error::HandlerError;
 pub use receiver::{ReceivedEvent, Receiver};
 pub use seen::SeenEvents;
 

@@ -11,21 +11,30 @@ use crate::error::ClientError;
 #[derive(Clone)]
 pub(crate) struct ApiRequest {
     pub(crate) path: Cow<'static, str>,
+    pub(crate) query: Option<String>,
     /// The JSON body of a POST. `None` for a GET.
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) needs_credentials: bool,
+    /// The random key of the upgrade to a WebSocket (RFC 6455). `None` for an ordinary request.
+    pub(crate) websocket_key: Option<String>,
 }
 
 impl ApiRequest {
     pub(crate) fn get(path: impl Into<Cow<'static, str>>) -> Self {
-        Self { path: path.into(), body: None, idempotency_key: None, needs_credentials: false }
+        Self {
+            path: path.into(),
+            query: None,
+            body: None,
+            idempotency_key: None,
+            needs_credentials: false,
+            websocket_key: None,
+        }
     }
 
     pub(crate) fn post(path: &'static str, body: &impl Serialize) -> Result<Self, ClientError> {
         let body = serde_json::to_vec(body).map_err(|source| ClientError::Build(source.into()))?;
-        let path = path.into();
-        Ok(Self { path, body: Some(body), idempotency_key: None, needs_credentials: true })
+        Ok(Self { body: Some(body), needs_credentials: true, ..Self::get(path) })
     }
 
     /// Makes the request carry neither a token nor an API key.

@@ -39,12 +39,25 @@ impl RetryPolicy {
         if tries >= self.tries || !may_repeat(error, is_send) {
             return None;
         }
-        let doubled = self.first_pause.saturating_mul(2_u32.saturating_pow(tries - 1));
-        let backoff = jittered(doubled.min(self.pause_max));
+        let backoff = self.backoff(tries);
         match error.retry_after() {
             Some(wait) if wait > self.retry_after_max => None,
             wait => Some(wait.unwrap_or_default().max(backoff)),
         }
+    }
+
+    /// Returns the pause before a relay connects again, after `failures` failures in a row. Returns `None` if another
+    /// connection would be refused too. A relay has no maximum number of tries.
+    #[cfg(feature = "relay")]
+    pub(crate) fn relay_pause(&self, failures: u32, error: &ClientError) -> Option<Duration> {
+        let is_closed = matches!(error, ClientError::RelayClosed { .. });
+        let wait = error.retry_after().unwrap_or_default();
+        (is_closed || may_repeat(error, false)).then(|| wait.max(self.backoff(failures)))
+    }
+
+    fn backoff(&self, failures: u32) -> Duration {
+        let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
+        jittered(self.first_pause.saturating_mul(factor).min(self.pause_max))
     }
 }
 
@@ -94,7 +107,7 @@ const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SENDS: [&str; 2] = ["/v1/channel/send", "/v1/channel/send-batch"];
 /// The paths of requests that have no further effect if repeated. The list contains the paths in
 /// `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 17] = [
+const REPEATABLE: [&str; 18] = [
     "/.well-known/did.json",
     "/openapi.json",
     "/v1/account/activity",
@@ -111,6 +124,7 @@ const REPEATABLE: [&str; 17] = [
     "/v1/webhooks/deliveries",
     "/v1/webhooks/enable",
     "/v1/webhooks/list",
+    "/v1/webhooks/relay",
     "/v1/webhooks/update",
 ];
 
@@ -122,7 +136,8 @@ mod tests {
 
     use super::*;
 
-    const GETS: [&str; 3] = ["/.well-known/did.json", "/openapi.json", "/v1/ping"];
+    const GETS: [&str; 4] =
+        ["/.well-known/did.json", "/openapi.json", "/v1/ping", "/v1/webhooks/relay"];
 
     #[test]
     fn the_repeatable_requests_are_those_of_all_clients() {

@@ -7,8 +7,11 @@ use std::{
 
 use httpdate::parse_http_date;
 use reqwest::{
-    Response, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER},
+    Response, StatusCode, Url,
+    header::{
+        AUTHORIZATION, CONNECTION, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_KEY,
+        SEC_WEBSOCKET_VERSION, UPGRADE,
+    },
 };
 use sealpost_domain::ApiKeyId;
 use serde::de::DeserializeOwned;
@@ -52,7 +55,12 @@ impl Transport {
         let mut tries = 0;
         loop {
             tries += 1;
-            let error = match self.attempt(request).await {
+            let response = self.attempt(request).await;
+            let body = match response {
+                Ok(response) => read(&request.path, response).await,
+                Err(error) => Err(error),
+            };
+            let error = match body {
                 Ok(body) => return Ok(body),
                 Err(error) => error,
             };
@@ -63,8 +71,9 @@ impl Transport {
         }
     }
 
-    /// Sends a request. If the service rejects the session, logs in again and sends the request a second time.
-    async fn attempt(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
+    /// Sends a request, and returns a success. If the service rejects the session, logs in again and sends the request a
+    /// second time.
+    pub(crate) async fn attempt(&self, request: &ApiRequest) -> Result<Response, ClientError> {
         if !request.needs_credentials {
             return self.exchange(request, None).await;
         }
@@ -93,28 +102,26 @@ impl Transport {
     async fn log_in(&self, login: &Login) -> Result<LoggedIn, ClientError> {
         let body = json!({"account_id": login.account_id, "login_secret": *login.login_secret});
         let request = ApiRequest::post(LOGIN, &body)?;
-        parse(LOGIN, &self.exchange(&request, None).await?)
+        parse(LOGIN, &read(LOGIN, self.exchange(&request, None).await?).await?)
     }
 
-    /// Sends a request once, and returns the body of a success.
+    /// Sends a request once. Returns a success, whose body is still to be read.
     async fn exchange(
         &self,
         request: &ApiRequest,
         token: Option<&Token>,
-    ) -> Result<Vec<u8>, ClientError> {
-        let unreachable = |source: reqwest::Error| ClientError::Unreachable {
-            path: request.path.to_string(),
-            may_have_been_processed: !source.is_connect() && !source.is_builder(),
-            source: source.without_url(),
-        };
-        let response = self.builder(request, token).send().await.map_err(unreachable)?;
+    ) -> Result<Response, ClientError> {
+        let path = &*request.path;
+        let response = self.builder(request, token).send().await;
+        let response = response.map_err(|source| unreachable(path, source))?;
         let (status, retry_after) = (response.status(), retry_after(&response));
         let kind = content_type(&response);
-        let body = response.bytes().await.map_err(unreachable)?.to_vec();
-        if status.is_success() && kind.starts_with("application/") {
-            return Ok(body);
+        let is_upgraded = status == StatusCode::SWITCHING_PROTOCOLS;
+        if is_upgraded || (status.is_success() && kind.starts_with("application/")) {
+            return Ok(response);
         }
-        let path = request.path.to_string();
+        let body = read(path, response).await?;
+        let path = path.to_owned();
         let problem = serde_json::from_slice(&body).ok();
         Err(match problem.filter(|_| kind.starts_with("application/problem+json")) {
             Some(problem) => ClientError::Refused { path, problem, retry_after },
@@ -125,6 +132,7 @@ impl Transport {
     fn builder(&self, request: &ApiRequest, token: Option<&Token>) -> reqwest::RequestBuilder {
         let mut url = self.base_url.clone();
         url.set_path(&format!("{}{}", self.base_url.path().trim_end_matches('/'), request.path));
+        url.set_query(request.query.as_deref());
         let mut builder = match &request.body {
             Some(body) => {
                 self.http.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
@@ -136,6 +144,13 @@ impl Transport {
         }
         if let Some(key) = &request.idempotency_key {
             builder = builder.header("Idempotency-Key", key);
+        }
+        if let Some(key) = &request.websocket_key {
+            builder = builder
+                .header(CONNECTION, "Upgrade")
+                .header(UPGRADE, "websocket")
+                .header(SEC_WEBSOCKET_VERSION, "13")
+                .header(SEC_WEBSOCKET_KEY, key);
         }
         match token {
             Some(token) => builder.header(AUTHORIZATION, format!("Bearer {}", token.as_str())),
@@ -150,6 +165,21 @@ impl fmt::Debug for Transport {
             .field("base_url", &self.base_url.as_str())
             .field("api_key", &self.api_key)
             .finish_non_exhaustive()
+    }
+}
+
+/// Reads the body of a response.
+async fn read(path: &str, response: Response) -> Result<Vec<u8>, ClientError> {
+    let body = response.bytes().await;
+    Ok(body.map_err(|source| unreachable(path, source))?.to_vec())
+}
+
+/// Returns the error of a request without a response.
+pub(crate) fn unreachable(path: &str, source: reqwest::Error) -> ClientError {
+    ClientError::Unreachable {
+        path: path.to_owned(),
+        may_have_been_processed: !source.is_connect() && !source.is_builder(),
+        source: source.without_url(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! | verify one request inside your own HTTP server | [`verify`] |
 //! | find out why a request cannot be verified | [`explain`] |
 //! | run an HTTP server that verifies requests, reports them and forwards the valid ones | [`Listener`] |
+//! | do the same with requests that arrive over a relay | [`RequestHandler`] |
 //!
 //! The crate needs no database and no service. `sealpost verify` and `sealpost listen` are its command line, and
 //! `examples/receive_requests.rs` is a receiver to copy.
@@ -76,7 +77,7 @@ pub use request::{HeaderList, ReceivedRequest, RepeatedHeader};
 pub use sealpost_domain::{Clock, Timestamp};
 pub use sealpost_webhooks::VerifyingKey;
 pub use server::{
-    ForwardFault, ForwardedResponse, HandledRequest, KeySource, KeySourceError, Listener,
-    ListenerOptions, RequestObserver, RunningListener,
+    ForwardFault, ForwardedResponse, HandledRequest, HandledResponse, KeySource, KeySourceError,
+    Listener, ListenerOptions, RequestHandler, RequestObserver, RunningListener,
 };
 pub use verification::{SignatureEntry, VerificationFault, VerificationReport, explain, verify};

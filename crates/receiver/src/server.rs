@@ -5,7 +5,9 @@ mod application;
 mod forwarding;
 mod handler;
 mod listener;
+mod relayed;
 
 pub use forwarding::{ForwardFault, ForwardedResponse};
 pub use handler::{HandledRequest, KeySource, KeySourceError, RequestObserver};
 pub use listener::{Listener, ListenerOptions, RunningListener};
+pub use relayed::{HandledResponse, RequestHandler};

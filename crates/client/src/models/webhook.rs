@@ -114,6 +114,8 @@ pub struct WebhookView {
     pub last_success_at: Option<Timestamp>,
     /// The last failed attempt. `None` if no attempt has failed.
     pub last_failure: Option<LastFailure>,
+    /// Number of connections, if the URL is `relay:`.
+    pub connected: Option<u64>,
 }
 
 /// The response to the replacement of a signing secret.

@@ -8,11 +8,14 @@ use sealpost_receiver::{
 };
 use serde_json::Value;
 
-use super::{
-    error::HandlerError,
-    seen::{SeenEvents, SeenInMemory},
+use super::seen::{SeenEvents, SeenInMemory};
+#[cfg(feature = "relay")]
+use crate::{WebhookId, relay::Relay};
+use crate::{
+    client::Client,
+    error::{ClientError, HandlerError},
+    models::OpenedEnvelope,
 };
-use crate::{client::Client, error::ClientError, models::OpenedEnvelope};
 
 type Handler<T> = Arc<dyn Fn(T) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;
 
@@ -86,6 +89,21 @@ impl Receiver {
             Err(error) if is_temporary(&error) => Ok(SERVICE_UNAVAILABLE),
             Err(error) => Err(error),
         }
+    }
+
+    /// Receives over a relay instead of an HTTP server: see [`Client::relay`](crate::Client::relay).
+    #[cfg(feature = "relay")]
+    pub fn relay(&self, webhook_id: WebhookId) -> Relay {
+        let receiver = self.clone();
+        self.client.relay(webhook_id, move |request| {
+            let receiver = receiver.clone();
+            async move {
+                let headers = request.headers.iter();
+                let headers = headers.map(|(name, value)| (name.as_str(), value.as_str()));
+                let status = receiver.receive(&headers.collect(), request.body.as_bytes()).await?;
+                Ok(status.into())
+            }
+        })
     }
 
     async fn process(&self, id: &str, members: Value) -> Result<(), HandlerError> {

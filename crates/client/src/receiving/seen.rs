@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 
-use super::error::HandlerError;
+use crate::error::HandlerError;
 
 /// A store of the ids of processed events. Implement this trait with a database table if the program has several
 /// processes, or must not process an envelope again after a restart.

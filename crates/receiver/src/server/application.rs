@@ -15,18 +15,18 @@ use tokio::net::lookup_host;
 
 use crate::error::ReceiverError;
 
-/// Checks the URL of the application. `own` is the address of the listener, which must not forward to itself.
-pub(super) fn check_application(url: &Uri, own: SocketAddr) -> Result<(), ReceiverError> {
+/// Checks the URL of the application. `own` is the address of the listener, which must not forward to itself. `None` if
+/// requests arrive in another way.
+pub(super) fn check_application(url: &Uri, own: Option<SocketAddr>) -> Result<(), ReceiverError> {
     let host = host_of(url);
     let is_localhost = is_localhost(host);
     if !is_localhost && !host.parse().is_ok_and(is_loopback) {
         return Err(ReceiverError::ForwardsElsewhere(url.clone()));
     }
-    let is_own = is_localhost || host.parse() == Ok(own.ip());
-    if is_own && port_of(url) == own.port() {
-        return Err(ReceiverError::ForwardsToItself);
-    }
-    Ok(())
+    let is_own = |own: SocketAddr| {
+        (is_localhost || host.parse() == Ok(own.ip())) && port_of(url) == own.port()
+    };
+    if own.is_some_and(is_own) { Err(ReceiverError::ForwardsToItself) } else { Ok(()) }
 }
 
 /// Returns a connector to loopback addresses that reads only final responses.

@@ -68,6 +68,11 @@ impl Handler {
                 return error_response(StatusCode::REQUEST_TIMEOUT, detail);
             }
         };
+        self.respond(request.headers(), body).await
+    }
+
+    /// Verifies, forwards and reports a request, and returns the response.
+    pub(super) async fn respond(&self, headers: &HeaderMap, body: Bytes) -> HttpResponse {
         let at = self.clock.now();
         let keys = match (self.keys)() {
             Ok(keys) => keys,
@@ -75,18 +80,16 @@ impl Handler {
                 return error_response(StatusCode::SERVICE_UNAVAILABLE, &error.to_string());
             }
         };
-        let headers = header_list(request.headers());
-        let report = explain(ReceivedRequest { headers: &headers, body: &body }, &keys, at);
+        let list = header_list(headers);
+        let report = explain(ReceivedRequest { headers: &list, body: &body }, &keys, at);
         let forwarded = match &self.forwarder {
-            Some(forwarder) if report.valid => {
-                Some(forwarder.forward(request.headers(), body.clone()).await)
-            }
+            Some(forwarder) if report.valid => Some(forwarder.forward(headers, body.clone()).await),
             Some(_) | None => None,
         };
         let status = status_of(&report, forwarded.as_ref());
         (self.observer)(&HandledRequest {
             at,
-            headers: &headers,
+            headers: &list,
             body: &body,
             report: &report,
             forwarded: forwarded.as_ref(),

@@ -53,7 +53,7 @@ impl Listener {
     /// Binds the listening address. Fails if the application URL does not lead to this machine, or is this address.
     pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
         let (socket, address) = bind(options.listen)?;
-        options.forward_to.iter().try_for_each(|url| check_application(url, address))?;
+        options.forward_to.iter().try_for_each(|url| check_application(url, Some(address)))?;
         Ok(Self { socket, address, options })
     }
 

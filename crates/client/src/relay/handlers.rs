@@ -1,0 +1,73 @@
+//! Runs the handlers of a relay's deliveries, a bounded number at the same time.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use tokio::task::JoinSet;
+
+use super::frames::{RelayResponse, RelayedRequest};
+use crate::error::HandlerError;
+
+pub(super) type RelayHandler = Arc<
+    dyn Fn(RelayedRequest) -> BoxFuture<'static, Result<RelayResponse, HandlerError>> + Send + Sync,
+>;
+
+/// The handlers that run. They outlive their connection, because aborting a handler could leave its work half done.
+pub(super) struct RunningHandlers {
+    handler: RelayHandler,
+    running: JoinSet<HandledDelivery>,
+}
+
+/// A delivery with its response.
+pub(super) struct HandledDelivery {
+    /// Number of the connection that the delivery arrived on.
+    pub(super) connection: u64,
+    pub(super) id: String,
+    pub(super) response: RelayResponse,
+}
+
+impl RunningHandlers {
+    pub(super) fn new(handler: RelayHandler) -> Self {
+        Self { handler, running: JoinSet::new() }
+    }
+
+    /// Starts the handler of a delivery. If too many handlers run, responds with 503 instead.
+    pub(super) fn start(&mut self, connection: u64, request: RelayedRequest) {
+        let id = request.id.clone();
+        if self.running.len() >= IN_FLIGHT_MAX {
+            let response = RelayResponse { status: 503, retry_after: Some(1), body: None };
+            self.running.spawn(async move { HandledDelivery { connection, id, response } });
+            return;
+        }
+        let handler = Arc::clone(&self.handler);
+        self.running.spawn(async move {
+            let handled = AssertUnwindSafe(async { handler(request).await }).catch_unwind().await;
+            let response = match handled {
+                Ok(Ok(response)) => response,
+                Ok(Err(error)) => {
+                    tracing::error!(error = &*error, "a delivery was not processed");
+                    FAILED.into()
+                }
+                Err(_panic) => {
+                    tracing::error!("the handler of a delivery panicked");
+                    FAILED.into()
+                }
+            };
+            HandledDelivery { connection, id, response }
+        });
+    }
+
+    /// Returns the next handled delivery. `None` if no handler runs.
+    pub(super) async fn next(&mut self) -> Option<HandledDelivery> {
+        loop {
+            // A task fails only if the runtime shuts down.
+            if let Ok(handled) = self.running.join_next().await? {
+                return Some(handled);
+            }
+        }
+    }
+}
+
+/// Maximum number of handlers that run at the same time.
+const IN_FLIGHT_MAX: usize = 32;
+const FAILED: u16 = 500;

@@ -1,0 +1,199 @@
+//! Keeps a relay connected, and passes each delivery to the handler of the program.
+
+use std::{fmt, pin::Pin, pin::pin, sync::Arc, time::Duration};
+
+use futures_util::future::FutureExt as _;
+use sealpost_domain::{Code, WebhookId};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{
+    connection::RelayConnection,
+    frames::{RelayResponse, RelayedRequest},
+    handlers::{RelayHandler, RunningHandlers},
+};
+use crate::{
+    client::Client,
+    error::{ClientError, HandlerError},
+};
+
+/// Receives the deliveries of a webhook with the URL `relay:`. Created by [`Client::relay`].
+#[must_use = "a relay connects when it runs"]
+pub struct Relay {
+    client: Client,
+    webhook_id: WebhookId,
+    handler: RelayHandler,
+    observer: Arc<dyn Fn(RelayState<'_>) + Send + Sync>,
+}
+
+/// A change of the connection of a relay.
+#[derive(Debug, Clone, Copy)]
+pub enum RelayState<'a> {
+    /// The service accepted a connection.
+    Connected,
+    /// The connection ended, or could not be opened. The relay connects again after `pause`.
+    Interrupted {
+        /// The reason.
+        error: &'a ClientError,
+        /// The time until the next try.
+        pause: Duration,
+    },
+}
+
+impl Client {
+    /// Receives the deliveries of a webhook with the URL `relay:` over an outgoing connection, so that the program needs
+    /// no public address. Call [`Relay::run_until`] to connect.
+    ///
+    /// `handler` must return within 15 seconds. An error or a panic of the handler is the status 500. At most 32 handlers
+    /// run at the same time. Deliveries arrive at least once, like those of other webhooks. Verify their signatures with
+    /// `sealpost-receiver`, or use `Receiver::relay`, which verifies them and opens their envelopes.
+    pub fn relay<F, R>(&self, webhook_id: WebhookId, handler: F) -> Relay
+    where
+        F: Fn(RelayedRequest) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<RelayResponse, HandlerError>> + Send + 'static,
+    {
+        Relay {
+            client: self.clone(),
+            webhook_id,
+            handler: Arc::new(move |request| handler(request).boxed()),
+            observer: Arc::new(|_state| ()),
+        }
+    }
+}
+
+impl Relay {
+    /// Sets a function that is called at each change of the connection. It must not block.
+    pub fn observe(self, observer: impl Fn(RelayState<'_>) + Send + Sync + 'static) -> Self {
+        Self { observer: Arc::new(observer), ..self }
+    }
+
+    /// Connects, and passes deliveries to the handler until `stop` is ready. Then finishes the running handlers, for at
+    /// most 15 seconds, and returns.
+    ///
+    /// After a lost connection, the relay connects again. The pauses between its tries follow the
+    /// [`RetryPolicy`](crate::RetryPolicy), without a maximum number of tries. An error that another connection cannot
+    /// fix ends the relay, for example a revoked key. If the session ends, the client logs in again if it can.
+    pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ClientError> {
+        let mut stop = pin!(stop);
+        let mut handlers = RunningHandlers::new(Arc::clone(&self.handler));
+        let mut history = ConnectionHistory::default();
+        loop {
+            let opened = tokio::select! {
+                () = stop.as_mut() => break,
+                opened = RelayConnection::open(&self.client.transport, self.webhook_id) => opened,
+            };
+            let error = match opened {
+                Ok(connection) => {
+                    history.connected();
+                    (self.observer)(RelayState::Connected);
+                    let number = history.connections;
+                    match serve(connection, number, &mut handlers, stop.as_mut()).await {
+                        Ok(()) => return Ok(()),
+                        Err(error) => error,
+                    }
+                }
+                Err(error) => error,
+            };
+            let Some(pause) = self.pause(&mut history, &error) else { return Err(error) };
+            (self.observer)(RelayState::Interrupted { error: &error, pause });
+            tokio::select! {
+                () = stop.as_mut() => break,
+                () = sleep(pause) => {}
+            }
+        }
+        let finished = async { while handlers.next().await.is_some() {} };
+        timeout(FINISH_MAX, finished).await.ok();
+        Ok(())
+    }
+
+    /// Returns the pause before the next try. Returns `None` if the relay has ended.
+    fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
+        let transport = &self.client.transport;
+        let is_policy = matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. });
+        history.failed(is_policy, transport.retry.pause_max);
+        // The next try shows whether the close had a lasting reason: then the service refuses it with a problem document.
+        if history.policy_closes > POLICY_CLOSES_MAX {
+            return None;
+        }
+        // The service may still count connections that this client has lost.
+        if error.code() == Some(Code::QuotaExceeded) && history.connections > 0 {
+            return Some(transport.retry.pause_max);
+        }
+        transport.retry.relay_pause(history.failures, error)
+    }
+}
+
+/// The outcomes of the tries so far.
+#[derive(Default)]
+struct ConnectionHistory {
+    /// Number of accepted connections.
+    connections: u64,
+    connected_at: Option<Instant>,
+    /// Number of failures since the last connection that lasted.
+    failures: u32,
+    /// Number of connections that the service closed with the code 1008, since the last connection that lasted.
+    policy_closes: u32,
+}
+
+impl ConnectionHistory {
+    fn connected(&mut self) {
+        self.connections = self.connections.saturating_add(1);
+        self.connected_at = Some(Instant::now());
+    }
+
+    /// Counts a failure. A connection of at least `lasting` resets the counters.
+    fn failed(&mut self, is_policy: bool, lasting: Duration) {
+        let connected_at = self.connected_at.take();
+        if connected_at.is_some_and(|connected_at| connected_at.elapsed() >= lasting) {
+            (self.failures, self.policy_closes) = (0, 0);
+        }
+        self.failures = self.failures.saturating_add(1);
+        self.policy_closes = self.policy_closes.saturating_add(u32::from(is_policy));
+    }
+}
+
+/// Passes the deliveries of a connection to handlers, and sends their responses, until `stop` is ready. Then finishes the
+/// running handlers.
+async fn serve(
+    mut connection: RelayConnection,
+    number: u64,
+    handlers: &mut RunningHandlers,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
+) -> Result<(), ClientError> {
+    loop {
+        tokio::select! {
+            () = stop.as_mut() => break,
+            Some(handled) = handlers.next() => {
+                // The service has given a delivery of an earlier connection back.
+                if handled.connection == number {
+                    connection.send(&handled.id, &handled.response).await?;
+                }
+            }
+            request = connection.next() => handlers.start(number, request?),
+        }
+    }
+    let finished = async {
+        while let Some(handled) = handlers.next().await {
+            // A lost connection needs no responses.
+            if handled.connection == number
+                && connection.send(&handled.id, &handled.response).await.is_err()
+            {
+                break;
+            }
+        }
+    };
+    timeout(FINISH_MAX, finished).await.ok();
+    connection.close().await;
+    Ok(())
+}
+
+impl fmt::Debug for Relay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Relay").field("webhook_id", &self.webhook_id).finish_non_exhaustive()
+    }
+}
+
+/// The close code of the service if a connection is not allowed any more, or was silent.
+const POLICY: u16 = 1008;
+const POLICY_CLOSES_MAX: u32 = 1;
+/// The time in which the service expects a response.
+const FINISH_MAX: Duration = Duration::from_secs(15);

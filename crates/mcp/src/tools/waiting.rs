@@ -1,0 +1,164 @@
+//! The tool `wait_for_message`.
+
+use std::time::Duration;
+
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use sealpost_client::{
+    Client, ClientError, Code, EventKind, NewWebhook, RelayConnection, WebhookId, WebhookStatus,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{fault::ToolFault, identity::ActingIdentity, output::trusted};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WaitArgs {
+    /// Maximum time in seconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(range(min = 1, max = 55))]
+    timeout_s: u64,
+}
+
+fn default_timeout() -> u64 {
+    TIMEOUT_S_MAX
+}
+
+/// The message that arrived, if any.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WaitResult {
+    /// False if no message arrived in time.
+    received: bool,
+    /// The message, without its text.
+    message: Option<ReceivedView>,
+}
+
+/// A received message, without its text.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReceivedView {
+    /// Id for `open_message` and `reply`.
+    envelope_id: String,
+    /// API key of the sender.
+    sender: String,
+    /// Handle of the sender. Null if there is none, or if the service does not announce it.
+    sender_handle: Option<String>,
+    thread: Option<String>,
+    /// The message that this one replies to.
+    reply_to: Option<String>,
+    #[serde(rename = "type")]
+    message_type: Option<String>,
+    sent_at: Option<String>,
+}
+
+/// Waits for the next message. Connects to the relay of the identity only for this time, so that an event is confirmed
+/// only if its message is returned. Other events stay with the service.
+pub(crate) async fn wait(
+    acting: &ActingIdentity,
+    args: WaitArgs,
+) -> Result<CallToolResult, ToolFault> {
+    if !(1..=TIMEOUT_S_MAX).contains(&args.timeout_s) {
+        return Err(ToolFault::Arguments(format!("timeout_s is 1 to {TIMEOUT_S_MAX}")));
+    }
+    let deadline = Instant::now() + Duration::from_secs(args.timeout_s);
+    let mut interruption = None;
+    let next = async {
+        loop {
+            match receive(acting).await {
+                Ok(message) => return Ok(message),
+                Err(
+                    error @ (ClientError::RelayClosed { .. } | ClientError::Unreachable { .. }),
+                ) => interruption = Some(error),
+                Err(error) => return Err(error),
+            }
+            sleep(RECONNECT_PAUSE).await;
+        }
+    };
+    let message = match timeout_at(deadline, next).await {
+        Ok(message) => Some(message?),
+        Err(_elapsed) => match interruption {
+            Some(error) => return Err(error.into()),
+            None => None,
+        },
+    };
+    Ok(trusted(&WaitResult { received: message.is_some(), message }))
+}
+
+/// Connects, and returns the first message that arrives.
+async fn receive(acting: &ActingIdentity) -> Result<ReceivedView, ClientError> {
+    let mut connection = connect(acting).await?;
+    loop {
+        let request = connection.next().await?;
+        let event = serde_json::from_str(&request.body).unwrap_or(Value::Null);
+        let message = received(&event);
+        connection.respond(&request, &NO_CONTENT.into()).await?;
+        if let Some(message) = message {
+            connection.close().await;
+            return Ok(message);
+        }
+    }
+}
+
+/// Connects to the relay of the identity. Registers it if there is none.
+async fn connect(acting: &ActingIdentity) -> Result<RelayConnection, ClientError> {
+    let mut known = acting.relay.lock().await;
+    if let Some(webhook_id) = *known {
+        match acting.client.open_relay(webhook_id).await {
+            // The owner deleted the webhook.
+            Err(error) if error.code() == Some(Code::WebhookNotFound) => {}
+            opened => return opened,
+        }
+    }
+    let webhook_id = find_or_register(&acting.client).await?;
+    *known = Some(webhook_id);
+    acting.client.open_relay(webhook_id).await
+}
+
+/// Finds the webhook of an earlier process, so that messages in between are not lost.
+async fn find_or_register(client: &Client) -> Result<WebhookId, ClientError> {
+    let webhooks = client.webhooks();
+    let found = webhooks.list().await?.into_iter().find(|webhook| {
+        webhook.url == RELAY
+            && webhook.description.as_deref() == Some(DESCRIPTION)
+            && webhook.status == WebhookStatus::Enabled
+            && !webhook.paused
+    });
+    if let Some(found) = found {
+        return Ok(found.webhook_id);
+    }
+    let webhook = NewWebhook {
+        url: RELAY,
+        events: &[EventKind::EnvelopeReceived],
+        description: Some(DESCRIPTION),
+        skip_waiting: false,
+    };
+    Ok(webhooks.register_with(&webhook).await?.webhook_id)
+}
+
+/// Returns the message that an event announces. `None` for other events, such as `webhook.test`.
+fn received(event: &Value) -> Option<ReceivedView> {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).map(str::to_owned);
+    if text("event")? != EventKind::EnvelopeReceived.as_str() {
+        return None;
+    }
+    let sent_at = event.get("metadata").and_then(|metadata| metadata.get("timestamp"));
+    Some(ReceivedView {
+        envelope_id: text("envelope_id")?,
+        sender: text("sender")?,
+        sender_handle: text("sender_handle"),
+        thread: text("thread"),
+        reply_to: text("reply_to"),
+        message_type: text("type"),
+        sent_at: sent_at.and_then(Value::as_str).map(str::to_owned),
+    })
+}
+
+/// The URL of a webhook whose receiver connects to the service.
+const RELAY: &str = "relay:";
+/// Marks the webhook of this tool.
+const DESCRIPTION: &str = "sealpost mcp";
+/// Clients commonly end a call after 60 seconds.
+const TIMEOUT_S_MAX: u64 = 55;
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+const NO_CONTENT: u16 = 204;

@@ -1,0 +1,72 @@
+//! Handles requests that do not arrive at the HTTP server of a listener, but over a relay.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_web::{
+    body::MessageBody as _,
+    http::{
+        Uri,
+        header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
+    },
+    web::Bytes,
+};
+use sealpost_domain::Clock;
+
+use super::{
+    application::check_application,
+    forwarding::Forwarder,
+    handler::{Handler, KeySource, RequestObserver},
+};
+use crate::error::ReceiverError;
+
+/// Verifies, reports and forwards single requests, as a [`Listener`](crate::Listener) does. Needs an actix system.
+pub struct RequestHandler(Handler);
+
+/// The response to a request.
+#[derive(Debug)]
+pub struct HandledResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// The number of seconds in the header `Retry-After`.
+    pub retry_after: Option<u64>,
+    /// The first KiB of the body. The service stores no more in its log.
+    pub body: String,
+}
+
+impl RequestHandler {
+    /// Creates a handler. `forward_to` is the URL of an application on this machine, which must respond within the time.
+    pub fn new(
+        forward_to: Option<(Uri, Duration)>,
+        keys: KeySource,
+        clock: Arc<dyn Clock>,
+        observer: RequestObserver,
+    ) -> Result<Self, ReceiverError> {
+        forward_to.iter().try_for_each(|(url, _)| check_application(url, None))?;
+        let forwarder = forward_to.map(|(url, time_limit)| Forwarder::new(url, time_limit));
+        Ok(Self(Handler { keys, clock, forwarder, observer }))
+    }
+
+    /// Handles a request. Headers that HTTP does not allow are ignored.
+    pub async fn handle<'a>(
+        &self,
+        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
+        body: String,
+    ) -> HandledResponse {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok();
+            if let Some((name, value)) = name.zip(HeaderValue::from_str(value).ok()) {
+                map.append(name, value);
+            }
+        }
+        let response = self.0.respond(&map, Bytes::from(body)).await;
+        let retry_after = response.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        let status = response.status().as_u16();
+        let body = response.into_body().try_into_bytes().unwrap_or_default();
+        let shown = body.get(..BODY_BYTES_MAX).unwrap_or(&body);
+        HandledResponse { status, retry_after, body: String::from_utf8_lossy(shown).into_owned() }
+    }
+}
+
+const BODY_BYTES_MAX: usize = 1024;
