@@ -1,8 +1,11 @@
-//! Tests of the command line: help, terminals, output, commands in scripts, commands that call a service, and the demo.
+//! Tests of the command line: help, terminals, output, commands in scripts, commands that call a service, the tools of
+//! agents, and the demo.
 
 mod confirmation;
+mod agents;
 mod demo;
 mod help;
 mod output;
+mod relays;
 mod scripts;
 mod service;

@@ -3,6 +3,7 @@
 mod bounded;
 mod keys;
 mod listen;
+mod relay;
 mod show;
 mod verify;
 

@@ -1,13 +1,17 @@
 //! The arguments of the commands.
 
+mod mcp;
 mod webhooks;
 
 use clap::{Args, Subcommand};
 use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, Timestamp, TokenScope};
 
-pub(crate) use self::webhooks::{
-    ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs, UpdateArgs,
-    WebhookArgs, WebhooksCommand,
+pub(crate) use self::{
+    mcp::McpArgs,
+    webhooks::{
+        ChangeArgs, RecoverArgs, RedeliverArgs, RegisterArgs, RotateSecretArgs, UpdateArgs,
+        WebhookArgs, WebhooksCommand,
+    },
 };
 
 /// The commands that call a service.
@@ -22,6 +26,12 @@ pub enum ServiceCommand {
     /// asks for the secret. With --new, activates a new identity instead. With --recover, replaces a lost login secret. The
     /// profile is a file in the folder `sealpost` of the user's configuration folder. Only the user can read it.
     Login(LoginArgs),
+    /// Serve the tools of an agent, by the Model Context Protocol
+    ///
+    /// Serves the program that started this command, on standard input and output. With --listen, serves Streamable HTTP
+    /// at /mcp. The agent acts as the identity of the profile. No result contains a secret, and no tool revokes or deletes
+    /// anything.
+    Mcp(McpArgs),
     /// Open an envelope and print its message
     Open(OpenArgs),
     /// List the envelopes that the API key sent, with their states

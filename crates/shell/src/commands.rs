@@ -2,6 +2,7 @@
 
 mod keys;
 mod login;
+mod mcp;
 mod messages;
 mod tokens;
 mod webhooks;
@@ -27,6 +28,7 @@ pub fn run(
         match command {
             ServiceCommand::Keys(command) => keys::run(command, config_folder).await,
             ServiceCommand::Login(args) => login::run(args, config_folder).await,
+            ServiceCommand::Mcp(args) => mcp::run(args, config_folder).await,
             ServiceCommand::Open(args) => messages::open(&args, config_folder).await,
             ServiceCommand::Send(args) => messages::send(&args, config_folder).await,
             ServiceCommand::Sent(args) => messages::sent(args, config_folder).await,

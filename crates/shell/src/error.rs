@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use sealpost_client::ClientError;
+use sealpost_mcp::ServeError;
 
 /// The failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,9 @@ pub enum ShellError {
     /// Standard output cannot be written.
     #[error("cannot write to standard output")]
     Output(#[source] io::Error),
+    /// The tools for agents cannot be served.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// The asynchronous runtime cannot start.
     #[error("the asynchronous runtime cannot start")]
     Runtime(#[source] io::Error),

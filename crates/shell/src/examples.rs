@@ -1,7 +1,7 @@
 //! The examples at the end of each command's help. A test of the binary parses them.
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-pub const EXAMPLES: [(&str, &str); 23] = [
+pub const EXAMPLES: [(&str, &str); 24] = [
     (
         "login",
         "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
@@ -10,6 +10,12 @@ pub const EXAMPLES: [(&str, &str); 23] = [
     ),
     ("send", "sealpost send bob\nsealpost send bob --thread order:7 --type text/plain"),
     ("sent", "sealpost sent\nsealpost sent --recipient bob --since 2026-11-21T00:00:00Z --json"),
+    (
+        "mcp",
+        "sealpost mcp\n\
+         sealpost mcp --profile agent --url https://sealpost.example --allow send,open,wait,reply\n\
+         sealpost mcp --listen 127.0.0.1:8070 --token-file token.txt",
+    ),
     ("open", "sealpost open env_01kxk83ffmfe7rw98sdqcq10h0"),
     ("keys activate", "sealpost keys activate 'Alice at work' --handle alice-work"),
     ("keys find", "sealpost keys find bob"),
@@ -33,7 +39,8 @@ pub const EXAMPLES: [(&str, &str); 23] = [
     ),
     (
         "webhooks register",
-        "sealpost webhooks register https://app.example/hook --secret-file secret.txt",
+        "sealpost webhooks register https://app.example/hook --secret-file secret.txt\n\
+         sealpost webhooks register --relay --secret-file secret.txt",
     ),
     (
         "webhooks rotate-secret",

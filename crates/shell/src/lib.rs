@@ -1,5 +1,5 @@
-//! Commands of the `sealpost` binary that call a service as one identity: login, send, open, keys, tokens
-//! and webhooks.
+//! Commands of the `sealpost` binary that call a service as one identity: login, send, open, keys, tokens,
+//! webhooks, and the tools of agents.
 //!
 //! `sealpost login` stores the service, the identity and its secrets in a profile: a file in the user's configuration
 //! folder that only the user can read. The other commands use this profile. Secrets are never arguments, because every
@@ -19,4 +19,5 @@ pub use commands::run;
 pub use error::ShellError;
 pub use examples::EXAMPLES;
 pub use output::{print, tolerate_closed_pipe};
-pub use temporary_webhook::TemporaryWebhook;
+pub use sealpost_client::{Client, Relay, RelayResponse, RelayState, RelayedRequest};
+pub use temporary_webhook::{TemporaryWebhook, profile_client};

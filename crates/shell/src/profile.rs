@@ -37,6 +37,9 @@ pub(crate) struct Profile {
     pub(crate) login_secret: Option<Secret>,
     /// The session token of an earlier command, or an API token.
     pub(crate) token: Option<Secret>,
+    /// The recovery code of an account that an agent opened, because no result of a tool shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recovery_code: Option<Secret>,
 }
 
 /// A secret. `Debug` does not print the value.
@@ -61,25 +64,12 @@ impl ProfileFile {
     /// Reads the profile. Fails if other users could read the file.
     pub(crate) fn load(&self) -> Result<Profile, ShellError> {
         let Self(file, name) = self;
-        let mode = match fs::metadata(file) {
-            Ok(metadata) if !metadata.is_file() => {
-                let file = file.display();
-                let message = format!("{file} is no regular file: move it away and log in again");
-                return Err(ShellError::Invalid(message));
-            }
-            Ok(metadata) => metadata.permissions().mode(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let text = match read_private(file, "move it away and log in again") {
+            Err(ShellError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Err(ShellError::NoProfile(name.clone()));
             }
-            Err(source) => return Err(self.fault("read", source)),
+            text => text?,
         };
-        if mode & 0o077 != 0 {
-            let file = file.display();
-            let message = format!("other users can read {file}: run chmod 600 {file}");
-            return Err(ShellError::Invalid(message));
-        }
-        let text = fs::read_to_string(file).map(Zeroizing::new);
-        let text = text.map_err(|source| self.fault("read", source))?;
         serde_json::from_str(&text).map_err(|error| {
             let file = file.display();
             ShellError::Invalid(format!(
@@ -127,6 +117,21 @@ impl ProfileFile {
     fn fault(&self, action: &'static str, source: io::Error) -> ShellError {
         ShellError::File { file: self.0.clone(), action, source }
     }
+}
+
+/// Reads a text that only its owner can read. `advice` tells what to do if it is no regular file.
+pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
+    let fault = |source| ShellError::File { file: file.to_owned(), action: "read", source };
+    let metadata = fs::metadata(file).map_err(fault)?;
+    let shown = file.display();
+    if !metadata.is_file() {
+        return Err(ShellError::Invalid(format!("{shown} is no regular file: {advice}")));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        let message = format!("other users can read {shown}: run chmod 600 {shown}");
+        return Err(ShellError::Invalid(message));
+    }
+    fs::read_to_string(file).map(Zeroizing::new).map_err(fault)
 }
 
 /// Creates a file that only its owner can read. Fails if the file exists.
@@ -182,6 +187,7 @@ mod tests {
             api_key_id: None,
             login_secret: Some(Secret(Zeroizing::new("ls_secret".to_owned()))),
             token: None,
+            recovery_code: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! A webhook that exists while `sealpost listen` runs.
+//! The client of `sealpost listen`, and a webhook that exists while this command runs.
 
 use std::ffi::OsString;
 
@@ -11,6 +11,15 @@ use crate::{
     profile::{ProfileFile, config_folder},
 };
 
+/// Returns the client of a profile. `variable` reads a variable of the environment.
+pub fn profile_client(
+    profile: &ProfileArgs,
+    variable: impl Fn(&'static str) -> Option<OsString>,
+) -> Result<Client, ShellError> {
+    let file = ProfileFile::named(&config_folder(variable)?, &profile.profile)?;
+    Ok(file.load()?.client()?)
+}
+
 /// A registered webhook with its secret.
 pub struct TemporaryWebhook {
     client: Client,
@@ -19,17 +28,16 @@ pub struct TemporaryWebhook {
 }
 
 impl TemporaryWebhook {
-    /// Registers `url` for the API key of a profile. `variable` reads a variable of the environment.
-    pub async fn register(
-        profile: &ProfileArgs,
-        variable: impl Fn(&'static str) -> Option<OsString>,
-        url: &str,
-    ) -> Result<Self, ShellError> {
-        let client =
-            ProfileFile::named(&config_folder(variable)?, &profile.profile)?.load()?.client()?;
+    /// Registers `url` for the API key of a client.
+    pub async fn register(client: Client, url: &str) -> Result<Self, ShellError> {
         let registered = client.webhooks().register(url, &[EventKind::EnvelopeReceived]).await?;
         let (webhook_id, secret) = (registered.webhook_id, Zeroizing::new(registered.secret));
         Ok(Self { client, webhook_id, secret })
+    }
+
+    /// Returns the id of the webhook.
+    pub fn webhook_id(&self) -> WebhookId {
+        self.webhook_id
     }
 
     /// Returns the secret that verifies the events of the webhook.

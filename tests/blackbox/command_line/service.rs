@@ -15,19 +15,19 @@ use crate::support::{
 };
 
 /// A user of the shell with a folder for profiles.
-struct Shell {
-    config: TempDir,
-    url: String,
+pub(super) struct Shell {
+    pub(super) config: TempDir,
+    pub(super) url: String,
 }
 
 impl Shell {
-    fn of(server: &Server) -> Self {
+    pub(super) fn of(server: &Server) -> Self {
         Self { config: tempfile::tempdir().unwrap(), url: server.url.clone() }
     }
 
     /// Runs a command with a text as standard input.
     #[track_caller]
-    fn run(&self, arguments: &[&str], input: &str) -> CommandResult {
+    pub(super) fn run(&self, arguments: &[&str], input: &str) -> CommandResult {
         let mut stdin: File = tempfile::tempfile().unwrap();
         stdin.write_all(input.as_bytes()).unwrap();
         stdin.rewind().unwrap();
@@ -42,7 +42,7 @@ impl Shell {
     }
 
     #[track_caller]
-    fn succeed(&self, arguments: &[&str], input: &str) -> String {
+    pub(super) fn succeed(&self, arguments: &[&str], input: &str) -> String {
         let result = self.run(arguments, input);
         assert_eq!(result.status, Some(0), "{arguments:?}: {}", result.stderr);
         result.stdout
@@ -50,14 +50,14 @@ impl Shell {
 
     /// Logs in with the login secret of an identity, in a profile with this name.
     #[track_caller]
-    fn log_in(&self, profile: &str, identity: &Identity) {
+    pub(super) fn log_in(&self, profile: &str, identity: &Identity) {
         let (account, key) = (&identity.account, &identity.key);
         let line = ["login", "--url", &self.url, "--profile", profile, "--account", account];
         let line = [&line[..], &["--api-key", key]].concat();
         self.succeed(&line, &format!("{}\n", identity.login_secret.as_deref().unwrap()));
     }
 
-    fn profile(&self, name: &str) -> Value {
+    pub(super) fn profile(&self, name: &str) -> Value {
         let file = self.config.path().join("sealpost").join(format!("{name}.json"));
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()

@@ -28,7 +28,7 @@ impl Listener {
     #[track_caller]
     pub(crate) fn start(secret: &str, more: &[&str]) -> Self {
         let mut command = command();
-        command.args(more).env("SEALPOST_WEBHOOK_SECRET", secret);
+        command.args(LISTEN).args(more).env("SEALPOST_WEBHOOK_SECRET", secret);
         Self::run(command)
     }
 
@@ -36,7 +36,16 @@ impl Listener {
     #[track_caller]
     pub(crate) fn registered(config_folder: &Path) -> Self {
         let mut command = command();
-        command.arg("--register").env("XDG_CONFIG_HOME", config_folder);
+        command.args(LISTEN).arg("--register").env("XDG_CONFIG_HOME", config_folder);
+        Self::run(command)
+    }
+
+    /// Starts the listener with `--relay` for the default profile below a configuration folder.
+    #[track_caller]
+    pub(crate) fn relayed(config_folder: &Path, secret: &str, more: &[&str]) -> Self {
+        let mut command = command();
+        command.arg("--relay").args(more).env("XDG_CONFIG_HOME", config_folder);
+        command.env("SEALPOST_WEBHOOK_SECRET", secret);
         Self::run(command)
     }
 
@@ -59,6 +68,11 @@ impl Listener {
         }
     }
 
+    /// Returns the text that the process has written to standard error so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.process.stderr()
+    }
+
     /// Sends SIGTERM, and does not wait for the end of the process.
     pub(crate) fn terminate(&self) {
         self.process.terminate();
@@ -72,8 +86,10 @@ impl Listener {
 }
 
 fn command() -> Command {
-    binary(&["listen", "--json", "--listen", "127.0.0.1:0"])
+    binary(&["listen", "--json"])
 }
+
+const LISTEN: [&str; 2] = ["--listen", "127.0.0.1:0"];
 
 /// Writes a temporary file that only its owner can read.
 pub(crate) fn private_file(content: &str) -> NamedTempFile {

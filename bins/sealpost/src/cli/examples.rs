@@ -65,7 +65,8 @@ const EXAMPLES: [(&str, &str); 56] = [
         "listen",
         "sealpost listen --forward-to http://127.0.0.1:3000/hook --secret-file secret.txt\n\
          sealpost listen --forward-to http://127.0.0.1:3000/hook --did-json did.json --json\n\
-         sealpost listen --register",
+         sealpost listen --register\n\
+         sealpost listen --relay --forward-to http://127.0.0.1:3000/hook",
     ),
     (
         "verify",

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
+use sealpost_domain::WebhookId;
 use sealpost_receiver::{Uri, VerifyingKey};
 use sealpost_shell::ProfileArgs;
 
@@ -61,6 +62,13 @@ pub(crate) struct ListenArgs {
     /// with --dev
     #[arg(long)]
     pub(crate) register: bool,
+    /// Connect to the service instead of listening, so that this machine needs no public address. Registers a webhook
+    /// for the profile's API key, and deletes it at the end
+    #[arg(long, conflicts_with_all = ["listen", "register"])]
+    pub(crate) relay: bool,
+    /// Webhook with the URL `relay:` to use instead of a new one. Its secret is read like other keys
+    #[arg(long, value_name = "WEBHOOK", requires = "relay")]
+    pub(crate) webhook: Option<WebhookId>,
     #[command(flatten)]
     pub(crate) profile: ProfileArgs,
     /// Print one JSON object per line

@@ -1,7 +1,10 @@
 //! Collects the keys that verify events, from flags, files and the environment.
 
+use std::sync::Arc;
+
 use sealpost_node::secret_file;
-use sealpost_receiver::{ReceiverError, ReceiverKey, public_keys, secrets};
+use sealpost_receiver::{KeySource, ReceiverError, ReceiverKey, public_keys, secrets};
+use sealpost_shell::TemporaryWebhook;
 
 use super::bounded;
 use crate::{cli::KeyArgs, environment, fault::Fault};
@@ -31,6 +34,16 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
         )));
     }
     Ok(keys)
+}
+
+/// Returns the secret of the registered webhook. Without one, returns the given keys, and reads them again for each
+/// request, so that a secret can be added or rotated while the command runs.
+pub(super) fn source(webhook: Option<&TemporaryWebhook>, keys: KeyArgs) -> KeySource {
+    let secret = webhook.map(TemporaryWebhook::secret);
+    Arc::new(move || match &secret {
+        Some(secret) => Ok(secrets(secret, "the registered webhook")?),
+        None => read(&keys).map_err(|fault| fault.to_string().into()),
+    })
 }
 
 const VARIABLE: &str = "SEALPOST_WEBHOOK_SECRET";

@@ -86,7 +86,11 @@ pub struct RedeliverArgs {
 #[derive(Debug, Args)]
 pub struct RegisterArgs {
     /// URL that gets the events
-    pub(crate) url: String,
+    #[arg(required_unless_present = "relay", conflicts_with = "relay")]
+    pub(crate) url: Option<String>,
+    /// Register the URL `relay:` instead; the receiver connects to the service, and needs no public address
+    #[arg(long)]
+    pub(crate) relay: bool,
     /// Kind of events; repeatable
     #[arg(long = "event", value_name = "KIND", default_value = "envelope.received", value_parser = event_kind)]
     pub(crate) events: Vec<EventKind>,

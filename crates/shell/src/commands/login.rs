@@ -103,6 +103,7 @@ async fn activate(args: &LoginArgs, label: &str, file: &ProfileFile) -> Result<(
         api_key_id: Some(activated.api_key_id),
         login_secret: secret.map(|secret| Secret(Zeroizing::new(secret))),
         token: None,
+        recovery_code: None,
     });
     if stored.is_err() {
         // The secrets would be lost otherwise.
@@ -138,6 +139,7 @@ async fn recover(args: &LoginArgs, file: &ProfileFile) -> Result<(), ShellError>
         api_key_id: Some(api_key_id),
         login_secret: Some(Secret(Zeroizing::new(secrets.login_secret.clone()))),
         token: None,
+        recovery_code: None,
     });
     if saved.is_err() {
         // The secrets would be lost otherwise.
@@ -163,6 +165,7 @@ fn given(args: &LoginArgs) -> Result<Profile, ShellError> {
         api_key_id: args.api_key,
         login_secret: None,
         token: None,
+        recovery_code: None,
     };
     if secret.0.starts_with("kt_") {
         return Ok(Profile { token: Some(secret), ..profile });

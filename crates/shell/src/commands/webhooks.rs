@@ -47,10 +47,15 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             let redelivered = webhooks.redeliver(webhook.webhook_id, event_id).await?;
             output::result(&redelivered, webhook.call.json)?;
         }
-        WebhooksCommand::Register(RegisterArgs { url, events, description, secret_file, call }) => {
-            let description = description.as_deref();
-            let webhook =
-                NewWebhook { url: &url, events: &events, description, skip_waiting: false };
+        WebhooksCommand::Register(args) => {
+            let RegisterArgs { url, relay: _, events, description, secret_file, call } = args;
+            // Without a URL, clap requires `--relay`.
+            let webhook = NewWebhook {
+                url: url.as_deref().unwrap_or(RELAY),
+                events: &events,
+                description: description.as_deref(),
+                skip_waiting: false,
+            };
             let mut registered = webhooks.register_with(&webhook).await?;
             let result =
                 secret_file.map_or(Ok(()), |file| keep_secret(&file, &mut registered.secret));
@@ -124,4 +129,6 @@ fn delivery_line(delivery: &Delivery) -> String {
     format!("{at} {envelope_id} attempt {attempt} {outcome} {}", reason.unwrap_or_default())
 }
 
+/// The URL of a webhook whose receiver connects to the service.
+const RELAY: &str = "relay:";
 const PAGE_SIZE_MAX: u32 = 100;

@@ -1,0 +1,112 @@
+//! `sealpost listen --relay`: receives events over an outgoing connection to the service.
+
+use std::{
+    env,
+    io::{self, Write as _},
+    rc::Rc,
+    sync::Arc,
+};
+
+use sealpost_domain::WebhookId;
+use sealpost_node::SystemClock;
+use sealpost_receiver::RequestHandler;
+use sealpost_shell::{
+    Client, Relay, RelayResponse, RelayState, RelayedRequest, ShellError, TemporaryWebhook,
+    profile_client, tolerate_closed_pipe,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    keys,
+    show::{Place, Style, greet, printer},
+};
+use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
+
+/// Receives events until a signal arrives, standard output is closed, or the service refuses the relay.
+pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
+    let (mut signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
+    let client = profile_client(&args.profile, env::var_os)?;
+    let (webhook_id, temporary) = match args.webhook {
+        Some(webhook_id) => (webhook_id, None),
+        None => {
+            let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
+            (webhook.webhook_id(), Some(webhook))
+        }
+    };
+    let style = Style::new(args.json);
+    let shown = args.forward_to.as_ref().map(ToString::to_string);
+    let greeted = greet(style, &Place::Relay(webhook_id), shown.as_deref(), temporary.is_some());
+    tolerate_closed_pipe(greeted).map_err(Fault::output)?;
+    let (failed, mut failure) = mpsc::unbounded_channel();
+    let handler = RequestHandler::new(
+        args.forward_to.map(|url| (url, args.forward_timeout.0)),
+        keys::source(temporary.as_ref(), args.keys),
+        Arc::new(SystemClock),
+        printer(style, failed),
+    )?;
+    let mut output = Ok(());
+    let stop = async {
+        tokio::select! {
+            () = signals.next() => {}
+            Some(error) = failure.recv() => output = tolerate_closed_pipe(Err(error)),
+        }
+    };
+    let at_once = async {
+        repeated.next().await;
+        repeated.next().await;
+    };
+    let ended = tokio::select! {
+        ended = relay(&client, webhook_id, handler).observe(report).run_until(stop) => ended,
+        () = at_once => return Err(Fault::new("stopped at once")),
+    };
+    // The webhook is deleted also after an error.
+    let removed = match temporary {
+        Some(webhook) => webhook.remove().await,
+        None => Ok(()),
+    };
+    ended.map_err(ShellError::from)?;
+    removed?;
+    output.map_err(Fault::output)
+}
+
+/// Returns a relay whose requests are handled on this thread, because `handler` belongs to it.
+fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Relay {
+    let (sender, mut arrived) = mpsc::channel::<(RelayedRequest, oneshot::Sender<_>)>(1);
+    let handler = Rc::new(handler);
+    actix_rt::spawn(async move {
+        while let Some((request, respond)) = arrived.recv().await {
+            let handler = Rc::clone(&handler);
+            actix_rt::spawn(async move {
+                // The receiver is gone if the command ends.
+                drop(respond.send(handle(&handler, request).await));
+            });
+        }
+    });
+    client.relay(webhook_id, move |request| {
+        let sender = sender.clone();
+        async move {
+            let (respond, response) = oneshot::channel();
+            sender.send((request, respond)).await?;
+            Ok(response.await?)
+        }
+    })
+}
+
+async fn handle(handler: &RequestHandler, request: RelayedRequest) -> RelayResponse {
+    let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let handled = handler.handle(headers, request.body).await;
+    let body = Some(handled.body).filter(|body| !body.is_empty());
+    RelayResponse { status: handled.status, retry_after: handled.retry_after, body }
+}
+
+/// Reports an interruption on standard error.
+fn report(state: RelayState<'_>) {
+    if let RelayState::Interrupted { error, pause } = state {
+        let line = format!("sealpost: {error}; connecting again in {:.1} s\n", pause.as_secs_f32());
+        // A failed write cannot be reported.
+        drop(io::stderr().write_all(line.as_bytes()));
+    }
+}
+
+/// The URL of a webhook whose receiver connects to the service.
+const RELAY: &str = "relay:";

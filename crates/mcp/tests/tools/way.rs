@@ -1,0 +1,140 @@
+//! The way from nothing to a reply, the list of tools, and the errors.
+
+use sealpost_mcp::ToolName;
+use serde_json::{Value, json};
+
+use crate::{
+    peer::Peer,
+    service::{ALICE, BOB, ENVELOPE, SECRETS, Service},
+};
+
+#[tokio::test]
+async fn five_calls_lead_from_nothing_to_a_reply() {
+    let service = Service::default();
+    "Noon.".clone_into(&mut service.text.lock().unwrap());
+    let mut peer = Peer::connect(&service, false).await;
+    let activated = peer.call("activate", json!({"label": "Alice", "handle": "alice"})).await;
+    assert_eq!(activated["structuredContent"]["api_key_id"], ALICE);
+    assert_eq!(activated["structuredContent"]["acting"], true);
+    let sent = peer.call("send_message", json!({"to": "bob", "message": "When?"})).await;
+    assert_eq!(sent["structuredContent"]["envelope_id"], ENVELOPE);
+    let arrived = peer.call("wait_for_message", json!({})).await["structuredContent"].take();
+    assert_eq!(arrived["received"], true);
+    assert_eq!(arrived["message"]["sender_handle"], "bob");
+    let id = &arrived["message"]["envelope_id"];
+    let opened = peer.call("open_message", json!({"envelope_id": id})).await;
+    let message = &opened["structuredContent"]["message"];
+    let expected =
+        json!({"untrusted": true, "sender": BOB, "sender_handle": "bob", "text": "Noon."});
+    assert_eq!(*message, expected);
+    let reply = peer.call("reply", json!({"envelope_id": id, "message": "Good."})).await;
+    assert_eq!(reply["structuredContent"]["recipient"], BOB);
+
+    let requests = service.requests.lock().unwrap();
+    let (_, body) = requests.iter().rfind(|(path, _)| path == "/v1/channel/send").unwrap();
+    assert_eq!(body["to"], BOB);
+    assert_eq!((&body["message"], &body["reply_to"]), (&json!("Good."), &json!(ENVELOPE)));
+    let stored = peer.stored.lock().unwrap();
+    assert_eq!(stored[0].login_secret.as_deref(), Some(SECRETS[0]));
+    assert_eq!(stored[0].recovery_code.as_deref(), Some(SECRETS[1]));
+}
+
+#[tokio::test]
+async fn a_wait_confirms_only_the_message_that_it_returns() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    for _ in 0..2 {
+        let arrived = peer.call("wait_for_message", json!({"timeout_s": 5})).await;
+        assert_eq!(arrived["structuredContent"]["received"], true);
+    }
+    let registered = |path: &String| path == "/v1/webhooks/register";
+    assert_eq!(service.paths().iter().filter(|path| registered(path)).count(), 1);
+    let confirmed = service.confirmed.lock().unwrap().clone();
+    // The test event and the first message of each connection, but not the second message.
+    let expected: Vec<_> =
+        ["1", "2", "1", "2"].map(|id| json!({"delivery": id, "status": 204})).into();
+    assert_eq!(confirmed, expected);
+}
+
+#[tokio::test]
+async fn a_webhook_of_an_earlier_process_is_used_again() {
+    let service = Service::default();
+    for _ in 0..2 {
+        let mut peer = Peer::connect(&service, true).await;
+        peer.call("wait_for_message", json!({})).await;
+    }
+    let paths = service.paths();
+    assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
+}
+
+#[tokio::test]
+async fn each_tool_has_a_description_and_schemas() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    assert!(peer.initialized["instructions"].as_str().unwrap().contains("untrusted"));
+    let tools = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let tools = tools.as_array().unwrap();
+    assert_eq!(tools.len(), ToolName::ALL.len());
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert!(tool["description"].as_str().unwrap().len() > 20, "{tool}");
+        let is_destructive = tool["name"] == "set_policy";
+        assert_eq!(tool["annotations"]["destructiveHint"], is_destructive, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn only_allowed_tools_exist() {
+    let service = Service::default();
+    let allowed = ["send", "open_message"].map(|name| ToolName::from_name(name).unwrap());
+    let mut peer = Peer::connect_with(&service, true, &allowed).await;
+    let tools = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["open_message", "send_message"]);
+    let refused = peer.request("tools/call", json!({"name": "set_policy", "arguments": {}})).await;
+    assert_eq!(refused["error"]["code"], -32602);
+    assert_eq!(service.paths(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_failed_call_says_what_to_do() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    let error = |result: &Value| {
+        assert_eq!(result["isError"], true, "{result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        serde_json::from_str::<Value>(text).unwrap()["error"].take()
+    };
+    let refused = peer.call("send_message", json!({"to": "nobody", "message": "x"})).await;
+    let refused = error(&refused);
+    assert_eq!(refused["code"], "KEY_NOT_FOUND");
+    assert_eq!(refused["field"], "to");
+    assert_eq!(refused["detail"], "no such key");
+    for (tool, arguments) in [
+        ("send_message", json!({"to": "bob"})),
+        ("send_message", json!({"to": "bob", "message": "x", "subject": "y"})),
+        ("open_message", json!({"envelope_id": "env_1"})),
+        ("wait_for_message", json!({"timeout_s": 56})),
+        ("list_sent", json!({"limit": 101})),
+        ("list_sent", json!({"since": "yesterday"})),
+        ("set_policy", json!({"accept": "friends"})),
+        ("whoami", json!({"verbose": true})),
+    ] {
+        let fault = error(&peer.call(tool, arguments).await);
+        assert_eq!(fault["code"], "INVALID_ARGUMENTS", "{tool}: {fault}");
+    }
+    let mut stranger = Peer::connect(&service, false).await;
+    let fault = error(&stranger.call("whoami", json!({})).await);
+    assert_eq!(fault["code"], "NO_IDENTITY");
+    assert!(fault["detail"].as_str().unwrap().contains("activate"));
+}
+
+#[tokio::test]
+async fn a_further_identity_does_not_act() {
+    let service = Service::default();
+    let mut peer = Peer::connect(&service, true).await;
+    let activated = peer.call("activate", json!({"label": "Alice at work"})).await;
+    assert_eq!(activated["structuredContent"]["acting"], false);
+    assert!(peer.stored.lock().unwrap().is_empty());
+}

@@ -1,0 +1,104 @@
+//! `sealpost mcp`: the tools of an agent, as the identity of a profile.
+
+use std::path::Path;
+
+use sealpost_client::Activated;
+use sealpost_mcp::{
+    Agent, AgentOptions, HttpOptions, HttpServer, IdentityStore, StoreError, ToolName, serve_stdio,
+};
+use tokio::signal::unix::{SignalKind, signal};
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::McpArgs,
+    error::ShellError,
+    output,
+    profile::{Profile, ProfileFile, Secret, read_private},
+};
+
+/// Serves the tools until the client ends the connection, or until a signal arrives.
+pub(super) async fn run(args: McpArgs, config_folder: &Path) -> Result<(), ShellError> {
+    let file = || ProfileFile::named(config_folder, &args.profile.profile);
+    let (url, identity) = match (file()?.load(), &args.url) {
+        (Err(ShellError::NoProfile(_)), Some(url)) => (url.clone(), None),
+        (Err(error), _) => return Err(error),
+        (Ok(profile), Some(url)) if !is_same(&profile.url, url) => {
+            let advice = "choose another name with --profile, or omit --url";
+            let message =
+                format!("the profile {} is for {}: {advice}", args.profile.profile, profile.url);
+            return Err(ShellError::Invalid(message));
+        }
+        (Ok(profile), _) => (profile.url.clone(), Some(profile.client()?)),
+    };
+    let all = || ToolName::ALL.into_iter().collect();
+    let tools =
+        if args.allowed.is_empty() { all() } else { args.allowed.iter().copied().collect() };
+    let store = Box::new(NewProfile { file: file()?, url: url.clone() });
+    let agent = Agent::new(AgentOptions { url, identity, store, tools });
+    serve(&args, agent.clone()).await?;
+    let token = agent.token().await.map(Secret);
+    match file()?.load() {
+        Ok(profile) if profile.token != token => file()?.save(&Profile { token, ..profile }),
+        Ok(_) | Err(ShellError::NoProfile(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn serve(args: &McpArgs, agent: Agent) -> Result<(), ShellError> {
+    let Some(listen) = args.listen else { return Ok(serve_stdio(agent).await?) };
+    let token = args.token_file.as_deref().map(token).transpose()?;
+    let public_host = args.public_host.clone();
+    let server = HttpServer::bind(HttpOptions { listen, token, public_host }).await?;
+    let address = server.address().map_err(ShellError::Output)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(ShellError::Runtime)?;
+    output::line(&format!("sealpost mcp listening on http://{address}/mcp"))?;
+    let stop = async {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    server.serve(agent, stop).await;
+    Ok(())
+}
+
+/// Reads the token of the HTTP server.
+fn token(file: &Path) -> Result<Zeroizing<String>, ShellError> {
+    let text = read_private(file, "give the path of a text file")?;
+    let token = text.trim();
+    if token.len() < TOKEN_LENGTH_MIN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!(
+            "{} has no token of at least {TOKEN_LENGTH_MIN} characters: write the output of openssl rand -hex 32 into it",
+            file.display()
+        );
+        return Err(ShellError::Invalid(message));
+    }
+    Ok(Zeroizing::new(token.to_owned()))
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
+}
+
+/// The profile of an identity that the agent activates.
+struct NewProfile {
+    file: ProfileFile,
+    url: String,
+}
+
+impl IdentityStore for NewProfile {
+    fn store(&self, activated: &Activated) -> Result<(), StoreError> {
+        let secret = |text: &Option<String>| text.clone().map(|text| Secret(Zeroizing::new(text)));
+        self.file.save(&Profile {
+            url: self.url.clone(),
+            account_id: Some(activated.account_id),
+            api_key_id: Some(activated.api_key_id),
+            login_secret: secret(&activated.login_secret),
+            token: None,
+            recovery_code: secret(&activated.recovery_code),
+        })?;
+        Ok(())
+    }
+}
+
+const TOKEN_LENGTH_MIN: usize = 32;

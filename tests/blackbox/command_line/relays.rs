@@ -1,0 +1,78 @@
+//! Tests of `sealpost listen --relay`, which receives events over an outgoing connection.
+
+use serde_json::Value;
+
+use super::service::Shell;
+use crate::support::{Database, Listener, Reaction, Receiver, SOON, private_file, text};
+
+#[test]
+fn an_event_is_verified_printed_and_forwarded_unchanged() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &bob);
+    let application = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 422 } else { 200 }));
+    let forward = ["--forward-to", &application.url];
+    let mut listener = Listener::relayed(shell.config.path(), "", &forward);
+    assert_eq!(listener.url, "relay:");
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    let printed = listener.next();
+    assert_eq!((&printed["valid"], &printed["answered"]), (&true.into(), &422.into()));
+    assert_eq!(printed["notice"]["envelope_id"], sent["envelope_id"]);
+    let request = application.await_requests(1).remove(0);
+    assert_eq!(printed["notice"], request.json());
+    assert_eq!(request.header("content-type"), "application/json");
+    assert_eq!(request.header("webhook-id"), text(&sent, "envelope_id"));
+    // The status of the application is the outcome of the attempt.
+    let webhook = shell.succeed(&["webhooks", "list", "--json"], "");
+    let webhook: Value = serde_json::from_str(&webhook).unwrap();
+    let id = text(&webhook[0], "webhook_id");
+    assert_eq!(webhook[0]["connected"], 1);
+    let attempts = shell.succeed(&["webhooks", "deliveries", &id], "");
+    assert!(attempts.contains("failed 422"), "{attempts}");
+
+    listener.terminate();
+    assert_eq!(listener.ended(SOON), Some(0));
+    assert_eq!(listener.stderr(), "");
+    assert_eq!(shell.succeed(&["webhooks", "list"], ""), "");
+}
+
+#[test]
+fn a_given_webhook_gets_what_waited_and_survives_a_restart_of_the_server() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &bob);
+    let registered = shell.succeed(&["webhooks", "register", "--relay", "--json"], "");
+    let registered: Value = serde_json::from_str(&registered).unwrap();
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    let webhook = ["--webhook", &text(&registered, "webhook_id")].map(str::to_owned);
+    let webhook: Vec<_> = webhook.iter().map(String::as_str).collect();
+    let mut listener =
+        Listener::relayed(shell.config.path(), &text(&registered, "secret"), &webhook);
+    let printed = listener.next();
+    assert_eq!(printed["notice"]["envelope_id"], sent["envelope_id"]);
+    assert_eq!(printed["signatures"][0]["made_with"], "secret 1 of SEALPOST_WEBHOOK_SECRET");
+    listener.terminate();
+    assert_eq!(listener.ended(SOON), Some(0));
+    assert!(shell.succeed(&["webhooks", "list"], "").contains(" enabled relay: "));
+}
+
+#[test]
+fn a_refused_relay_ends_the_command() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    shell.log_in("default", &client.new_identity());
+    let secret = private_file("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
+    let unknown = "wh_01h455vb4pex5vsknk084sn02q";
+    let listen = ["listen", "--relay", "--webhook", unknown, "--secret-file"];
+    let listen = [&listen[..], &[secret.path().to_str().unwrap()]].concat();
+    let refused = shell.run(&listen, "");
+    assert_eq!(refused.status, Some(1));
+    assert!(refused.stderr.contains("WEBHOOK_NOT_FOUND"), "{}", refused.stderr);
+    let contradiction = shell.run(&["listen", "--relay", "--register"], "");
+    assert_eq!(contradiction.status, Some(2));
+}
