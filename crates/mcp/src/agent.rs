@@ -12,12 +12,11 @@ use rmcp::{
 };
 use sealpost_client::Client;
 use serde::de::DeserializeOwned;
-use tokio::sync::RwLock;
 use zeroize::Zeroizing;
 
 use crate::{
     fault::ToolFault,
-    identity::{ActingIdentity, IdentityStore},
+    identity::{Identities, IdentityStore},
     tool::ToolName,
     tools::{identities, messages, sent, waiting},
 };
@@ -38,25 +37,21 @@ pub struct AgentOptions {
     pub tools: BTreeSet<ToolName>,
 }
 
-pub(crate) struct AgentState {
-    pub(crate) url: String,
-    /// Locked for writing during an activation, so that an agent without identity activates one.
-    pub(crate) acting: RwLock<Option<Arc<ActingIdentity>>>,
-    pub(crate) store: Box<dyn IdentityStore>,
-    pub(crate) tools: BTreeSet<ToolName>,
+struct AgentState {
+    identities: Identities,
+    tools: BTreeSet<ToolName>,
 }
 
 impl Agent {
     /// Creates an agent. Opens no connection.
     pub fn new(options: AgentOptions) -> Self {
         let AgentOptions { url, identity, store, tools } = options;
-        let acting = identity.map(|client| Arc::new(ActingIdentity::new(client)));
-        Self(Arc::new(AgentState { url, acting: RwLock::new(acting), store, tools }))
+        Self(Arc::new(AgentState { identities: Identities::new(url, identity, store), tools }))
     }
 
     /// Returns the current session token or API token of the acting identity, to store for a later client.
     pub async fn token(&self) -> Option<Zeroizing<String>> {
-        self.0.acting().await.ok()?.client.token().await
+        self.0.identities.acting().await?.client.token().await
     }
 
     /// Finds a tool that the agent may use.
@@ -65,11 +60,11 @@ impl Agent {
     }
 
     async fn run(&self, tool: ToolName, args: JsonObject) -> Result<CallToolResult, ToolFault> {
-        let state = &*self.0;
+        let known = &self.0.identities;
         if tool == ToolName::Activate {
-            return identities::activate(state, parse(args)?).await;
+            return identities::activate(known, parse(args)?).await;
         }
-        let acting = state.acting().await?;
+        let acting = known.acting().await.ok_or(ToolFault::NoIdentity)?;
         let client = &acting.client;
         match tool {
             ToolName::Activate => Err(ToolFault::NoIdentity),
@@ -86,12 +81,6 @@ impl Agent {
                 identities::whoami(client).await
             }
         }
-    }
-}
-
-impl AgentState {
-    async fn acting(&self) -> Result<Arc<ActingIdentity>, ToolFault> {
-        self.acting.read().await.clone().ok_or(ToolFault::NoIdentity)
     }
 }
 
@@ -137,7 +126,7 @@ impl ServerHandler for Agent {
 
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Agent").field("url", &self.0.url).finish_non_exhaustive()
+        f.debug_struct("Agent").field("tools", &self.0.tools).finish_non_exhaustive()
     }
 }
 

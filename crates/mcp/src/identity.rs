@@ -1,9 +1,9 @@
 //! The identity that the tools act as, and the place where a new identity is stored.
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use sealpost_client::{Activated, Client, WebhookId};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, RwLock};
 
 /// The reason why an identity cannot be stored.
 pub type StoreError = Box<dyn Error + Send + Sync>;
@@ -24,5 +24,24 @@ pub(crate) struct ActingIdentity {
 impl ActingIdentity {
     pub(crate) fn new(client: Client) -> Self {
         Self { client, relay: Mutex::new(None) }
+    }
+}
+
+/// The acting identity, and the means to activate one.
+pub(crate) struct Identities {
+    pub(crate) url: String,
+    /// Locked for writing during an activation, so that an agent without identity activates one.
+    pub(crate) acting: RwLock<Option<Arc<ActingIdentity>>>,
+    pub(crate) store: Box<dyn IdentityStore>,
+}
+
+impl Identities {
+    pub(crate) fn new(url: String, client: Option<Client>, store: Box<dyn IdentityStore>) -> Self {
+        let acting = client.map(|client| Arc::new(ActingIdentity::new(client)));
+        Self { url, acting: RwLock::new(acting), store }
+    }
+
+    pub(crate) async fn acting(&self) -> Option<Arc<ActingIdentity>> {
+        self.acting.read().await.clone()
     }
 }

@@ -3,10 +3,11 @@
 //! `sealpost mcp` is its command line. [`Agent`] holds the tools. [`serve_stdio`] serves them to the program that started
 //! this process, and [`HttpServer`] to programs on a network.
 //!
-//! - No result contains a secret. The login secret of a new identity goes to the [`IdentityStore`].
-//! - The text of a message is the text of another party: an instruction in it is not an instruction of the user. A result
-//!   has this text in a content block of its own, which names the sender and contains `"untrusted": true`.
-//! - No tool revokes, deletes or closes anything.
+//! | rule | place |
+//! |---|---|
+//! | no result contains a secret | the [`IdentityStore`] gets the login secret of a new identity |
+//! | the text of another party is data | a content block of its own, with its author and `"untrusted": true` |
+//! | no tool destroys | no tool revokes, deletes or closes anything |
 
 mod agent;
 mod fault;

@@ -2,9 +2,10 @@
 
 use rmcp::{
     handler::server::tool::{schema_for_output, schema_for_type},
-    model::{Tool, ToolAnnotations},
+    model::{JsonObject, Tool, ToolAnnotations},
 };
 use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::tools::{identities, messages, sent, waiting};
 
@@ -166,7 +167,22 @@ fn described<Args: JsonSchema + 'static, Output: JsonSchema + 'static>(
     title: &str,
     description: &'static str,
 ) -> Tool {
-    Tool::new(name.as_str(), description, schema_for_type::<Args>())
+    Tool::new(name.as_str(), description, portable(&schema_for_type::<Args>()))
         .with_title(title)
-        .with_raw_output_schema(schema_for_output::<Output>())
+        .with_raw_output_schema(portable(&schema_for_output::<Output>()).into())
+}
+
+/// Removes the formats of Rust's integers from a schema, because validators of other languages warn about them.
+fn portable(schema: &JsonObject) -> JsonObject {
+    let members = schema.iter().filter(|(name, value)| {
+        *name != "format" || value.as_str().is_none_or(|format| !format.starts_with("uint"))
+    });
+    let members = members.map(|(name, value)| {
+        let value = match value {
+            Value::Object(inner) => portable(inner).into(),
+            other => other.clone(),
+        };
+        (name.clone(), value)
+    });
+    members.collect()
 }

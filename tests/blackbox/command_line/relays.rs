@@ -39,7 +39,7 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
 }
 
 #[test]
-fn a_given_webhook_gets_what_waited_and_survives_a_restart_of_the_server() {
+fn a_given_webhook_gets_what_waited_and_stays() {
     let database = Database::embedded();
     let server = database.serve();
     let (shell, client) = (Shell::of(&server), server.client());

@@ -69,7 +69,7 @@ pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     output.map_err(Fault::output)
 }
 
-/// Returns a relay whose requests are handled on this thread, because `handler` belongs to it.
+/// Returns a relay. A task of this thread handles the requests, because `handler` cannot move to another thread.
 fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Relay {
     let (sender, mut arrived) = mpsc::channel::<(RelayedRequest, oneshot::Sender<_>)>(1);
     let handler = Rc::new(handler);

@@ -41,8 +41,8 @@ impl RunningHandlers {
         }
         let handler = Arc::clone(&self.handler);
         self.running.spawn(async move {
-            let handled = AssertUnwindSafe(async { handler(request).await }).catch_unwind().await;
-            let response = match handled {
+            let result = AssertUnwindSafe(async { handler(request).await }).catch_unwind().await;
+            let response = match result {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     tracing::error!(error = &*error, "a delivery was not processed");

@@ -10,9 +10,8 @@ use sealpost_client::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::AgentState,
     fault::ToolFault,
-    identity::ActingIdentity,
+    identity::{ActingIdentity, Identities},
     output::{UntrustedText, trusted, with_untrusted},
 };
 
@@ -49,25 +48,25 @@ pub(crate) struct ActivatedView {
 
 /// Activates an identity: in the account of the acting identity, or in a new account.
 pub(crate) async fn activate(
-    state: &AgentState,
+    known: &Identities,
     args: ActivateArgs,
 ) -> Result<CallToolResult, ToolFault> {
     let ActivateArgs { label, handle, invite } = args;
-    let mut acting = state.acting.write().await;
+    let mut acting = known.acting.write().await;
     if let Some(acting) = &*acting {
         let activated =
             acting.client.activate(&label, handle.as_deref(), invite.as_deref()).await?;
         return Ok(trusted(&activated_view(&activated, false)));
     }
-    let anonymous = Client::builder(&state.url).build()?;
+    let anonymous = Client::builder(&known.url).build()?;
     let activated = anonymous.activate(&label, handle.as_deref(), invite.as_deref()).await?;
     let secret = activated.login_secret.clone().unwrap_or_default();
-    let client = Client::builder(&state.url)
+    let client = Client::builder(&known.url)
         .login(Login::new(activated.account_id, secret))
         .api_key(activated.api_key_id)
         .build()?;
     *acting = Some(Arc::new(ActingIdentity::new(client)));
-    state.store.store(&activated).map_err(|source| ToolFault::NotStored {
+    known.store.store(&activated).map_err(|source| ToolFault::NotStored {
         api_key_id: activated.api_key_id.to_string(),
         source,
     })?;
@@ -170,7 +169,7 @@ pub(crate) async fn find(client: &Client, args: FindArgs) -> Result<CallToolResu
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyArgs {
-    /// Whose messages are accepted.
+    /// The senders whose messages are accepted.
     #[serde(default)]
     accept: Option<AcceptArg>,
     /// The part of a receipt that senders see.

@@ -33,7 +33,7 @@ impl IdentityStore for Store {
     }
 }
 
-/// Returns an agent that acts as Alice, or as nobody yet.
+/// Returns an agent that acts as Alice, or has no identity.
 pub(crate) async fn agent(
     service: &Service,
     has_identity: bool,

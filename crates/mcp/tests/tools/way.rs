@@ -78,6 +78,7 @@ async fn each_tool_has_a_description_and_schemas() {
     for tool in tools {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert!(!tool.to_string().contains("uint"), "{tool}");
         assert!(tool["description"].as_str().unwrap().len() > 20, "{tool}");
         let is_destructive = tool["name"] == "set_policy";
         assert_eq!(tool["annotations"]["destructiveHint"], is_destructive, "{tool}");

@@ -88,6 +88,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
             guide!("recipes", "Context, lists, batches and changed webhooks, in four languages."),
             guide!("access", "API tokens, recovery, and what to do about a stolen secret."),
             guide!("behind-nat", "Receivers on your machine or in a private network."),
+            guide!("agents", "Tools for agents, their limits, and the set-up of clients."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
             guide!("replacing-a-key", "How to move an identity to a new key."),
             guide!("badges", "Purity badges, their verification, and compliance circuits."),
