@@ -145,7 +145,8 @@ async fn a_client_with_a_login_secret_logs_in_again() {
     service.plan((401, Code::Unauthorized));
     close(&mut socket, 1008, "the session has ended").await;
     service.accepted().await;
-    let tokens: Vec<_> = service.tries().iter().map(|line| line[..11].to_owned()).collect();
+    let tokens: Vec<_> =
+        service.tries().iter().map(|line| line.chars().take(11).collect::<String>()).collect();
     assert_eq!(tokens, ["Bearer st_1", "Bearer st_1", "Bearer st_2"]);
     running.stop().await.unwrap();
 }
@@ -159,7 +160,11 @@ async fn a_close_with_a_lasting_reason_ends_the_relay() {
     close(&mut socket, 1008, "the token was revoked").await;
     assert_eq!(running.ended().await.unwrap_err().code(), Some(Code::Unauthorized));
 
-    let running = Running::start(service.relay());
+    // The second connection must not last as long as the pause before it.
+    let retry = RetryPolicy { first_pause: Duration::from_secs(1), ..RetryPolicy::default() };
+    let client = service.builder().retry(retry).token("kt_1").build().unwrap();
+    let relay = client.relay(WEBHOOK.parse().unwrap(), |_request| async { Ok(204.into()) });
+    let running = Running::start(relay);
     for _ in 0..2 {
         close(&mut service.accepted().await, 1008, "no").await;
     }
@@ -194,7 +199,7 @@ async fn a_lost_connection_is_replaced_and_its_responses_are_dropped() {
     gate.notify_one();
     deliver(&mut second, "1", "fast").await;
     deliver(&mut second, "2", "fast").await;
-    let mut answered = vec![response(&mut second).await, response(&mut second).await];
+    let mut answered = [response(&mut second).await, response(&mut second).await];
     answered.sort_by_key(|response| response["delivery"].to_string());
     assert_eq!(answered[0]["delivery"], "1");
     assert_eq!(answered[1]["delivery"], "2");
@@ -205,22 +210,22 @@ async fn a_lost_connection_is_replaced_and_its_responses_are_dropped() {
 #[tokio::test]
 async fn a_stop_lets_running_handlers_finish() {
     let mut service = Service::start([]).await;
-    let (began, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (begin, released) = (Arc::clone(&began), Arc::clone(&release));
+    let (running_now, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (signal, opened) = (Arc::clone(&running_now), Arc::clone(&gate));
     let relay = service.with_token().relay(WEBHOOK.parse().unwrap(), move |_request| {
-        let (begin, released) = (Arc::clone(&begin), Arc::clone(&released));
+        let (signal, opened) = (Arc::clone(&signal), Arc::clone(&opened));
         async move {
-            begin.notify_one();
-            released.notified().await;
+            signal.notify_one();
+            opened.notified().await;
             Ok(200.into())
         }
     });
     let running = Running::start(relay);
     let mut socket = service.accepted().await;
     deliver(&mut socket, "1", "event").await;
-    began.notified().await;
+    running_now.notified().await;
     let stopped = tokio::spawn(running.stop());
-    release.notify_one();
+    gate.notify_one();
     assert_eq!(response(&mut socket).await, json!({"delivery": "1", "status": 200}));
     assert!(closing(&mut socket).await);
     stopped.await.unwrap().unwrap();

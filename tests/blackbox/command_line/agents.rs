@@ -19,17 +19,17 @@ fn five_calls_lead_from_nothing_to_a_reply() {
     let bob = client.new_identity_with_handle("bob");
     let began = Instant::now();
     let mut agent = Agent::start(&shell, &["--url", &shell.url]);
-    let alice = agent.call("activate", json!({"label": "Alice", "handle": "alice"}));
-    agent.call("send_message", json!({"to": "bob", "message": "When do we meet?"}));
+    let alice = agent.call("activate", &json!({"label": "Alice", "handle": "alice"}));
+    agent.call("send_message", &json!({"to": "bob", "message": "When do we meet?"}));
     client.send(&bob, "alice", "At noon.").ok();
-    let arrived = agent.call("wait_for_message", json!({}));
+    let arrived = agent.call("wait_for_message", &json!({}));
     assert_eq!(arrived["received"], true);
     assert_eq!(arrived["message"]["sender"], bob.key);
     let id = &arrived["message"]["envelope_id"];
-    let opened = agent.call("open_message", json!({"envelope_id": id}));
+    let opened = agent.call("open_message", &json!({"envelope_id": id}));
     assert_eq!(opened["message"]["text"], "At noon.");
     assert_eq!(opened["message"]["sender_handle"], "bob");
-    let reply = agent.call("reply", json!({"envelope_id": id, "message": "Good."}));
+    let reply = agent.call("reply", &json!({"envelope_id": id, "message": "Good."}));
     assert_eq!(reply["recipient"], bob.key);
     assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
     agent.end();
@@ -54,7 +54,7 @@ fn a_message_between_two_waits_is_not_lost() {
         let mut agent = Agent::start(&shell, &["--allow", "wait"]);
         sent.push(client.send(&bob, &alice.key, "x").ok()["envelope_id"].clone());
         sent.push(client.send(&bob, &alice.key, "y").ok()["envelope_id"].clone());
-        let arrived = agent.call("wait_for_message", json!({"timeout_s": 10}));
+        let arrived = agent.call("wait_for_message", &json!({"timeout_s": 10}));
         assert_eq!(arrived["message"]["envelope_id"], sent.remove(0));
         // The process ends without warning, as clients often end it.
         agent.process.kill().unwrap();
@@ -62,10 +62,10 @@ fn a_message_between_two_waits_is_not_lost() {
     }
     let mut agent = Agent::start(&shell, &["--allow", "wait"]);
     for envelope in sent {
-        let arrived = agent.call("wait_for_message", json!({"timeout_s": 10}));
+        let arrived = agent.call("wait_for_message", &json!({"timeout_s": 10}));
         assert_eq!(arrived["message"]["envelope_id"], envelope);
     }
-    let nothing = agent.call("wait_for_message", json!({"timeout_s": 1}));
+    let nothing = agent.call("wait_for_message", &json!({"timeout_s": 1}));
     assert_eq!(nothing, json!({"received": false, "message": null}));
     agent.end();
 }
@@ -109,22 +109,22 @@ impl Agent {
         let client = json!({"name": "test", "version": "1"});
         let hello =
             json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        assert_eq!(agent.request("initialize", hello)["serverInfo"]["name"], "sealpost");
+        assert_eq!(agent.request("initialize", &hello)["serverInfo"]["name"], "sealpost");
         agent.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         agent
     }
 
     /// Calls a tool, and returns its structured result.
     #[track_caller]
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
-        let mut result = self.request("tools/call", params);
+        let mut result = self.request("tools/call", &params);
         assert_eq!(result["isError"], false, "{tool}: {result}");
         result["structuredContent"].take()
     }
 
     #[track_caller]
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.requests += 1;
         let id = self.requests;
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));

@@ -26,12 +26,11 @@ use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 pub(super) async fn run(args: ListenArgs) -> Result<(), Fault> {
     let (mut signals, mut repeated) = (StopSignals::listen()?, StopSignals::listen()?);
     let client = profile_client(&args.profile, env::var_os)?;
-    let (webhook_id, temporary) = match args.webhook {
-        Some(webhook_id) => (webhook_id, None),
-        None => {
-            let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
-            (webhook.webhook_id(), Some(webhook))
-        }
+    let (webhook_id, temporary) = if let Some(webhook_id) = args.webhook {
+        (webhook_id, None)
+    } else {
+        let webhook = TemporaryWebhook::register(client.clone(), RELAY).await?;
+        (webhook.webhook_id(), Some(webhook))
     };
     let style = Style::new(args.json);
     let shown = args.forward_to.as_ref().map(ToString::to_string);
@@ -94,15 +93,16 @@ fn relay(client: &Client, webhook_id: WebhookId, handler: RequestHandler) -> Rel
 
 async fn handle(handler: &RequestHandler, request: RelayedRequest) -> RelayResponse {
     let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let handled = handler.handle(headers, request.body).await;
-    let body = Some(handled.body).filter(|body| !body.is_empty());
-    RelayResponse { status: handled.status, retry_after: handled.retry_after, body }
+    let response = handler.handle(headers, request.body).await;
+    let body = Some(response.body).filter(|body| !body.is_empty());
+    RelayResponse { status: response.status, retry_after: response.retry_after, body }
 }
 
 /// Reports an interruption on standard error.
 fn report(state: RelayState<'_>) {
     if let RelayState::Interrupted { error, pause } = state {
-        let line = format!("sealpost: {error}; connecting again in {:.1} s\n", pause.as_secs_f32());
+        let (fault, pause) = (Fault::of(error), pause.as_secs_f32());
+        let line = format!("sealpost: {fault}; connecting again in {pause:.1} s\n");
         // A failed write cannot be reported.
         drop(io::stderr().write_all(line.as_bytes()));
     }

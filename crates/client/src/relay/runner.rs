@@ -107,18 +107,21 @@ impl Relay {
 
     /// Returns the pause before the next try. Returns `None` if the relay has ended.
     fn pause(&self, history: &mut ConnectionHistory, error: &ClientError) -> Option<Duration> {
-        let transport = &self.client.transport;
-        let is_policy = matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. });
-        history.failed(is_policy, transport.retry.pause_max);
+        let retry = &self.client.transport.retry;
+        history.failed(matches!(error, ClientError::RelayClosed { code: Some(POLICY), .. }));
         // The next try shows whether the close had a lasting reason: then the service refuses it with a problem document.
         if history.policy_closes > POLICY_CLOSES_MAX {
             return None;
         }
         // The service may still count connections that this client has lost.
-        if error.code() == Some(Code::QuotaExceeded) && history.connections > 0 {
-            return Some(transport.retry.pause_max);
-        }
-        transport.retry.relay_pause(history.failures, error)
+        let is_counted = error.code() == Some(Code::QuotaExceeded) && history.connections > 0;
+        let pause = if is_counted {
+            retry.pause_max
+        } else {
+            retry.relay_pause(history.failures, error)?
+        };
+        history.pause = pause;
+        Some(pause)
     }
 }
 
@@ -128,6 +131,8 @@ struct ConnectionHistory {
     /// Number of accepted connections.
     connections: u64,
     connected_at: Option<Instant>,
+    /// The pause before the last try.
+    pause: Duration,
     /// Number of failures since the last connection that lasted.
     failures: u32,
     /// Number of connections that the service closed with the code 1008, since the last connection that lasted.
@@ -140,10 +145,10 @@ impl ConnectionHistory {
         self.connected_at = Some(Instant::now());
     }
 
-    /// Counts a failure. A connection of at least `lasting` resets the counters.
-    fn failed(&mut self, is_policy: bool, lasting: Duration) {
+    /// Counts a failure. A connection that lasted longer than the pause before it resets the counters.
+    fn failed(&mut self, is_policy: bool) {
         let connected_at = self.connected_at.take();
-        if connected_at.is_some_and(|connected_at| connected_at.elapsed() >= lasting) {
+        if connected_at.is_some_and(|connected_at| connected_at.elapsed() > self.pause) {
             (self.failures, self.policy_closes) = (0, 0);
         }
         self.failures = self.failures.saturating_add(1);

@@ -57,7 +57,8 @@ async fn a_token_is_required_if_it_is_set() {
     let (status, head, _) = server.post("/mcp", "", &initialize()).await;
     assert_eq!(status, 401);
     assert!(head.to_ascii_lowercase().contains("www-authenticate: bearer"), "{head}");
-    for (token, status) in [(TOKEN, 200), (&TOKEN[1..], 401), ("", 401)] {
+    let shorter = TOKEN.trim_end_matches('f');
+    for (token, status) in [(TOKEN, 200), (shorter, 401), ("", 401)] {
         let header = format!("Authorization: Bearer {token}\r\n");
         assert_eq!(server.post("/mcp", &header, &initialize()).await.0, status, "{token}");
     }

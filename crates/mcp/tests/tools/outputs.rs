@@ -48,12 +48,12 @@ async fn no_text_changes_the_structure_around_it() {
 
 async fn opened(peer: &mut Peer, service: &Service, text: &str) -> Value {
     text.clone_into(&mut service.text.lock().unwrap());
-    peer.call("open_message", json!({"envelope_id": ENVELOPE})).await
+    peer.call("open_message", &json!({"envelope_id": ENVELOPE})).await
 }
 
 async fn found(peer: &mut Peer, service: &Service, text: &str) -> Value {
     text.clone_into(&mut service.text.lock().unwrap());
-    peer.call("find_identity", json!({"id": "bob"})).await
+    peer.call("find_identity", &json!({"id": "bob"})).await
 }
 
 /// Replaces the text of the other party at its two places, and returns everything else. Fails if the text of a content
@@ -99,7 +99,7 @@ async fn no_output_has_a_secret() {
     let mut outputs = 0;
     while outputs < 10_000 {
         for (tool, arguments) in &calls {
-            let output = peer.call(tool, arguments.clone()).await.to_string();
+            let output = peer.call(tool, arguments).await.to_string();
             assert!(!has_secret(&output), "{tool}: {output}");
             outputs += 1;
         }

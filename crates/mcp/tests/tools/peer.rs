@@ -75,19 +75,19 @@ impl Peer {
         let client = json!({"name": "test", "version": "1"});
         let hello =
             json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        peer.initialized = peer.request("initialize", hello).await["result"].take();
+        peer.initialized = peer.request("initialize", &hello).await["result"].take();
         peer.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
         peer
     }
 
     /// Calls a tool, and returns its result.
-    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
-        self.request("tools/call", params).await["result"].take()
+        self.request("tools/call", &params).await["result"].take()
     }
 
     /// Sends a request, and returns the response.
-    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Value {
         self.calls += 1;
         let id = self.calls;
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;

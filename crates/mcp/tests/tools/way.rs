@@ -13,21 +13,21 @@ async fn five_calls_lead_from_nothing_to_a_reply() {
     let service = Service::default();
     "Noon.".clone_into(&mut service.text.lock().unwrap());
     let mut peer = Peer::connect(&service, false).await;
-    let activated = peer.call("activate", json!({"label": "Alice", "handle": "alice"})).await;
+    let activated = peer.call("activate", &json!({"label": "Alice", "handle": "alice"})).await;
     assert_eq!(activated["structuredContent"]["api_key_id"], ALICE);
     assert_eq!(activated["structuredContent"]["acting"], true);
-    let sent = peer.call("send_message", json!({"to": "bob", "message": "When?"})).await;
+    let sent = peer.call("send_message", &json!({"to": "bob", "message": "When?"})).await;
     assert_eq!(sent["structuredContent"]["envelope_id"], ENVELOPE);
-    let arrived = peer.call("wait_for_message", json!({})).await["structuredContent"].take();
+    let arrived = peer.call("wait_for_message", &json!({})).await["structuredContent"].take();
     assert_eq!(arrived["received"], true);
     assert_eq!(arrived["message"]["sender_handle"], "bob");
     let id = &arrived["message"]["envelope_id"];
-    let opened = peer.call("open_message", json!({"envelope_id": id})).await;
+    let opened = peer.call("open_message", &json!({"envelope_id": id})).await;
     let message = &opened["structuredContent"]["message"];
     let expected =
         json!({"untrusted": true, "sender": BOB, "sender_handle": "bob", "text": "Noon."});
     assert_eq!(*message, expected);
-    let reply = peer.call("reply", json!({"envelope_id": id, "message": "Good."})).await;
+    let reply = peer.call("reply", &json!({"envelope_id": id, "message": "Good."})).await;
     assert_eq!(reply["structuredContent"]["recipient"], BOB);
 
     let requests = service.requests.lock().unwrap();
@@ -44,7 +44,7 @@ async fn a_wait_confirms_only_the_message_that_it_returns() {
     let service = Service::default();
     let mut peer = Peer::connect(&service, true).await;
     for _ in 0..2 {
-        let arrived = peer.call("wait_for_message", json!({"timeout_s": 5})).await;
+        let arrived = peer.call("wait_for_message", &json!({"timeout_s": 5})).await;
         assert_eq!(arrived["structuredContent"]["received"], true);
     }
     let registered = |path: &String| path == "/v1/webhooks/register";
@@ -61,7 +61,7 @@ async fn a_webhook_of_an_earlier_process_is_used_again() {
     let service = Service::default();
     for _ in 0..2 {
         let mut peer = Peer::connect(&service, true).await;
-        peer.call("wait_for_message", json!({})).await;
+        peer.call("wait_for_message", &json!({})).await;
     }
     let paths = service.paths();
     assert_eq!(paths, ["/v1/webhooks/list", "/v1/webhooks/register", "/v1/webhooks/list"]);
@@ -72,7 +72,7 @@ async fn each_tool_has_a_description_and_schemas() {
     let service = Service::default();
     let mut peer = Peer::connect(&service, true).await;
     assert!(peer.initialized["instructions"].as_str().unwrap().contains("untrusted"));
-    let tools = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let tools = peer.request("tools/list", &json!({})).await["result"]["tools"].take();
     let tools = tools.as_array().unwrap();
     assert_eq!(tools.len(), ToolName::ALL.len());
     for tool in tools {
@@ -90,10 +90,10 @@ async fn only_allowed_tools_exist() {
     let service = Service::default();
     let allowed = ["send", "open_message"].map(|name| ToolName::from_name(name).unwrap());
     let mut peer = Peer::connect_with(&service, true, &allowed).await;
-    let tools = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let tools = peer.request("tools/list", &json!({})).await["result"]["tools"].take();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["open_message", "send_message"]);
-    let refused = peer.request("tools/call", json!({"name": "set_policy", "arguments": {}})).await;
+    let refused = peer.request("tools/call", &json!({"name": "set_policy", "arguments": {}})).await;
     assert_eq!(refused["error"]["code"], -32602);
     assert_eq!(service.paths(), [""; 0]);
 }
@@ -107,7 +107,7 @@ async fn a_failed_call_says_what_to_do() {
         let text = result["content"][0]["text"].as_str().unwrap();
         serde_json::from_str::<Value>(text).unwrap()["error"].take()
     };
-    let refused = peer.call("send_message", json!({"to": "nobody", "message": "x"})).await;
+    let refused = peer.call("send_message", &json!({"to": "nobody", "message": "x"})).await;
     let refused = error(&refused);
     assert_eq!(refused["code"], "KEY_NOT_FOUND");
     assert_eq!(refused["field"], "to");
@@ -122,11 +122,11 @@ async fn a_failed_call_says_what_to_do() {
         ("set_policy", json!({"accept": "friends"})),
         ("whoami", json!({"verbose": true})),
     ] {
-        let fault = error(&peer.call(tool, arguments).await);
+        let fault = error(&peer.call(tool, &arguments).await);
         assert_eq!(fault["code"], "INVALID_ARGUMENTS", "{tool}: {fault}");
     }
     let mut stranger = Peer::connect(&service, false).await;
-    let fault = error(&stranger.call("whoami", json!({})).await);
+    let fault = error(&stranger.call("whoami", &json!({})).await);
     assert_eq!(fault["code"], "NO_IDENTITY");
     assert!(fault["detail"].as_str().unwrap().contains("activate"));
 }
@@ -135,7 +135,7 @@ async fn a_failed_call_says_what_to_do() {
 async fn a_further_identity_does_not_act() {
     let service = Service::default();
     let mut peer = Peer::connect(&service, true).await;
-    let activated = peer.call("activate", json!({"label": "Alice at work"})).await;
+    let activated = peer.call("activate", &json!({"label": "Alice at work"})).await;
     assert_eq!(activated["structuredContent"]["acting"], false);
     assert!(peer.stored.lock().unwrap().is_empty());
 }
