@@ -20,7 +20,7 @@ mod store;
 
 pub use account::{
     AccountRepo, ActivityRepo, ApiTokenRepo, ClosedPortion, ClosingExtent, DailyCount, DeletedRows,
-    ErasureRepo, FormRepo, InviteRepo, KeyOverview, OwnerLookup,
+    ErasureRepo, EventSource, FormRepo, InviteRepo, KeyOverview, OwnerLookup,
 };
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use delivery::{

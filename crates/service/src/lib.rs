@@ -99,11 +99,12 @@ pub use operator_access::{
 pub use owner::{
     account_owner::{Owner, form_token},
     confirmation::{ConfirmationFault, ConfirmedOwner},
-    event_log::{
-        AttemptHeaders, EventLogCursor, EventLogEntry, EventLogPage, EventReport, ListEvents,
-        LoggedWebhook, ReportedAttempt,
-    },
+    correspondents::{Correspondent, EventOrigin},
+    event_log::{EventLogCursor, EventLogEntry, EventLogPage, ListEvents, LoggedWebhook},
+    event_report::{AttemptHeaders, EventReport, ReportedAttempt},
     health::{AttemptCount, RecentAttempts, WebhookReport},
+    response_times::{DayTimes, ResponseTimes},
+    sent::{SentEntry, SentLog},
     used_forms::{FormUse, form_hash, new_form_id},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };

@@ -3,8 +3,13 @@
 pub(crate) mod account_owner;
 pub(crate) mod actions;
 pub(crate) mod confirmation;
+pub(crate) mod correspondents;
+pub(crate) mod event_kinds;
 pub(crate) mod event_log;
+pub(crate) mod event_report;
 pub(crate) mod health;
 pub(crate) mod pages;
+pub(crate) mod response_times;
+pub(crate) mod sent;
 pub(crate) mod used_forms;
 pub(crate) mod views;

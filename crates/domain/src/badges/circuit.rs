@@ -1,7 +1,11 @@
 //! Compliance circuits. A circuit is the set of checks that a jurisdiction requires. An API key passes a circuit if its
 //! attestations (recorded results of checks) satisfy all required checks.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -168,6 +172,14 @@ impl Circuits {
     pub fn jurisdiction_names(&self) -> String {
         let names: Vec<_> = self.circuits.keys().map(Jurisdiction::as_str).collect();
         names.join(", ")
+    }
+}
+
+impl Circuits {
+    /// Returns the names of all attestations that some circuit accepts, sorted and without duplicates.
+    pub fn attestation_names(&self) -> Vec<CheckName> {
+        let names = self.circuits.values().flat_map(Circuit::attestation_names);
+        names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 

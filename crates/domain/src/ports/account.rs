@@ -15,4 +15,4 @@ pub use api_tokens::ApiTokenRepo;
 pub use erasure::{ClosedPortion, ClosingExtent, DeletedRows, ErasureRepo};
 pub use forms::FormRepo;
 pub use invites::InviteRepo;
-pub use owner::{DailyCount, KeyOverview, OwnerLookup};
+pub use owner::{DailyCount, EventSource, KeyOverview, OwnerLookup};

@@ -1,5 +1,7 @@
 //! The ports for the policies of recipients, their contacts, and the profiles that other keys can see.
 
+use std::collections::HashMap;
+
 use super::error::StoreError;
 use crate::{ApiKeyId, EnvelopeId, Handle, KeyStatus, Label, RecipientPolicy, Timestamp};
 
@@ -10,6 +12,12 @@ pub trait PolicyLookup {
 
     /// Finds the profile of a key; `None` if no key has this id.
     fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError>;
+
+    /// Finds the profiles of several keys. Omits unknown keys.
+    fn find_profiles(
+        &mut self,
+        ids: &[ApiKeyId],
+    ) -> Result<HashMap<ApiKeyId, KeyProfile>, StoreError>;
 
     /// Finds the sender of an envelope to `recipient`; `None` if there is no such envelope.
     fn find_sender(

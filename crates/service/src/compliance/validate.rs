@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
+    ApiKeyId, CheckName, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
     ports::{Durability, StoreError, Tx},
 };
 use serde::Serialize;
@@ -50,6 +50,11 @@ impl Sealpost {
     /// result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
+    }
+
+    /// Returns the names of the attestations that the circuits (sets of checks) accept, sorted.
+    pub fn known_checks(&self) -> Vec<CheckName> {
+        self.core.circuits().attestation_names()
     }
 
     /// Replaces the circuits (sets of checks) of all jurisdictions, and returns the previous ones.

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, ContextView, EnvelopeId, ReceiptState, ThreadId, Timestamp,
-    ports::{Durability, SentEnvelope, SentQuery},
+    ports::{Durability, Lookup, SentEnvelope, SentQuery},
 };
 use serde::Serialize;
 
@@ -74,27 +74,38 @@ impl Sealpost {
 
 fn list_sent(core: &Core, sender: &ApiKeyId, query: ListSent) -> Result<SentPage, Error> {
     let mut lookup = core.store.lookup()?;
+    let query = sent_query(core, &mut *lookup, *sender, query)?;
+    let list = lookup.list_sent(&query)?;
+    Ok(SentPage {
+        envelopes: list.envelopes.iter().map(SentView::from).collect(),
+        next_cursor: list.next.map(|id| SentCursor(id).to_string()),
+    })
+}
+
+/// Returns the query of the store. Refuses an unknown recipient.
+pub(crate) fn sent_query(
+    core: &Core,
+    lookup: &mut dyn Lookup,
+    sender: ApiKeyId,
+    query: ListSent,
+) -> Result<SentQuery, Error> {
     let recipient = match &query.recipient {
         None => None,
         Some(text) => {
-            let key = find_named_key(&mut *lookup, "recipient", text)??;
+            let key = find_named_key(lookup, "recipient", text)??;
             let is_known = lookup.find_profile(&key)?.is_some();
             Some(is_known.then_some(key).ok_or_else(|| unknown("recipient"))?)
         }
     };
     let oldest = core.kept_since(core.clock.now());
-    let list = lookup.list_sent(&SentQuery {
-        sender: *sender,
+    Ok(SentQuery {
+        sender,
         recipient,
         thread: query.thread,
         since: query.since.map_or(oldest, |since| since.max(oldest)),
         until: query.until,
         below: query.cursor.map(|cursor| cursor.0),
         limit: query.limit,
-    })?;
-    Ok(SentPage {
-        envelopes: list.envelopes.iter().map(SentView::from).collect(),
-        next_cursor: list.next.map(|id| SentCursor(id).to_string()),
     })
 }
 
@@ -112,7 +123,7 @@ impl From<&SentEnvelope> for SentView {
 
 /// The position in a list of sent envelopes. The next page begins after this envelope. The text form is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SentCursor(EnvelopeId);
+pub struct SentCursor(pub(crate) EnvelopeId);
 
 impl fmt::Display for SentCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

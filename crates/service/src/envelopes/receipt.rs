@@ -40,7 +40,7 @@ impl Sealpost {
     }
 }
 
-fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt, Error> {
+pub(crate) fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt, Error> {
     let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
     let mut lookup = core.store.lookup()?;
     let sent = lookup.find_sent(&id, sender)?;

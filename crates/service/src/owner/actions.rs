@@ -9,6 +9,7 @@ use sealpost_domain::{
 
 use super::{
     account_owner::{NO_KEY, Owner},
+    correspondents::{Correspondent, correspondents},
     pages::live_sessions,
 };
 use crate::{
@@ -99,7 +100,7 @@ impl Owner<'_> {
         &self,
         key: &ApiKeyId,
         envelope_id: String,
-    ) -> Result<ApiKeyId, Error> {
+    ) -> Result<Correspondent, Error> {
         let (session, key) = (self.session, *key);
         let origin = session.act_from(&self.source);
         self.sealpost
@@ -114,7 +115,8 @@ impl Owner<'_> {
                 let block = vec![sender.to_string()];
                 let change = PolicyChange { block, ..PolicyChange::default() };
                 core.set_policy(&key, change, &origin)?;
-                Ok(sender)
+                let named = correspondents(&mut *core.store.lookup()?, [sender])?.remove(&sender);
+                Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
             })
             .await
     }

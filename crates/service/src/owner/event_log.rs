@@ -1,27 +1,34 @@
-//! The log of all events of a key: the attempts at all its webhooks, and one event with its request and responses.
+//! The log of the events of a key or of a whole account: the attempts at all webhooks.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{cmp::Reverse, fmt, str::FromStr};
 
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptNumber, EnvelopeId, Event, EventId, PendingDelivery, Refusal,
-    Timestamp, Webhook, WebhookId, ports::Lookup,
+    AccountId, ApiKeyId, Attempt, AttemptNumber, Description, EnvelopeId, EventId, EventKind,
+    PendingDelivery, Timestamp, Webhook, WebhookId,
+    ports::{Lookup, OwnerLookup, WebhookOwner},
 };
 
-use super::account_owner::{NO_KEY, Owner};
+use super::{
+    account_owner::{NO_KEY, Owner},
+    correspondents::{EventOrigin, origins},
+};
 use crate::{
     error::Error,
+    sealpost::core::Core,
     webhooks::{
         deliveries::{DeliveryView, attempt_view, pending_view},
         delivery_state::DeliveryState,
     },
 };
 
-/// Selects a page of the event log of a key.
+/// Selects a page of the event log of a key or an account.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListEvents {
     /// Lists only entries of this webhook. `None` lists the entries of all webhooks.
     pub webhook_id: Option<WebhookId>,
-    /// Lists only entries in this state. `None` lists all attempts, but no pending deliveries.
+    /// Lists only entries of events of this kind. `None` lists all kinds.
+    pub kind: Option<EventKind>,
+    /// Lists only entries in this state. `None` lists all attempts.
     pub state: Option<DeliveryState>,
     /// Lists only attempts that ended before this time, and pending deliveries of earlier events. `None` for no bound.
     pub before: Option<Timestamp>,
@@ -29,15 +36,19 @@ pub struct ListEvents {
     pub limit: u32,
     /// The `next` of the previous page; `None` for the first page.
     pub cursor: Option<EventLogCursor>,
+    /// Whether the first page of all states begins with the deliveries that were not attempted yet. They do not count
+    /// against the limit; at most as many again are listed.
+    pub with_unattempted: bool,
 }
 
-/// A page of the event log of a key.
+/// A page of an event log.
 pub struct EventLogPage {
     /// The attempts or pending deliveries, newest first.
     pub entries: Vec<EventLogEntry>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page. A page of one kind can have fewer entries than the limit,
+    /// and even none, although others follow.
     pub next: Option<EventLogCursor>,
-    /// All webhooks of the key, oldest first.
+    /// The webhooks of the log, at most 50 of an account.
     pub webhooks: Vec<LoggedWebhook>,
 }
 
@@ -47,15 +58,21 @@ pub struct EventLogEntry {
     pub webhook: LoggedWebhook,
     /// The attempt or the pending delivery.
     pub delivery: DeliveryView,
+    /// The kind and the sender of the event.
+    pub origin: EventOrigin,
 }
 
-/// Id and URL of a webhook in the event log.
+/// A webhook in an event log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedWebhook {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
+    /// The key of the webhook.
+    pub api_key_id: ApiKeyId,
     /// URL of the receiver.
     pub url: String,
+    /// The owner's note about the webhook.
+    pub description: Option<Description>,
 }
 
 /// The last entry of a page of the event log, after which the next page begins.
@@ -67,132 +84,142 @@ pub enum EventLogCursor {
     Event(EventId),
 }
 
-/// One event of a key, as the service sent it.
-pub struct EventReport {
-    /// Id of the event.
-    pub event_id: EventId,
-    /// Time of the event. `None` if the event is no longer stored.
-    pub at: Option<Timestamp>,
-    /// The body of the requests. `None` if the event is no longer stored.
-    pub body: Option<String>,
-    /// The pending deliveries, then the attempts, newest first. At most 100 attempts.
-    pub attempts: Vec<ReportedAttempt>,
-}
-
-/// An attempt or a pending delivery of one event.
-pub struct ReportedAttempt {
-    /// The attempt or the pending delivery, with its webhook.
-    pub entry: EventLogEntry,
-    /// The headers of the request that depend on the attempt. `None` for a pending delivery.
-    pub headers: Option<AttemptHeaders>,
-}
-
-/// The headers of a webhook request that depend on the attempt.
-pub struct AttemptHeaders {
-    /// The value of `webhook-timestamp`: the time of the signature in seconds since the Unix epoch.
-    pub timestamp_s: i64,
-    /// The value of `webhook-signature`, computed with the present secrets. If a secret was replaced after the attempt,
-    /// the sent value was different. `None` if the event is no longer stored.
-    pub signature: Option<String>,
-}
+/// An entry, with its position in the log.
+type PlacedEntry = (EventLogCursor, EventLogEntry);
 
 impl Owner<'_> {
-    /// Returns a page of the event log of a key.
-    pub async fn events(&self, key: &ApiKeyId, query: ListEvents) -> Result<EventLogPage, Error> {
-        let key = *key;
+    /// Returns a page of the event log of a key, or of all keys of the account.
+    pub async fn events(
+        &self,
+        key: Option<&ApiKeyId>,
+        query: ListEvents,
+    ) -> Result<EventLogPage, Error> {
+        let key = key.copied();
         self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let start = match (query.cursor, query.before, query.state) {
-                (Some(cursor), ..) => Some(cursor),
-                (None, None, _) => None,
-                (None, Some(before), Some(DeliveryState::Pending)) => {
-                    Some(EventLogCursor::Event(EnvelopeId::new(before, [0; 10]).into()))
-                }
-                (None, Some(before), _) => {
-                    Some(EventLogCursor::Attempt(lookup.first_attempt_at(before)?))
-                }
-            };
-            let query = ListEvents { cursor: start, ..query };
-            let mut lookup = core.store.lookup()?;
-            let all = lookup.list_webhooks(&key)?;
-            let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
-            let mut found = Vec::new();
-            for webhook in all.iter().filter(is_listed) {
-                found.extend(entries_of(&mut *lookup, webhook, core.kept_since(now), &query)?);
+            let webhooks = logged_webhooks(core, lookup, account, key, now)?;
+            let oldest = core.kept_since(now);
+            let query = ListEvents { cursor: start_of(lookup, &query)?, ..query };
+            let with_unattempted = query.with_unattempted && query.cursor.is_none();
+            let (mut entries, next) = page(core, lookup, &webhooks, oldest, &query)?;
+            if with_unattempted && query.state.is_none() {
+                let pending = ListEvents { state: Some(DeliveryState::Pending), ..query };
+                let (mut unattempted, _) = page(core, lookup, &webhooks, oldest, &pending)?;
+                unattempted.retain(|entry| entry.delivery.attempt == 1);
+                unattempted.append(&mut entries);
+                entries = unattempted;
             }
-            found.sort_by_key(|(position, _)| std::cmp::Reverse(position.sort_key()));
-            let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
-            let dropped = found.get(limit).map(|(position, _)| *position);
-            found.truncate(limit);
-            // Several webhooks can have pending deliveries of one event, and a cursor cannot point between them.
-            while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
-                found.pop();
+            let ids: Vec<_> = entries.iter().map(|entry| entry.delivery.envelope_id).collect();
+            let origins = origins(core, lookup, &ids)?;
+            for entry in &mut entries {
+                let origin = origins.get(&entry.delivery.envelope_id);
+                entry.origin = origin.cloned().unwrap_or_default();
             }
-            let next = found.last().filter(|_| dropped.is_some()).map(|(position, _)| *position);
-            Ok(EventLogPage {
-                entries: found.into_iter().map(|(_, entry)| entry).collect(),
-                next,
-                webhooks: all.iter().map(LoggedWebhook::of).collect(),
-            })
-        })
-        .await
-    }
-
-    /// Returns one event of a key with its request and all its attempts. Refuses an event if neither the event nor an
-    /// attempt to deliver it is stored.
-    pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
-        let key = *key;
-        self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
-            let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
-            let is_kept = event_id.timestamp() >= core.kept_since(now);
-            let event = if is_kept { lookup.find_event(&key, &event_id)? } else { None };
-            let pending = match &event {
-                Some(event) => lookup.pending_at_event(&ids, event)?,
-                None => Vec::new(),
-            };
-            let attempts = lookup.attempts_at_event(&ids, &event_id, ATTEMPTS_MAX)?;
-            if event.is_none() && attempts.is_empty() {
-                return Err(Refusal::EnvelopeNotFound.into());
-            }
-            let find = |id: &WebhookId| webhooks.iter().find(|webhook| webhook.id == *id);
-            let body = event.as_ref().and_then(|event| event.body(core.settings.events).ok());
-            let pending = pending.into_iter().filter_map(|(id, pending)| {
-                let entry = EventLogEntry::pending(find(&id)?, pending);
-                Some(ReportedAttempt { entry, headers: None })
-            });
-            let attempts = attempts.into_iter().filter_map(|(id, attempt)| {
-                let webhook = find(&id)?;
-                let signed_at = attempt.at.minus(Duration::from_millis(attempt.duration_ms.into()));
-                let signature = body.as_ref().and_then(|body| {
-                    core.dispatch.signature(&webhook.target(account), &event_id, body, signed_at)
-                });
-                let headers = AttemptHeaders { timestamp_s: signed_at.as_seconds(), signature };
-                let entry = EventLogEntry::attempt(webhook, attempt);
-                Some(ReportedAttempt { entry, headers: Some(headers) })
-            });
-            let attempts = pending.chain(attempts).collect();
-            Ok(EventReport {
-                event_id,
-                at: event.as_ref().map(Event::timestamp),
-                attempts,
-                body: body.and_then(|body| String::from_utf8(body).ok()),
-            })
+            let webhooks = webhooks.iter().map(LoggedWebhook::of).collect();
+            Ok(EventLogPage { entries, next, webhooks })
         })
         .await
     }
 }
 
-/// Reads the entries of one webhook: at most one more than a page shows. The additional entry shows that another page
-/// follows.
+/// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first.
+pub(super) fn logged_webhooks(
+    core: &Core,
+    lookup: &mut dyn OwnerLookup,
+    account: AccountId,
+    key: Option<ApiKeyId>,
+    now: Timestamp,
+) -> Result<Vec<Webhook>, Error> {
+    let Some(key) = key else {
+        let owner = WebhookOwner::Account(account);
+        return Ok(core.store.operator_lookup()?.webhooks(&owner, None, WEBHOOKS_MAX)?);
+    };
+    lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+    Ok(core.store.lookup()?.list_webhooks(&key)?)
+}
+
+/// Returns the position after which the page begins. `None` for the newest entries.
+fn start_of(
+    lookup: &mut dyn OwnerLookup,
+    query: &ListEvents,
+) -> Result<Option<EventLogCursor>, Error> {
+    Ok(match (query.cursor, query.before, query.state) {
+        (Some(cursor), ..) => Some(cursor),
+        (None, None, _) => None,
+        (None, Some(before), Some(DeliveryState::Pending)) => {
+            Some(EventLogCursor::Event(EnvelopeId::new(before, [0; 10]).into()))
+        }
+        (None, Some(before), _) => Some(EventLogCursor::Attempt(lookup.first_attempt_at(before)?)),
+    })
+}
+
+/// Reads the entries of a page, and the position of the next page.
+fn page(
+    core: &Core,
+    lookup: &mut dyn OwnerLookup,
+    webhooks: &[Webhook],
+    oldest: Timestamp,
+    query: &ListEvents,
+) -> Result<(Vec<EventLogEntry>, Option<EventLogCursor>), Error> {
+    let examined = if query.kind.is_some() { EXAMINED_MAX } else { query.limit };
+    let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
+    let mut reader = core.store.lookup()?;
+    let (mut found, mut ends) = (Vec::new(), Vec::new());
+    for webhook in webhooks.iter().filter(is_listed) {
+        let mut entries = entries_of(&mut *reader, webhook, oldest, query, examined)?;
+        if entries.len() > usize::try_from(examined).unwrap_or(usize::MAX) {
+            entries.pop();
+            ends.extend(entries.last().map(|(position, _)| *position));
+        }
+        found.extend(entries);
+    }
+    // Below the highest end, entries of its webhook were not examined.
+    let end = ends.into_iter().max_by_key(EventLogCursor::sort_key);
+    if let Some(end) = end.map(|end| end.sort_key()) {
+        found.retain(|(position, _)| position.sort_key() >= end);
+    }
+    if let Some(kind) = query.kind {
+        retain_kind(lookup, &mut found, kind)?;
+    }
+    found.sort_by_key(|(position, _)| Reverse(position.sort_key()));
+    let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+    let dropped = found.get(limit).map(|(position, _)| *position);
+    found.truncate(limit);
+    // Several webhooks can have pending deliveries of one event, and a cursor cannot point between them.
+    while found.len() > 1 && found.last().map(|(position, _)| *position) == dropped {
+        found.pop();
+    }
+    let last = found.last().filter(|_| dropped.is_some()).map(|(position, _)| *position);
+    Ok((found.into_iter().map(|(_, entry)| entry).collect(), last.or(end)))
+}
+
+/// Keeps the entries of events of one kind.
+fn retain_kind(
+    lookup: &mut dyn OwnerLookup,
+    found: &mut Vec<PlacedEntry>,
+    kind: EventKind,
+) -> Result<(), Error> {
+    if kind == EventKind::EnvelopeReceived {
+        found.retain(|(_, entry)| entry.delivery.envelope_id.is_envelope());
+        return Ok(());
+    }
+    found.retain(|(_, entry)| !entry.delivery.envelope_id.is_envelope());
+    let ids: Vec<_> = found.iter().map(|(_, entry)| entry.delivery.envelope_id).collect();
+    let sources = lookup.event_sources(&ids)?;
+    let is_kind = |id: &EventId| sources.get(id).is_some_and(|source| source.kind == kind);
+    found.retain(|(_, entry)| is_kind(&entry.delivery.envelope_id));
+    Ok(())
+}
+
+/// Reads the entries of one webhook, up to one more than the page examines. The additional entry shows that others
+/// follow.
 fn entries_of(
     lookup: &mut dyn Lookup,
     webhook: &Webhook,
     oldest: Timestamp,
     query: &ListEvents,
-) -> Result<Vec<(EventLogCursor, EventLogEntry)>, Error> {
-    let limit = query.limit.saturating_add(1);
+    examined: u32,
+) -> Result<Vec<PlacedEntry>, Error> {
+    let limit = examined.saturating_add(1);
     let outcome = match query.state {
         Some(DeliveryState::Pending) => {
             let below = match &query.cursor {
@@ -220,21 +247,26 @@ fn entries_of(
 }
 
 impl EventLogEntry {
-    fn attempt(webhook: &Webhook, attempt: Attempt) -> Self {
-        Self { webhook: LoggedWebhook::of(webhook), delivery: attempt_view(attempt) }
+    pub(super) fn attempt(webhook: &Webhook, attempt: Attempt) -> Self {
+        let (webhook, delivery) = (LoggedWebhook::of(webhook), attempt_view(attempt));
+        Self { webhook, delivery, origin: EventOrigin::default() }
     }
 
-    fn pending(webhook: &Webhook, pending: PendingDelivery) -> Self {
-        Self {
-            webhook: LoggedWebhook::of(webhook),
-            delivery: pending_view(pending, webhook.status),
-        }
+    pub(super) fn pending(webhook: &Webhook, pending: PendingDelivery) -> Self {
+        let (webhook, delivery) =
+            (LoggedWebhook::of(webhook), pending_view(pending, webhook.status));
+        Self { webhook, delivery, origin: EventOrigin::default() }
     }
 }
 
 impl LoggedWebhook {
     fn of(webhook: &Webhook) -> Self {
-        Self { webhook_id: webhook.id, url: webhook.url.clone() }
+        Self {
+            webhook_id: webhook.id,
+            api_key_id: webhook.api_key_id,
+            url: webhook.url.clone(),
+            description: webhook.description.clone(),
+        }
     }
 }
 
@@ -274,8 +306,10 @@ impl FromStr for EventLogCursor {
     }
 }
 
-/// Maximum number of attempts that the page of an event shows.
-const ATTEMPTS_MAX: u32 = 100;
+/// Number of entries of each webhook that a page with a filter by kind examines.
+const EXAMINED_MAX: u32 = 200;
+/// Maximum number of webhooks in the log of a whole account.
+const WEBHOOKS_MAX: u32 = 50;
 
 #[cfg(test)]
 mod tests {

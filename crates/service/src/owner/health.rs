@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealpost_domain::{
     ApiKeyId, AttemptTiming, Refusal, Timestamp, Webhook, WebhookId,
-    ports::{OwnerLookup, StoreError},
+    ports::{OwnerLookup, StoreError, WebhookOwner},
 };
 
 use super::{
@@ -78,6 +78,17 @@ impl Owner<'_> {
         .await
     }
 
+    /// Lists the account's webhooks, newest first. At most 200.
+    pub async fn account_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
+        self.read(|core, _lookup, account, _now| {
+            let owner = WebhookOwner::Account(account);
+            let mut lookup = core.store.operator_lookup()?;
+            let webhooks = lookup.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
+            Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
+        })
+        .await
+    }
+
     /// Lists the account's webhooks that are disabled, or failed at their newest attempts. At most 50.
     pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
         self.read(|_core, lookup, account, _now| {
@@ -114,7 +125,9 @@ impl RecentAttempts {
         let sum = |count: fn(&AttemptCount) -> u32| parts.iter().map(count).sum::<u32>();
         let succeeded = sum(|part| part.succeeded);
         let attempts_made = succeeded + sum(|part| part.failed);
-        let p95_ms = percentile_95(attempts.iter().map(|attempt| attempt.duration_ms).collect());
+        let mut durations: Vec<_> = attempts.iter().map(|attempt| attempt.duration_ms).collect();
+        durations.sort_unstable();
+        let p95_ms = percentile(&durations, 95);
         Self { since, until: now, attempts: attempts_made, succeeded, p95_ms, is_truncated, parts }
     }
 }
@@ -132,11 +145,10 @@ fn report(
     Ok(WebhookReport { webhook, retiring_until, recent: RecentAttempts::of(&attempts, now, max) })
 }
 
-/// Returns the smallest duration that at least 95 % of the durations do not exceed. Returns `None` if there are no
-/// durations.
-fn percentile_95(mut durations: Vec<u32>) -> Option<u32> {
-    durations.sort_unstable();
-    let rank = (durations.len() * 95).div_ceil(100);
+/// Returns the smallest duration that at least `percent` of the durations do not exceed. The durations must be sorted.
+/// Returns `None` if there are no durations.
+pub(super) fn percentile(durations: &[u32], percent: usize) -> Option<u32> {
+    let rank = (durations.len() * percent).div_ceil(100);
     durations.get(rank.checked_sub(1)?).copied()
 }
 
@@ -144,6 +156,7 @@ const PERIOD: Duration = Duration::from_hours(24);
 /// Maximum number of attempts that a page reads for each webhook.
 const RECENT_MAX: u32 = 500;
 const UNHEALTHY_MAX: u32 = 50;
+const WEBHOOKS_MAX: u32 = 200;
 
 #[cfg(test)]
 mod tests {
@@ -180,9 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn the_95th_percentile_covers_95_of_100_durations() {
-        assert_eq!(percentile_95((1..=100).collect()), Some(95));
-        assert_eq!(percentile_95(vec![7]), Some(7));
-        assert_eq!(percentile_95((1..=20).rev().collect()), Some(19));
+    fn a_percentile_covers_its_share_of_the_durations() {
+        let durations: Vec<_> = (1..=100).collect();
+        assert_eq!([50, 95].map(|percent| percentile(&durations, percent)), [Some(50), Some(95)]);
+        assert_eq!(percentile(&[7], 95), Some(7));
+        assert_eq!(percentile(&durations[..20], 95), Some(19));
+        assert_eq!(percentile(&[], 95), None);
     }
 }

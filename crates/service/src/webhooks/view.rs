@@ -30,6 +30,13 @@ pub struct WebhookView {
     pub connected: Option<u64>,
 }
 
+impl WebhookView {
+    /// Returns the description as text. Empty if there is none.
+    pub fn description_text(&self) -> &str {
+        self.description.as_ref().map_or("", Description::as_str)
+    }
+}
+
 impl From<Webhook> for WebhookView {
     fn from(webhook: Webhook) -> Self {
         let connected = webhook.is_relay().then_some(0);

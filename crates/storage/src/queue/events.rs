@@ -11,6 +11,7 @@ use std::{
 use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent, Timestamp,
+    ports::EventSource,
 };
 
 use crate::{
@@ -157,6 +158,34 @@ pub(crate) fn find(
     };
     let handle = handle.as_deref().map(columns::handle).transpose()?;
     Ok(Some(Event::received(meta.read_with(&sealed)?, handle)))
+}
+
+/// Returns the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.
+pub(crate) fn sources(
+    conn: &mut AnyConnection,
+    ids: &[EventId],
+) -> Result<HashMap<EventId, EventSource>, Fault> {
+    let (envelopes, own): (Vec<_>, Vec<_>) = ids.iter().partition(|id| id.is_envelope());
+    let mut sources = HashMap::new();
+    if !envelopes.is_empty() {
+        let senders = e::table.filter(any_of(e::id, envelopes.into_iter().map(EventId::to_string)));
+        let senders = senders.select((e::id, e::sender));
+        for (id, sender) in on_backend!(conn, c => senders.load::<(String, String)>(c))? {
+            let sender = Some(columns::id(&sender, "envelope")?);
+            let source = EventSource { kind: EventKind::EnvelopeReceived, sender };
+            sources.insert(columns::id(&id, "envelope")?, source);
+        }
+    }
+    if !own.is_empty() {
+        let kinds = v::table.filter(any_of(v::id, own.into_iter().map(EventId::to_string)));
+        let kinds = kinds.select((v::id, v::kind));
+        for (id, kind) in on_backend!(conn, c => kinds.load::<(String, String)>(c))? {
+            if let Some(kind) = EventKind::from_name(&kind) {
+                sources.insert(columns::id(&id, "event")?, EventSource { kind, sender: None });
+            }
+        }
+    }
+    Ok(sources)
 }
 
 /// Returns whether the event is stored, belongs to this key, and is of a kind that the webhook subscribes to.

@@ -12,7 +12,7 @@ use sealpost_domain::{
     AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptNumber,
     AttemptTiming, Event, EventId, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,
     WebhookId,
-    ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
+    ports::{DailyCount, EventSource, KeyOverview, OwnerLookup, StoreError},
 };
 
 use crate::{
@@ -113,6 +113,13 @@ impl OwnerLookup for Reader<'_> {
 
     fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError> {
         self.run(|conn| events::find(conn, key, id))
+    }
+
+    fn event_sources(
+        &mut self,
+        ids: &[EventId],
+    ) -> Result<HashMap<EventId, EventSource>, StoreError> {
+        self.run(|conn| events::sources(conn, ids))
     }
 
     fn attempts_at_event(

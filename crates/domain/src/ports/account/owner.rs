@@ -1,10 +1,12 @@
 //! The port that reads the data on the dashboard of an account's owner. The caller must have authenticated the owner.
 
+use std::collections::HashMap;
+
 use crate::ports::error::StoreError;
 use crate::{
     AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptNumber,
-    AttemptTiming, Event, EventId, GovernanceStanding, PendingDelivery, SessionDetails, Timestamp,
-    Usage, Webhook, WebhookId,
+    AttemptTiming, Event, EventId, EventKind, GovernanceStanding, PendingDelivery, SessionDetails,
+    Timestamp, Usage, Webhook, WebhookId,
 };
 
 /// Reads the data on the dashboard of an account's owner. An envelope waits if its recipient's key has no webhook for
@@ -92,6 +94,12 @@ pub trait OwnerLookup {
     /// Finds an event of a key. `None` if the key has no such event, or if it is no longer stored.
     fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError>;
 
+    /// Finds the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.
+    fn event_sources(
+        &mut self,
+        ids: &[EventId],
+    ) -> Result<HashMap<EventId, EventSource>, StoreError>;
+
     /// Reads up to `limit` attempts to deliver an event to these webhooks, newest first.
     fn attempts_at_event(
         &mut self,
@@ -130,6 +138,15 @@ pub struct KeyOverview {
     pub webhooks: u64,
     /// Number of envelopes that wait until the key has a webhook for received envelopes.
     pub waiting: u64,
+}
+
+/// The kind and the sender of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventSource {
+    /// The kind of the event.
+    pub kind: EventKind,
+    /// The sender of a received envelope. `None` for an event of any other kind.
+    pub sender: Option<ApiKeyId>,
 }
 
 /// Activity of one API key on one day.

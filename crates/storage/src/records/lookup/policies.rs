@@ -1,5 +1,7 @@
 //! Lookups of policies, profiles and contacts, inside and outside a transaction.
 
+use std::collections::HashMap;
+
 use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Label, RecipientPolicy, Timestamp,
@@ -7,7 +9,10 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
+    query::any_of::any_of,
     rows::{columns, policy::PolicyRow},
     schema::{api_keys as k, envelopes as e, handles as h, policies as p},
 };
@@ -23,7 +28,14 @@ macro_rules! look_up_on {
             }
 
             fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError> {
-                self.run(|conn| find_profile(conn, id))
+                self.run(|conn| Ok(find_profiles(conn, &[*id])?.remove(id)))
+            }
+
+            fn find_profiles(
+                &mut self,
+                ids: &[ApiKeyId],
+            ) -> Result<HashMap<ApiKeyId, KeyProfile>, StoreError> {
+                self.run(|conn| find_profiles(conn, ids))
             }
 
             fn find_sender(
@@ -54,23 +66,28 @@ fn find_policy(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<Recipie
     row.map(|row| row.read()).transpose()
 }
 
-fn find_profile(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<KeyProfile>, Fault> {
-    let row = k::table
+/// Id, label, status, handle and listing of a key.
+type ProfileColumns = (String, String, String, Option<String>, Option<bool>);
+
+fn find_profiles(
+    conn: &mut AnyConnection,
+    ids: &[ApiKeyId],
+) -> Result<HashMap<ApiKeyId, KeyProfile>, Fault> {
+    let profiles = k::table
         .left_join(h::table)
         .left_join(p::table)
-        .filter(k::id.eq(id.to_string()))
-        .select((k::label, k::status, h::handle.nullable(), p::listed.nullable()))
-        .first::<(String, String, Option<String>, Option<bool>)>(conn)
-        .optional()?;
-    row.map(|(label, status, handle, is_listed)| {
+        .filter(any_of(k::id, ids.iter().map(ApiKeyId::to_string)))
+        .select((k::id, k::label, k::status, h::handle.nullable(), p::listed.nullable()));
+    let read = |(id, label, status, handle, is_listed): ProfileColumns| {
         let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
-        Ok(KeyProfile {
+        let profile = KeyProfile {
             handle: handle.as_deref().map(columns::handle).transpose()?,
             label: is_listed.unwrap_or(true).then_some(label),
             status: columns::key_status(&status)?,
-        })
-    })
-    .transpose()
+        };
+        Ok((columns::id(&id, "API key")?, profile))
+    };
+    on_backend!(conn, c => profiles.load::<ProfileColumns>(c))?.into_iter().map(read).collect()
 }
 
 fn find_sender(

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,
-    LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
+    EventKind, LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
     ports::{Durability::Durable, Outbox, Store},
 };
 
@@ -283,6 +283,11 @@ fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {
     assert_eq!(attempts(&[to.id, other.id], 9), [(to.id, 2), (to.id, 1)]);
     assert_eq!(attempts(&[to.id], 1), [(to.id, 2)]);
     assert!(attempts(&[other.id], 9).is_empty());
+    let mut lookup = db.owner_lookup().unwrap();
+    let sources = lookup.event_sources(&[event.id(), sent[1].event.id()]).unwrap();
+    assert_eq!(sources.len(), 2);
+    assert_eq!(sources[&event.id()].kind, EventKind::EnvelopeReceived);
+    assert!(sources[&event.id()].sender.is_some());
     let found = owner.find_event(&key.id, &event.id()).unwrap().unwrap();
     assert_eq!((found.id(), found.timestamp()), (event.id(), event.timestamp()));
     assert!(owner.find_event(&stranger.id, &event.id()).unwrap().is_none());

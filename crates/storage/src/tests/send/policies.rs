@@ -42,7 +42,10 @@ fn a_policy_reads_back(db: &Fixture) {
         assert_eq!(label().is_some(), policy.is_listed);
         assert_eq!(find(), Some(policy));
     }
-    let unknown = crate::tests::fixture::key(&key.account_id).id;
+    let (other, unknown) = (db.activate(), crate::tests::fixture::key(&key.account_id).id);
+    let found = db.store().lookup().unwrap().find_profiles(&[key.id, unknown, other.id]).unwrap();
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[&other.id].label, Some(other.label));
     assert_eq!(db.store().lookup().unwrap().find_profile(&unknown).unwrap(), None);
 }
 

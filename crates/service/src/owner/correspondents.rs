@@ -1,0 +1,61 @@
+//! The other sides of messages: their names on the pages of the dashboard.
+
+use std::collections::{BTreeSet, HashMap};
+
+use sealpost_domain::{
+    ApiKeyId, EventId, EventKind, Handle, Label,
+    ports::{EventSource, Lookup, OwnerLookup, StoreError},
+};
+
+use crate::sealpost::core::Core;
+
+/// The sender or the recipient of an envelope, with the names that others can see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correspondent {
+    /// The API key.
+    pub api_key_id: ApiKeyId,
+    /// The handle of the key. `None` if the key has none.
+    pub handle: Option<Handle>,
+    /// The label of the key. `None` if the policy of the key hides it.
+    pub label: Option<Label>,
+}
+
+/// The kind of an event, and the sender if the event is a received envelope.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventOrigin {
+    /// The kind of the event. `None` if the event is no longer stored.
+    pub kind: Option<EventKind>,
+    /// The sender of the envelope. `None` for an event of another kind, and if the envelope is no longer stored.
+    pub from: Option<Correspondent>,
+}
+
+/// Finds the correspondents with these keys. An unknown key has no names.
+pub(super) fn correspondents(
+    lookup: &mut dyn Lookup,
+    keys: impl IntoIterator<Item = ApiKeyId>,
+) -> Result<HashMap<ApiKeyId, Correspondent>, StoreError> {
+    let keys: Vec<_> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut profiles = lookup.find_profiles(&keys)?;
+    let named = |key: ApiKeyId| {
+        let profile = profiles.remove(&key);
+        let (handle, label) = profile.map_or((None, None), |it| (it.handle, it.label));
+        (key, Correspondent { api_key_id: key, handle, label })
+    };
+    Ok(keys.into_iter().map(named).collect())
+}
+
+/// Finds the kinds and the senders of events.
+pub(super) fn origins(
+    core: &Core,
+    lookup: &mut dyn OwnerLookup,
+    ids: &[EventId],
+) -> Result<HashMap<EventId, EventOrigin>, StoreError> {
+    let sources = lookup.event_sources(ids)?;
+    let senders = sources.values().filter_map(|source| source.sender);
+    let senders = correspondents(&mut *core.store.lookup()?, senders)?;
+    let origin = |(id, EventSource { kind, sender })| {
+        let from = sender.and_then(|key| senders.get(&key).cloned());
+        (id, EventOrigin { kind: Some(kind), from })
+    };
+    Ok(sources.into_iter().map(origin).collect())
+}

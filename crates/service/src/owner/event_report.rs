@@ -1,0 +1,117 @@
+//! One event of a key, with its request and the response to each attempt.
+
+use std::time::Duration;
+
+use sealpost_domain::{ApiKeyId, Event, EventId, Refusal, Timestamp, WebhookId, ports::KeyFilter};
+
+use super::{
+    account_owner::{NO_KEY, Owner},
+    correspondents::{EventOrigin, origins},
+    event_log::EventLogEntry,
+};
+use crate::error::Error;
+
+/// One event of a key, as the service sent it.
+pub struct EventReport {
+    /// Id of the event.
+    pub event_id: EventId,
+    /// Time of the event. `None` if the event is no longer stored.
+    pub at: Option<Timestamp>,
+    /// The kind and the sender of the event.
+    pub origin: EventOrigin,
+    /// The body of the requests. `None` if the event is no longer stored.
+    pub body: Option<String>,
+    /// The pending deliveries, then the attempts, newest first. At most 100 attempts.
+    pub attempts: Vec<ReportedAttempt>,
+}
+
+/// An attempt or a pending delivery of one event.
+pub struct ReportedAttempt {
+    /// The attempt or the pending delivery, with its webhook.
+    pub entry: EventLogEntry,
+    /// The headers of the request that depend on the attempt. `None` for a pending delivery.
+    pub headers: Option<AttemptHeaders>,
+}
+
+/// The headers of a webhook request that depend on the attempt.
+pub struct AttemptHeaders {
+    /// The value of `webhook-timestamp`: the time of the signature in seconds since the Unix epoch.
+    pub timestamp_s: i64,
+    /// The value of `webhook-signature`, computed with the present secrets. If a secret was replaced after the attempt,
+    /// the sent value was different. `None` if the event is no longer stored.
+    pub signature: Option<String>,
+}
+
+impl Owner<'_> {
+    /// Returns the key of the account that a stored event belongs to. `None` if the newest 200 keys have no such event.
+    pub async fn key_of_event(&self, event_id: EventId) -> Result<Option<ApiKeyId>, Error> {
+        self.read(move |core, lookup, account, now| {
+            if event_id.timestamp() < core.kept_since(now) {
+                return Ok(None);
+            }
+            let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
+            for key in core.store.operator_lookup()?.keys(&filter, None, KEYS_MAX)? {
+                if lookup.find_event(&key.id, &event_id)?.is_some() {
+                    return Ok(Some(key.id));
+                }
+            }
+            Ok(None)
+        })
+        .await
+    }
+
+    /// Returns one event of a key with its request and all its attempts. Refuses an event if neither the event nor an
+    /// attempt to deliver it is stored.
+    pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
+        let key = *key;
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
+            let is_kept = event_id.timestamp() >= core.kept_since(now);
+            let event = if is_kept { lookup.find_event(&key, &event_id)? } else { None };
+            let pending = match &event {
+                Some(event) => lookup.pending_at_event(&ids, event)?,
+                None => Vec::new(),
+            };
+            let attempts = lookup.attempts_at_event(&ids, &event_id, ATTEMPTS_MAX)?;
+            if event.is_none() && attempts.is_empty() {
+                return Err(Refusal::EnvelopeNotFound.into());
+            }
+            let find = |id: &WebhookId| webhooks.iter().find(|webhook| webhook.id == *id);
+            let body = event.as_ref().and_then(|event| event.body(core.settings.events).ok());
+            let pending = pending.into_iter().filter_map(|(id, pending)| {
+                let entry = EventLogEntry::pending(find(&id)?, pending);
+                Some(ReportedAttempt { entry, headers: None })
+            });
+            let attempts = attempts.into_iter().filter_map(|(id, attempt)| {
+                let webhook = find(&id)?;
+                let signed_at = attempt.at.minus(Duration::from_millis(attempt.duration_ms.into()));
+                let signature = body.as_ref().and_then(|body| {
+                    core.dispatch.signature(&webhook.target(account), &event_id, body, signed_at)
+                });
+                let headers = AttemptHeaders { timestamp_s: signed_at.as_seconds(), signature };
+                let entry = EventLogEntry::attempt(webhook, attempt);
+                Some(ReportedAttempt { entry, headers: Some(headers) })
+            });
+            let attempts = pending.chain(attempts).collect();
+            let origin = match &event {
+                Some(_) => origins(core, lookup, &[event_id])?.remove(&event_id),
+                None => None,
+            };
+            Ok(EventReport {
+                event_id,
+                origin: origin.unwrap_or_default(),
+                at: event.as_ref().map(Event::timestamp),
+                attempts,
+                body: body.and_then(|body| String::from_utf8(body).ok()),
+            })
+        })
+        .await
+    }
+}
+
+/// Maximum number of attempts that the page of an event shows.
+const ATTEMPTS_MAX: u32 = 100;
+/// Maximum number of keys whose events are searched.
+const KEYS_MAX: u32 = 200;

@@ -1,0 +1,134 @@
+//! The envelopes that the account sent, with their states, and the receipt of one envelope.
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, ReceiptState, Timestamp,
+    ports::{KeyFilter, OwnerLookup, SentQuery},
+};
+
+use super::{
+    account_owner::{NO_KEY, Owner},
+    correspondents::{Correspondent, correspondents},
+};
+use crate::{
+    envelopes::{
+        list_sent::{ListSent, SentCursor, SentView, sent_query},
+        receipt::{Receipt, receipt},
+    },
+    error::Error,
+    sealpost::core::Core,
+};
+
+/// A page of the sent envelopes of a key or an account.
+pub struct SentLog {
+    /// The envelopes, newest first.
+    pub entries: Vec<SentEntry>,
+    /// The position after this page; `None` on the last page. A page can have fewer envelopes than the limit, and even
+    /// none, although others follow.
+    pub next: Option<SentCursor>,
+    /// True if the account has more keys than the log of an account reads.
+    pub has_more_keys: bool,
+}
+
+/// A sent envelope, with its sender and the names of its recipient.
+pub struct SentEntry {
+    /// The key that sent the envelope.
+    pub sender: ApiKeyId,
+    /// The envelope and its state.
+    pub envelope: SentView,
+    /// The recipient.
+    pub recipient: Correspondent,
+}
+
+impl Owner<'_> {
+    /// Lists the envelopes that a key, or the newest 50 keys of the account, sent and that have not expired, newest first.
+    /// With a state, lists only the envelopes in this state. States change, so no index finds them: such a page examines
+    /// at most 500 envelopes of each key.
+    pub async fn sent(
+        &self,
+        key: Option<&ApiKeyId>,
+        list: ListSent,
+        state: Option<ReceiptState>,
+    ) -> Result<SentLog, Error> {
+        let key = key.copied();
+        self.read(move |core, lookup, account, now| {
+            let mut senders = senders(core, lookup, account, key, now)?;
+            let has_more_keys = senders.len() > SENDERS_MAX;
+            senders.truncate(SENDERS_MAX);
+            let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
+            let examined = if state.is_some() { EXAMINED_MAX } else { list.limit };
+            let mut lookup = core.store.lookup()?;
+            let (mut found, mut end) = (Vec::new(), None);
+            if let Some(first) = senders.first() {
+                let query = sent_query(core, &mut *lookup, *first, list)?;
+                for sender in senders {
+                    let of_key = SentQuery { sender, limit: examined, ..query.clone() };
+                    let page = lookup.list_sent(&of_key)?;
+                    end = end.max(page.next);
+                    found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
+                }
+            }
+            // Below the highest end, envelopes of its key were not examined.
+            found.retain(|(_, sent)| end.is_none_or(|end| sent.id >= end));
+            let mut views: Vec<_> =
+                found.iter().map(|(key, sent)| (*key, SentView::from(sent))).collect();
+            views.retain(|(_, view)| state.is_none_or(|state| view.state == state));
+            views.sort_by_key(|(_, view)| std::cmp::Reverse(view.envelope_id));
+            let is_cut = views.len() > limit;
+            views.truncate(limit);
+            let last = views.last().filter(|_| is_cut).map(|(_, view)| view.envelope_id);
+            let recipients = views.iter().map(|(_, view)| view.recipient);
+            let recipients = correspondents(&mut *lookup, recipients)?;
+            let entry = |(sender, envelope): (ApiKeyId, SentView)| {
+                let recipient = recipients.get(&envelope.recipient)?.clone();
+                Some(SentEntry { sender, envelope, recipient })
+            };
+            Ok(SentLog {
+                entries: views.into_iter().filter_map(entry).collect(),
+                next: last.or(end).map(SentCursor),
+                has_more_keys,
+            })
+        })
+        .await
+    }
+
+    /// Returns the receipt of an envelope that the key sent, and its recipient.
+    pub async fn receipt(
+        &self,
+        key: &ApiKeyId,
+        envelope_id: String,
+    ) -> Result<(Receipt, Correspondent), Error> {
+        let key = *key;
+        self.read(move |core, lookup, account, now| {
+            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let receipt = receipt(core, &key, &envelope_id)?;
+            let recipient = receipt.recipient;
+            let found = correspondents(&mut *core.store.lookup()?, [recipient])?.remove(&recipient);
+            let unnamed = Correspondent { api_key_id: recipient, handle: None, label: None };
+            Ok((receipt, found.unwrap_or(unnamed)))
+        })
+        .await
+    }
+}
+
+/// Returns the key, or the newest keys of the account, one more than a log reads.
+fn senders(
+    core: &Core,
+    lookup: &mut dyn OwnerLookup,
+    account: AccountId,
+    key: Option<ApiKeyId>,
+    now: Timestamp,
+) -> Result<Vec<ApiKeyId>, Error> {
+    if let Some(key) = key {
+        lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+        return Ok(vec![key]);
+    }
+    let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
+    let limit = u32::try_from(SENDERS_MAX + 1).unwrap_or(u32::MAX);
+    let keys = core.store.operator_lookup()?.keys(&filter, None, limit)?;
+    Ok(keys.into_iter().map(|key| key.id).collect())
+}
+
+/// Maximum number of keys in the log of an account.
+const SENDERS_MAX: usize = 50;
+/// Number of envelopes of each key that a page with a state examines.
+const EXAMINED_MAX: u32 = 500;
