@@ -9,7 +9,7 @@ function copyButton(source, name) {
   if (name) button.setAttribute("aria-label", `Copy ${name}`);
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(source.textContent);
+      await navigator.clipboard.writeText(source.dataset.copy ?? source.textContent);
       button.textContent = "Copied";
     } catch {
       // Browsers allow the clipboard only on secure origins. Select the text, so that a key press copies it.

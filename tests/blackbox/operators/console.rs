@@ -12,6 +12,8 @@ on_both!(
     every_page_works_in_a_browser,
     each_form_performs_its_act,
     a_wrong_form_changes_nothing,
+    a_rejected_form_shows_its_error_and_keeps_what_was_typed,
+    each_tab_of_a_key_shows_its_forms,
     a_key_is_found_by_its_names,
     a_form_of_another_site_changes_nothing,
     a_viewer_sees_and_may_not_act,
@@ -124,6 +126,70 @@ fn a_wrong_form_changes_nothing(database: &Database) {
     assert_eq!(server.act("/audit/list", &json!({}))["entries"], json!([]));
 }
 
+fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let (key, account) =
+        (format!("/console/keys/{}", bob.key), format!("/console/accounts/{}", bob.account));
+    for (path, form, field, typed) in [
+        (format!("{key}/plan"), "form=plan&plan=builder&per_day=ten&reason=r1", "per_day", "ten"),
+        (format!("{key}/plan"), "form=plan&plan=gold&reason=r1", "plan", "r1"),
+        (format!("{key}/state"), "form=state&do=deactivate&reason=", "reason-state", ""),
+        (format!("{key}/state"), "form=revoke&do=revoke&typed=ak_x&reason=r1", "typed", "ak_x"),
+        (format!("{key}/assess"), "form=assess&clarity=much&reason=r1", "clarity", "much"),
+        (format!("{key}/attest"), "form=attest&check=A+B&reason=r1", "check", "r1"),
+        (
+            format!("{key}/governance"),
+            "form=governance&subject=key&do=lift",
+            "reason-governance",
+            "",
+        ),
+        (account, "form=partner&do=assign&partner=A+B&reason=r1", "partner", "A B"),
+    ] {
+        let response = desk.submit(&path, form);
+        let page = String::from_utf8(response.body).unwrap();
+        assert_eq!(response.status, 422, "{path} {form}");
+        for part in [
+            format!("<a href=\"#{field}\">"),
+            format!("id=\"{field}-error\""),
+            format!("value=\"{typed}\""),
+        ] {
+            assert!(page.contains(&part), "{path} {form} lacks {part}: {page}");
+        }
+    }
+    // A refusal of the service is shown on the page of the form, too.
+    let enforce = "form=governance&subject=key&do=enforce&reason=r1";
+    let path = format!("{key}/governance");
+    let enforced = desk.submit(&path, enforce);
+    assert_eq!(enforced.header("location"), Some(&*path));
+    let again = desk.submit(&path, enforce);
+    let page = String::from_utf8(again.body).unwrap();
+    assert_eq!(again.status, 409);
+    assert!(page.contains("enforced already") && page.contains("value=\"r1\""), "{page}");
+}
+
+fn each_tab_of_a_key_shows_its_forms(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let client = server.server.client();
+    let bob = client.new_identity();
+    client.register(&bob, "https://93.184.216.34/");
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    for (tab, forms) in [
+        ("", 0),
+        ("/webhooks", 1),
+        ("/plan", 1),
+        ("/state", 2),
+        ("/governance", 1),
+        ("/evidence", 2),
+    ] {
+        let page = desk.page(&format!("/console/keys/{}{tab}", bob.key));
+        assert_eq!(page.matches("name=\"reason\"").count(), forms, "{tab}: {page}");
+    }
+    let evidence = desk.page(&format!("/console/keys/{}/evidence", bob.key));
+    assert!(evidence.contains("<option>identity_verified</option>"), "{evidence}");
+}
+
 fn a_key_is_found_by_its_names(database: &Database) {
     let server = ConsoleServer::start(database, &[]);
     let bob = server.server.client().new_identity_with_handle("bob");
@@ -150,10 +216,10 @@ fn the_plan_form_shows_the_present_overage(database: &Database) {
     let desk = Desk::sign_in(&server.ops, Staff::Alice);
     let key = format!("/console/keys/{}", bob.key);
     let marked = r#"name="allow_overage" value="yes" checked"#;
-    assert!(!desk.page(&key).contains(marked));
+    assert!(!desk.page(&format!("{key}/plan")).contains(marked));
     let plan = "plan=enterprise&per_day=5000&allow_overage=yes&reason=r";
     assert_eq!(desk.submit(&format!("{key}/plan"), plan).status, 303);
-    assert!(desk.page(&key).contains(marked));
+    assert!(desk.page(&format!("{key}/plan")).contains(marked));
 }
 
 fn the_service_page_shows_nodes_delivery_and_housekeeping(database: &Database) {
@@ -200,7 +266,7 @@ fn a_viewer_sees_and_may_not_act(database: &Database) {
     let bob = server.server.client().new_identity();
     let desk = Desk::sign_in(&server.ops, Staff::Vera);
     let key = format!("/console/keys/{}", bob.key);
-    let page = desk.page(&key);
+    let page = desk.page(&format!("{key}/state"));
     assert!(page.contains("Your role is viewer") && !page.contains("name=\"reason\""), "{page}");
     for act in ["state", "plan", "governance", "assess", "attest", "badge", "webhook"] {
         let response = desk.submit(&format!("{key}/{act}"), "do=deactivate&reason=r");

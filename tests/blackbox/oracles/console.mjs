@@ -68,51 +68,66 @@ async function findKey(page) {
   await page.click('tbody a');
   assert.ok(page.url().endsWith(`/console/keys/${key}`), page.url());
   await has(page, 'h1', label);
-  await has(page, 'dl.facts', key);
+  assert.equal(await page.getAttribute('dl.facts code', 'data-copy'), key);
 }
 
 async function setPlan(page) {
+  await page.click('nav.tabbar >> text=Plan');
   await page.selectOption('#plan', 'enterprise');
-  await page.click('summary:has-text("Limits of the plan enterprise")');
-  await page.fill('#per_day', '777');
+  await page.fill('#per_day', 'many');
   await page.fill('#reason-plan', 'Contract 12');
-  await page.click('text=Set the plan');
+  await page.click('button:has-text("Set the plan")');
+  await has(page, '[role=alert]', 'A limit must be a whole number.');
+  assert.equal(await page.locator('[role=alert]:focus').count(), 1, 'the error has the focus');
+  assert.equal(await page.getAttribute('#per_day', 'aria-invalid'), 'true');
+  assert.equal(await page.inputValue('#reason-plan'), 'Contract 12', 'typed text is kept');
+  await page.fill('#per_day', '777');
+  await page.click('button:has-text("Set the plan")');
+  await has(page, '[role=status]', 'The plan is set.');
   await has(page, '.tags', 'enterprise');
-  await has(page, '[aria-labelledby=usage-head]', 'of 777 requests today');
+  await has(page, 'main', 'of 777 requests today');
+  await page.reload();
+  assert.equal(await page.locator('[role=status]').count(), 0, 'a result is shown once');
 }
 
 async function changeState(page) {
+  await page.click('nav.tabbar >> text=State');
   await page.fill('#reason-state', 'A pause');
   await page.click('button[value=deactivate]');
   await has(page, '.tags', 'deactivated');
+  await has(page, '[role=status]', 'The key is deactivated.');
   await page.fill('#reason-state', 'The end of the pause');
   await page.click('button[value=reactivate]');
   await has(page, '.tags', 'active');
 }
 
 async function decide(page) {
+  await page.click('nav.tabbar >> text=Governance');
   await page.fill('#reason-governance', 'Council decision 12');
   await page.click('button[value=enforce]');
   await has(page, '.tags', 'blocked by governance');
   await has(page, '[aria-labelledby=governance-head]', 'Council decision 12');
   await page.fill('#reason-governance', 'Again');
   await page.click('button[value=enforce]');
-  await has(page, '.problem', 'enforced already');
-  await page.goto(`${base}/console/keys/${key}`);
+  await has(page, '[role=alert]', 'enforced already');
+  assert.equal(await page.inputValue('#reason-governance'), 'Again');
 }
 
 async function assess(page) {
+  await page.click('nav.tabbar >> text=Evidence');
+  await page.selectOption('#check', 'identity_verified');
   for (const metric of ['clarity', 'coherence', 'confidence', 'drift']) await page.fill(`#${metric}`, '0.75');
   await page.fill('#reason-assess', 'Review');
-  await page.click('text=Record the assessment');
-  await has(page, 'h1', label);
+  await page.click('button:has-text("Record the assessment")');
+  await has(page, '[role=status]', 'The assessment is recorded.');
 }
 
 async function checkEveryPage(person) {
   const storageState = await person.storageState();
-  const paths = ['/console', `/console/keys/${key}`, '/console/accounts', `/console/accounts/${account}`,
+  const tabs = ['', '/webhooks', '/plan', '/state', '/governance', '/evidence'];
+  const paths = ['/console', ...tabs.map((tab) => `/console/keys/${key}${tab}`), '/console/accounts', `/console/accounts/${account}`,
     '/console/service', '/console/audit', '/console/nowhere', '/console/sign-in'];
-  for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 390], ['dark', 390]]) {
+  for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
     const context = await browser.newContext({
       colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
     });
@@ -132,8 +147,7 @@ async function checkEveryPage(person) {
       assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-      const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-      const faults = serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+      const faults = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
       assert.deepEqual(faults, [], `${path} in ${colorScheme} at ${width}`);
     }
     assert.deepEqual(complaints, []);

@@ -7,6 +7,7 @@ use actix_web::{
 };
 
 use super::state::ConsoleState;
+use crate::dashboard::response::FlashCookie;
 
 /// Returns the session token in the cookie of a request. Returns `None` if the request does not have this cookie.
 pub(super) fn session_token(state: &ConsoleState, request: &HttpRequest) -> Option<String> {
@@ -29,6 +30,13 @@ pub(super) fn delete(state: &ConsoleState) -> Cookie<'static> {
     let mut cookie = set(state, String::new());
     cookie.set_max_age(CookieAge::ZERO);
     cookie
+}
+
+/// Returns the cookie that carries the result of a form to the page after the redirect.
+pub(super) fn result(state: &ConsoleState) -> FlashCookie {
+    let is_secure = state.is_secure;
+    let name = if is_secure { "__Host-sealpost-console-result" } else { "sealpost-console-result" };
+    FlashCookie { name, is_secure }
 }
 
 fn name(state: &ConsoleState) -> &'static str {

@@ -12,13 +12,14 @@ use sealpost_service::{Operator, OperatorCall, OperatorError};
 use subtle::ConstantTimeEq as _;
 
 use super::{
+    cookie,
     response::{ConsoleFrame, error_page, may_act, rejection},
     state::{ConsoleState, console_state},
     user::ConsoleUser,
 };
 use crate::dashboard::{
-    forms::{Form, same_site::is_same_site},
-    response::PageResponse,
+    forms::{Form, Rejection, same_site::is_same_site},
+    response::{Flash, PageResponse},
 };
 
 /// A form without a session, such as the form to sign in.
@@ -34,11 +35,18 @@ pub(super) struct SessionForm {
     form: Form,
 }
 
-/// A form for an act (a change by an operator). The role of the operator allows acts, and the form contains a reason.
+/// A form for an act (a change by an operator). The role of the operator allows acts.
 pub(super) struct ActForm {
     pub(super) user: ConsoleUser,
     pub(super) form: Form,
-    reason: String,
+}
+
+/// The reason why an act was not performed.
+pub(super) enum ActFault {
+    /// The form can be corrected and sent again: its page shows the reason.
+    Rejected(Rejection),
+    /// Another page is the response.
+    Page(PageResponse),
 }
 
 impl ActForm {
@@ -46,30 +54,47 @@ impl ActForm {
     pub(super) async fn perform<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
-    ) -> Result<T, PageResponse> {
+    ) -> Result<T, ActFault> {
         let user = &self.user;
         let call = OperatorCall {
             operator: user.operator.clone(),
             client_address: user.client_address,
-            reason: Some(self.reason.clone()),
+            reason: Some(self.reason()?),
         };
         let result = user.state.admin.api.sealpost.operate(call, act).await;
-        result.map_err(|error| user.error(&error))
+        result.map_err(|error| match error.refusal() {
+            Some(refusal) => ActFault::Rejected(Rejection::from(refusal)),
+            None => ActFault::Page(user.error(&error)),
+        })
     }
 
-    /// Returns the reason for the act.
-    pub(super) fn reason(&self) -> &str {
-        &self.reason
+    /// Returns the reason for the act. Pages can have several forms, so the field is named after its form.
+    pub(super) fn reason(&self) -> Result<String, ActFault> {
+        let reason = self.form.text("reason");
+        if (1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
+            return Ok(reason.to_owned());
+        }
+        let field = format!("reason-{}", self.form.text("form"));
+        Err(ActFault::Rejected(Rejection::field(&field, NO_REASON)))
     }
 
-    /// Redirects to `path`. Called after [`Self::perform`] succeeded.
-    pub(super) fn done(&self, path: &str) -> PageResponse {
-        PageResponse::redirect(&self.user.state.site, path)
+    /// Redirects to `path`, whose page confirms the act. Called after [`Self::perform`] succeeded.
+    pub(super) fn done(&self, path: &str, notice: &str) -> PageResponse {
+        let state = &self.user.state;
+        Flash::notice(path, notice).redirect_with(&state.site, cookie::result(state))
     }
+}
 
-    /// Returns an error page for a form with an invalid field. `text` explains the fault.
-    pub(super) fn invalid(&self, text: &str) -> PageResponse {
-        self.user.reject(StatusCode::UNPROCESSABLE_ENTITY, text)
+impl ActFault {
+    /// Rejects the form, because this field is invalid.
+    pub(super) fn field(field: &str, text: impl Into<String>) -> Self {
+        Self::Rejected(Rejection::field(field, text))
+    }
+}
+
+impl From<PageResponse> for ActFault {
+    fn from(page: PageResponse) -> Self {
+        Self::Page(page)
     }
 }
 
@@ -82,7 +107,7 @@ impl FromRequest for OpenForm {
         let request = request.clone();
         Box::pin(async move {
             let state = console_state(&request)?;
-            let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+            let frame = ConsoleFrame::public(&state.site);
             if !is_own_form(&state, &request) {
                 return Err(error_page(frame, &rejection(StatusCode::FORBIDDEN, FOREIGN)));
             }
@@ -125,11 +150,7 @@ impl FromRequest for ActForm {
             if !may_act(&user.operator) {
                 return Err(user.reject(StatusCode::FORBIDDEN, VIEWER));
             }
-            let reason = form.text("reason").to_owned();
-            if !(1..=REASON_LEN_MAX).contains(&reason.chars().count()) {
-                return Err(user.reject(StatusCode::UNPROCESSABLE_ENTITY, NO_REASON));
-            }
-            Ok(Self { user, form, reason })
+            Ok(Self { user, form })
         })
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct ConsoleFrame<'a> {
     pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
     /// The path of the link in the sidebar to mark as current.
     pub(super) current: &'a str,
+    /// The result of a form, which the page shows above its content. Empty if there is none.
+    pub(super) notice: &'a str,
 }
 
 /// The name of the operator, and the button to sign out.
@@ -38,7 +40,12 @@ struct ErrorPage<'a> {
     detail: &'a str,
 }
 
-impl ConsoleFrame<'_> {
+impl<'a> ConsoleFrame<'a> {
+    /// Returns the layout for browsers that are not signed in.
+    pub(super) fn public(site: &'a SiteAddress) -> Self {
+        Self { site, session: None, current: "", notice: "" }
+    }
+
     /// Responds with a page in this layout.
     pub(super) fn respond(
         self,
@@ -46,7 +53,7 @@ impl ConsoleFrame<'_> {
         title: &str,
         main: &impl Template,
     ) -> PageResponse {
-        let Self { site, session, current } = self;
+        let Self { site, session, current, notice } = self;
         let base = &site.base_path;
         let sign_out = session.and_then(|(operator, form_token)| {
             SignOut { base, operator, form_token }.render().ok()
@@ -55,7 +62,7 @@ impl ConsoleFrame<'_> {
             stylesheet: Some(&assets::DASHBOARD.name),
             sidebar: session.map(|_| Sidebar { label: "Console", links: &SIDEBAR, current }),
             nav_end: sign_out.unwrap_or_default(),
-            notice: "",
+            notice,
         };
         let title = format!("{title} · Console");
         let layout = Layout { site, title: &title, nav: &NAV, current: "/console" };
@@ -97,9 +104,8 @@ pub(super) fn rejection(status: StatusCode, text: &str) -> Rejection {
 
 /// Responds with 500 because the server was built without the state of the console.
 pub(super) fn internal_error(site: &SiteAddress) -> PageResponse {
-    let frame = ConsoleFrame { site, session: None, current: "" };
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    error_page(frame, &rejection(status, "The console is not configured."))
+    error_page(ConsoleFrame::public(site), &rejection(status, "The console is not configured."))
 }
 
 /// Returns true if the role of the operator allows changes. Templates show forms only to such operators.

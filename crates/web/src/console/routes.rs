@@ -32,9 +32,8 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
                 .service(at("/audit", "GET").route(web::get().to(p::audit::show)))
                 .configure(key_routes)
                 .default_service(web::to(async |state: web::Data<ConsoleState>| {
-                    let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
                     error_page(
-                        frame,
+                        ConsoleFrame::public(&state.site),
                         &rejection(StatusCode::NOT_FOUND, "This page does not exist."),
                     )
                 })),
@@ -42,14 +41,29 @@ pub fn routes(state: web::Data<ConsoleState>) -> impl FnOnce(&mut web::ServiceCo
     }
 }
 
-/// Mounts the page of a key and its forms.
+/// Mounts the pages of a key and their forms.
 fn key_routes(config: &mut web::ServiceConfig) {
     let form = |path| at(path, "POST");
+    let page = |path| at(path, "GET, POST");
     config
-        .service(at("/keys/{key}", "GET").route(web::get().to(p::key::show)))
-        .service(form("/keys/{key}/state").route(web::post().to(p::key::state::submit)))
-        .service(form("/keys/{key}/plan").route(web::post().to(p::key::plan::submit)))
-        .service(form("/keys/{key}/governance").route(web::post().to(p::key::governance::submit)))
+        .service(at("/keys/{key}", "GET").route(web::get().to(p::key::show_overview)))
+        .service(at("/keys/{key}/webhooks", "GET").route(web::get().to(p::key::show_webhooks)))
+        .service(at("/keys/{key}/evidence", "GET").route(web::get().to(p::key::show_evidence)))
+        .service(
+            page("/keys/{key}/state")
+                .route(web::get().to(p::key::show_state))
+                .route(web::post().to(p::key::state::submit)),
+        )
+        .service(
+            page("/keys/{key}/plan")
+                .route(web::get().to(p::key::show_plan))
+                .route(web::post().to(p::key::plan::submit)),
+        )
+        .service(
+            page("/keys/{key}/governance")
+                .route(web::get().to(p::key::show_governance))
+                .route(web::post().to(p::key::governance::submit)),
+        )
         .service(form("/keys/{key}/assess").route(web::post().to(p::key::evidence::assess)))
         .service(form("/keys/{key}/attest").route(web::post().to(p::key::evidence::attest)))
         .service(form("/keys/{key}/badge").route(web::post().to(p::key::evidence::revoke_badge)))
@@ -58,7 +72,7 @@ fn key_routes(config: &mut web::ServiceConfig) {
 
 fn at(path: &str, allowed: &'static str) -> Resource {
     let reject = async move |state: web::Data<ConsoleState>| {
-        let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+        let frame = ConsoleFrame::public(&state.site);
         let text = "This address does not support this kind of request.";
         error_page(frame, &rejection(StatusCode::METHOD_NOT_ALLOWED, text))
             .with(header::ALLOW, allowed.to_owned())

@@ -11,7 +11,10 @@ use super::{
     response::{ConsoleFrame, error_page, rejection, rejection_of},
     state::{ConsoleState, console_state},
 };
-use crate::dashboard::response::PageResponse;
+use crate::dashboard::{
+    forms::Draft,
+    response::{Flash, PageResponse},
+};
 
 /// An operator with a valid session. The operator can have any role.
 pub(super) struct ConsoleUser {
@@ -21,6 +24,8 @@ pub(super) struct ConsoleUser {
     /// The token that each form of this session must contain, as protection against forms of other sites.
     pub(super) form_token: String,
     pub(super) client_address: Option<IpAddr>,
+    /// The result of the form that led to the page of this request. `None` if the page was not reached from a form.
+    flash: Option<Flash>,
 }
 
 impl ConsoleUser {
@@ -41,12 +46,34 @@ impl ConsoleUser {
     /// Returns the layout of a page. `current` is the path of the navigation link to mark as current.
     pub(super) fn frame<'a>(&'a self, current: &'a str) -> ConsoleFrame<'a> {
         let session = Some((&self.operator, self.form_token.as_str()));
-        ConsoleFrame { site: &self.state.site, session, current }
+        let notice = self.flash.as_ref().map_or("", Flash::text);
+        ConsoleFrame { site: &self.state.site, session, current, notice }
     }
 
     /// Responds with a page.
     pub(super) fn show(&self, current: &str, title: &str, main: &impl Template) -> PageResponse {
-        self.frame(current).respond(StatusCode::OK, title, main)
+        let page = self.frame(current).respond(StatusCode::OK, title, main);
+        match &self.flash {
+            Some(_) => page.with_cookie(&cookie::result(&self.state).deletion()),
+            None => page,
+        }
+    }
+
+    /// Responds with the page of a form. After a rejection, the response has its status and its headers.
+    pub(super) fn show_form(
+        &self,
+        current: &str,
+        title: &str,
+        draft: Draft<'_>,
+        main: &impl Template,
+    ) -> PageResponse {
+        match draft.rejection() {
+            None => self.show(current, title, main),
+            Some(rejection) => self
+                .frame(current)
+                .respond(rejection.status, title, main)
+                .with_headers_of(rejection),
+        }
     }
 
     /// Returns the path of the base URL, with which every link starts.
@@ -84,7 +111,8 @@ impl ConsoleUser {
             return Err(redirect_to_sign_in(&state));
         };
         let client_address = state.admin.source(request).address;
-        Ok(Self { state, operator, token, form_token, client_address })
+        let flash = Flash::read(cookie::result(&state), request);
+        Ok(Self { state, operator, token, form_token, client_address, flash })
     }
 }
 

@@ -19,7 +19,7 @@ use askama::Template;
 use sealpost_api::whole_seconds;
 use sealpost_service::Error;
 
-pub(super) use flash::Flash;
+pub(crate) use flash::{Flash, FlashCookie};
 pub(super) use frame::{Frame, FrameSession};
 
 use super::{

@@ -7,8 +7,12 @@ use sealpost_service::{AccountDetails, AccountShown, OperatorRole};
 use serde::Deserialize;
 
 use crate::{
-    console::{form::ActForm, user::ConsoleUser},
+    console::{
+        form::{ActFault, ActForm},
+        user::ConsoleUser,
+    },
     dashboard::{
+        forms::Draft,
         response::PageResponse,
         text::{day, short_id, when},
     },
@@ -36,6 +40,7 @@ struct AccountPage<'a> {
     form_token: &'a str,
     may_act: bool,
     details: AccountDetails,
+    draft: Draft<'a>,
 }
 
 pub(crate) async fn list(
@@ -54,14 +59,7 @@ pub(crate) async fn show(
     account: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
     let id = account_of(&user, &account)?;
-    let details = user.ask(move |operator| operator.show_account(&id)).await?;
-    let main = AccountPage {
-        base: user.base(),
-        form_token: &user.form_token,
-        may_act: user.operator.role == OperatorRole::Operator,
-        details,
-    };
-    Ok(user.show("", &format!("Account {id}"), &main))
+    page(&user, id, Draft::default()).await
 }
 
 pub(crate) async fn submit(
@@ -69,36 +67,78 @@ pub(crate) async fn submit(
     account: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
     let id = account_of(&act.user, &account)?;
-    let reason = act.reason().to_owned();
-    let subject = GovernanceSubject::Account(id);
-    match act.form.text("do") {
-        "propose" => act.perform(move |o| o.propose(subject, &reason)).await.map(drop)?,
-        "enforce" => act.perform(move |o| o.enforce(subject, &reason)).await.map(drop)?,
-        "lift" => act.perform(move |o| o.lift(subject, &reason)).await.map(drop)?,
-        "end_sessions" => act.perform(move |o| o.end_sessions(Some(&id))).await.map(drop)?,
-        "assign" => {
-            let partner = PartnerId::parse(act.form.text("partner"));
-            let partner = partner.map_err(|fault| act.invalid(&format!("{fault}.")))?;
-            act.perform(move |o| o.assign_partner(&id, &partner)).await.map(drop)?;
+    match perform(&act, id).await {
+        Ok(notice) => Ok(act.done(&format!("/console/accounts/{id}"), notice)),
+        Err(ActFault::Page(page)) => Err(page),
+        Err(ActFault::Rejected(rejection)) => {
+            page(&act.user, id, Draft::rejected(&act.form, &rejection)).await
         }
-        "suspend" | "restore" => change_partner(&act, &id).await?,
-        _ => return Err(act.invalid("Choose an act.")),
     }
-    Ok(act.done(&format!("/console/accounts/{id}")))
 }
 
-/// Suspends the partner of an account, or ends its suspension. The field `do` of the form selects the change.
-async fn change_partner(act: &ActForm, id: &AccountId) -> Result<(), PageResponse> {
-    let id = *id;
+async fn page(
+    user: &ConsoleUser,
+    id: AccountId,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
+    let details = user.ask(move |operator| operator.show_account(&id)).await?;
+    let main = AccountPage {
+        base: user.base(),
+        form_token: &user.form_token,
+        may_act: user.operator.role == OperatorRole::Operator,
+        details,
+        draft,
+    };
+    Ok(user.show_form("/console/accounts", &format!("Account {id}"), draft, &main))
+}
+
+/// Performs the act that the field `do` of the form selects. Returns its confirmation.
+async fn perform(act: &ActForm, id: AccountId) -> Result<&'static str, ActFault> {
+    let reason = act.reason()?;
+    let subject = GovernanceSubject::Account(id);
+    Ok(match act.form.text("do") {
+        "propose" => {
+            act.perform(move |o| o.propose(subject, &reason)).await.map(drop)?;
+            "The council action is proposed."
+        }
+        "enforce" => {
+            act.perform(move |o| o.enforce(subject, &reason)).await.map(drop)?;
+            "The council action is enforced."
+        }
+        "lift" => {
+            act.perform(move |o| o.lift(subject, &reason)).await.map(drop)?;
+            "The council action is lifted."
+        }
+        "end_sessions" => {
+            act.perform(move |o| o.end_sessions(Some(&id))).await.map(drop)?;
+            "All sessions of the account are ended."
+        }
+        "assign" => {
+            let partner = PartnerId::parse(act.form.text("partner"));
+            let partner =
+                partner.map_err(|fault| ActFault::field("partner", format!("{fault}.")))?;
+            act.perform(move |o| o.assign_partner(&id, &partner)).await.map(drop)?;
+            "The partner is assigned."
+        }
+        "suspend" => {
+            let partner = partner_of(act, id).await?;
+            act.perform(move |o| o.suspend_partner(&partner, &reason)).await.map(drop)?;
+            "The partner is suspended."
+        }
+        "restore" => {
+            let partner = partner_of(act, id).await?;
+            act.perform(move |o| o.restore_partner(&partner, &reason)).await.map(drop)?;
+            "The suspension of the partner is ended."
+        }
+        _ => return Err(ActFault::field("reason-governance", "Choose an act.")),
+    })
+}
+
+/// Returns the partner of an account. Rejects the form if the account has none.
+async fn partner_of(act: &ActForm, id: AccountId) -> Result<PartnerId, ActFault> {
     let account = act.user.ask(move |operator| operator.show_account(&id)).await?.account;
-    let none = || act.invalid("The account has no partner.");
-    let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok()).ok_or_else(none)?;
-    let reason = act.reason().to_owned();
-    if act.form.text("do") == "suspend" {
-        act.perform(move |operator| operator.suspend_partner(&partner, &reason)).await.map(drop)
-    } else {
-        act.perform(move |operator| operator.restore_partner(&partner, &reason)).await.map(drop)
-    }
+    let partner = account.partner.and_then(|name| PartnerId::parse(&name).ok());
+    partner.ok_or_else(|| ActFault::field("partner", "The account has no partner."))
 }
 
 /// Parses the account id in a path. If the account id is malformed, returns the 404 page as the error.

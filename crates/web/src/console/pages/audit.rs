@@ -7,7 +7,10 @@ use serde::Deserialize;
 
 use crate::{
     console::user::ConsoleUser,
-    dashboard::{response::PageResponse, text::when},
+    dashboard::{
+        response::PageResponse,
+        text::{short_id, when},
+    },
 };
 
 /// The query parameters of the page.

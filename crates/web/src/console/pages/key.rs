@@ -1,4 +1,4 @@
-//! The page of an API key: its data, usage, governance and webhooks, and the forms that change them.
+//! The pages of an API key: a tab for its data, its webhooks, and each kind of act.
 
 pub(crate) mod evidence;
 pub(crate) mod governance;
@@ -8,17 +8,32 @@ pub(crate) mod webhook;
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
-use sealpost_domain::{ApiKeyId, KeyStatus, Plan};
+use sealpost_domain::{ApiKeyId, CheckName, KeyStatus, Plan};
 use sealpost_service::{KeyDetails, OperatorRole};
 
 use crate::{
-    console::user::ConsoleUser,
+    console::{
+        form::{ActFault, ActForm},
+        user::ConsoleUser,
+    },
     dashboard::{
         charts::{UsageMeter, usage_meters},
+        forms::Draft,
         response::PageResponse,
-        text::{thousands, when},
+        text::{failure, short_id, thousands, when},
     },
 };
+
+/// A tab of an API key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyTab {
+    Overview,
+    Webhooks,
+    Plan,
+    State,
+    Governance,
+    Evidence,
+}
 
 #[derive(Template)]
 #[template(path = "console/key.html")]
@@ -26,35 +41,104 @@ struct KeyPage<'a> {
     base: &'a str,
     form_token: &'a str,
     may_act: bool,
+    tab: KeyTab,
     details: KeyDetails,
     meters: [UsageMeter; 3],
     plans: &'static [&'static str],
+    /// The checks that the circuits of this service know.
+    checks: Vec<CheckName>,
+    draft: Draft<'a>,
 }
 
-pub(crate) async fn show(
-    user: ConsoleUser,
-    key: web::Path<String>,
+impl KeyTab {
+    const ALL: [Self; 6] =
+        [Self::Overview, Self::Webhooks, Self::Plan, Self::State, Self::Governance, Self::Evidence];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Webhooks => "Webhooks",
+            Self::Plan => "Plan",
+            Self::State => "State",
+            Self::Governance => "Governance",
+            Self::Evidence => "Evidence",
+        }
+    }
+
+    /// Returns the end of the path, after the path of the key.
+    fn to(self) -> &'static str {
+        match self {
+            Self::Overview => "",
+            Self::Webhooks => "/webhooks",
+            Self::Plan => "/plan",
+            Self::State => "/state",
+            Self::Governance => "/governance",
+            Self::Evidence => "/evidence",
+        }
+    }
+}
+
+macro_rules! shown {
+    ($($name:ident, $tab:ident;)*) => {$(
+        pub(crate) async fn $name(
+            user: ConsoleUser,
+            key: web::Path<String>,
+        ) -> Result<PageResponse, PageResponse> {
+            let id = key_of(&user, &key)?;
+            page(&user, id, KeyTab::$tab, Draft::default()).await
+        }
+    )*};
+}
+
+shown! {
+    show_overview, Overview;
+    show_webhooks, Webhooks;
+    show_plan, Plan;
+    show_state, State;
+    show_governance, Governance;
+    show_evidence, Evidence;
+}
+
+/// Redirects to the tab, which confirms the act. Shows the tab with the form if the form was rejected.
+async fn finish(
+    act: &ActForm,
+    id: ApiKeyId,
+    tab: KeyTab,
+    result: Result<&str, ActFault>,
 ) -> Result<PageResponse, PageResponse> {
-    let id = key_of(&user, &key)?;
+    match result {
+        Ok(notice) => Ok(act.done(&format!("/console/keys/{id}{}", tab.to()), notice)),
+        Err(ActFault::Page(page)) => Err(page),
+        Err(ActFault::Rejected(rejection)) => {
+            page(&act.user, id, tab, Draft::rejected(&act.form, &rejection)).await
+        }
+    }
+}
+
+async fn page(
+    user: &ConsoleUser,
+    id: ApiKeyId,
+    tab: KeyTab,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
     let details = user.ask(move |operator| operator.key_details(&id)).await?;
     let title = details.key.label.as_str().to_owned();
+    let api = &user.state.admin.api;
     let main = KeyPage {
         base: user.base(),
         form_token: &user.form_token,
         may_act: user.operator.role == OperatorRole::Operator,
-        meters: usage_meters(&details.usage, user.state.admin.api.clock.now()),
+        tab,
+        meters: usage_meters(&details.usage, api.clock.now()),
         details,
         plans: &Plan::NAMES,
+        checks: api.sealpost.known_checks(),
+        draft,
     };
-    Ok(user.show("", &title, &main))
+    Ok(user.show_form("/console", &title, draft, &main))
 }
 
 /// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.
 fn key_of(user: &ConsoleUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| user.reject(StatusCode::NOT_FOUND, "There is no such key."))
-}
-
-/// Returns the path of the page of an API key.
-fn path_of(id: &ApiKeyId) -> String {
-    format!("/console/keys/{id}")
 }

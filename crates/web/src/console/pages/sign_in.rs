@@ -53,7 +53,7 @@ pub(crate) async fn sign_out(session: SessionForm) -> PageResponse {
 }
 
 fn page(state: &ConsoleState, status: StatusCode, draft: Draft<'_>) -> PageResponse {
-    let frame = ConsoleFrame { site: &state.site, session: None, current: "" };
+    let frame = ConsoleFrame::public(&state.site);
     let main = SignInPage { base: &state.site.base_path, draft };
     frame.respond(status, "Sign in", &main)
 }

@@ -12,11 +12,18 @@ use actix_web::{
 use serde::{Deserialize, Serialize};
 
 use super::{PageResponse, web_state};
-use crate::state::WebState;
+use crate::{html::SiteAddress, state::WebState};
+
+/// The cookie that carries a result. Dashboard and console have one each.
+#[derive(Clone, Copy)]
+pub(crate) struct FlashCookie {
+    pub(crate) name: &'static str,
+    pub(crate) is_secure: bool,
+}
 
 /// The result of a form. Empty if the page was not reached from a form.
 #[derive(Default, Serialize, Deserialize)]
-pub(in crate::dashboard) struct Flash {
+pub(crate) struct Flash {
     path: String,
     notice: String,
     shown_once: BTreeMap<String, String>,
@@ -24,7 +31,7 @@ pub(in crate::dashboard) struct Flash {
 
 impl Flash {
     /// Creates a result that the page at `path` shows as a notice.
-    pub(in crate::dashboard) fn notice(path: &str, notice: impl Into<String>) -> Self {
+    pub(crate) fn notice(path: &str, notice: impl Into<String>) -> Self {
         Self { path: path.to_owned(), notice: notice.into(), shown_once: BTreeMap::new() }
     }
 
@@ -40,7 +47,7 @@ impl Flash {
     }
 
     /// Returns the text of the notice. Empty if there is none.
-    pub(in crate::dashboard) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.notice
     }
 
@@ -49,16 +56,21 @@ impl Flash {
         self.shown_once.get(name).map(String::as_str)
     }
 
-    /// Redirects to the page that shows the result.
+    /// Redirects to the page of the dashboard that shows the result.
     pub(in crate::dashboard) fn redirect(&self, app: &WebState) -> PageResponse {
+        self.redirect_with(&app.site, cookie_of(app))
+    }
+
+    /// Redirects to the page that shows the result.
+    pub(crate) fn redirect_with(&self, site: &SiteAddress, cookie: FlashCookie) -> PageResponse {
         let json = serde_json::to_vec(self).unwrap_or_default();
         let hex = json.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-        PageResponse::redirect(&app.site, &self.path).with_cookie(&cookie(app, hex))
+        PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(hex))
     }
 
     /// Reads the result for the requested page.
-    fn of(app: &WebState, request: &HttpRequest) -> Option<Self> {
-        let cookie = request.cookie(name(app))?;
+    pub(crate) fn read(cookie: FlashCookie, request: &HttpRequest) -> Option<Self> {
+        let cookie = request.cookie(cookie.name)?;
         let hex = cookie.value();
         let byte = |at| hex.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         let json = (0..hex.len()).step_by(2).map(byte).collect::<Option<Vec<_>>>()?;
@@ -67,15 +79,30 @@ impl Flash {
         (path == Some(request.path())).then_some(flash)
     }
 
-    /// Returns the cookie that deletes the result, once the requested page has shown it.
+    /// Returns the cookie that deletes the result, once the requested page of the dashboard has shown it.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
-        let app = web_state(request).ok()?;
-        let is_shown = status == StatusCode::OK && Self::of(&app, request).is_some();
-        is_shown.then(|| {
-            let mut cookie = cookie(&app, String::new());
-            cookie.set_max_age(CookieAge::ZERO);
-            cookie
-        })
+        let cookie = cookie_of(&*web_state(request).ok()?);
+        let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();
+        is_shown.then(|| cookie.deletion())
+    }
+}
+
+impl FlashCookie {
+    /// Creates the cookie that deletes the result.
+    pub(crate) fn deletion(self) -> Cookie<'static> {
+        let mut cookie = self.with_value(String::new());
+        cookie.set_max_age(CookieAge::ZERO);
+        cookie
+    }
+
+    /// Creates the cookie. It has no expiry, so that browsers keep it in memory only.
+    fn with_value(self, value: String) -> Cookie<'static> {
+        Cookie::build(self.name, value)
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Strict)
+            .secure(self.is_secure)
+            .finish()
     }
 }
 
@@ -85,20 +112,12 @@ impl FromRequest for Flash {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let app = web_state(request);
-        std::future::ready(app.map(|app| Self::of(&app, request).unwrap_or_default()))
+        std::future::ready(app.map(|app| Self::read(cookie_of(&app), request).unwrap_or_default()))
     }
 }
 
-/// Creates the cookie. It has no expiry, so that browsers keep it in memory only.
-fn cookie(app: &WebState, value: String) -> Cookie<'static> {
-    Cookie::build(name(app), value)
-        .path("/")
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .secure(app.api.is_secure)
-        .finish()
-}
-
-fn name(app: &WebState) -> &'static str {
-    if app.api.is_secure { "__Host-sealpost-result" } else { "sealpost-result" }
+fn cookie_of(app: &WebState) -> FlashCookie {
+    let is_secure = app.api.is_secure;
+    let name = if is_secure { "__Host-sealpost-result" } else { "sealpost-result" };
+    FlashCookie { name, is_secure }
 }

@@ -63,7 +63,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the item of the sidebar to mark on the page at `path`. Pages of identities belong to the overview.
+/// Returns the item of the sidebar to mark on the page at `path`.
 fn current(path: &str) -> &'static str {
     let is_below = |link: &&NavLink| path.starts_with(link.to);
     SIDEBAR.iter().rev().find(is_below).map_or("", |link| link.to)
@@ -74,8 +74,12 @@ const NAV: [NavLink; 3] = [
     NavLink { text: "Guides", to: "/docs" },
     NavLink { text: "Reference", to: "/docs/reference" },
 ];
-const SIDEBAR: [NavLink; 4] = [
+const SIDEBAR: [NavLink; 8] = [
     NavLink { text: "Overview", to: "/dashboard" },
+    NavLink { text: "Identities", to: "/dashboard/keys" },
+    NavLink { text: "Sent", to: "/dashboard/sent" },
+    NavLink { text: "Events", to: "/dashboard/events" },
+    NavLink { text: "Webhooks", to: "/dashboard/webhooks" },
     NavLink { text: "API tokens", to: "/dashboard/tokens" },
     NavLink { text: "Activity", to: "/dashboard/activity" },
     NavLink { text: "Account", to: "/dashboard/account" },
@@ -89,7 +93,8 @@ mod tests {
     fn each_page_marks_one_item_of_the_sidebar() {
         for (path, item) in [
             ("/dashboard", "/dashboard"),
-            ("/dashboard/keys/ak_1/events", "/dashboard"),
+            ("/dashboard/keys/ak_1/events", "/dashboard/keys"),
+            ("/dashboard/events", "/dashboard/events"),
             ("/dashboard/tokens/tok_1", "/dashboard/tokens"),
             ("/dashboard/account/close", "/dashboard/account"),
             ("/dashboard/account/export", "/dashboard/account"),

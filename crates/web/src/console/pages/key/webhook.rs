@@ -2,16 +2,26 @@
 
 use actix_web::web;
 
-use super::{key_of, path_of};
-use crate::{console::form::ActForm, dashboard::response::PageResponse};
+use super::{KeyTab, finish, key_of};
+use crate::{
+    console::form::{ActFault, ActForm},
+    dashboard::response::PageResponse,
+};
 
 pub(crate) async fn disable(
     act: ActForm,
     key: web::Path<String>,
 ) -> Result<PageResponse, PageResponse> {
     let id = key_of(&act.user, &key)?;
+    let result = disable_webhook(&act).await;
+    finish(&act, id, KeyTab::Webhooks, result).await
+}
+
+async fn disable_webhook(act: &ActForm) -> Result<&'static str, ActFault> {
+    let reason = format!("reason-{}", act.form.text("form"));
     let webhook = act.form.text("webhook_id").parse();
-    let webhook = webhook.map_err(|_malformed| act.invalid("This is not a webhook (wh_…)."))?;
+    let webhook =
+        webhook.map_err(|_malformed| ActFault::field(&reason, "This is not a webhook (wh_…)."))?;
     act.perform(move |operator| operator.disable_webhook(&webhook)).await?;
-    Ok(act.done(&path_of(&id)))
+    Ok("The webhook is disabled.")
 }
