@@ -43,6 +43,10 @@ async function visitAll(colorScheme, width) {
       const name = `${colorScheme}-${width}${path.replaceAll('/', '-')}`;
       await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
     }
+    const swapped = await page.evaluate(examplesAfterErrors);
+    assert.ok(!swapped, `${form} has the examples after the errors`);
+    const empty = await page.evaluate(() => [...document.querySelectorAll('pre')].filter((pre) => /^\s*\n/.test(pre.innerText)).length);
+    assert.equal(empty, 0, `${form} has a code box that begins with an empty line`);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(overflow <= 0, `${form} is ${overflow} px too wide`);
     await page.evaluate(axe);
@@ -52,4 +56,10 @@ async function visitAll(colorScheme, width) {
   }
   assert.deepEqual(complaints, []);
   await context.close();
+}
+
+// Returns true if the page of an operation shows its errors above its request.
+function examplesAfterErrors() {
+  const [examples, errors] = ['.examples', '.errors'].map((name) => document.querySelector(name)?.getBoundingClientRect());
+  return examples !== undefined && errors !== undefined && examples.top > errors.top;
 }

@@ -133,6 +133,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
         title: "Inside",
         guides: &[
             guide!("architecture", "The parts of the program, and the reasons for them."),
+            guide!("design", "Grid, colours, words and components of the pages."),
             guide!("performance-notes", "Experiments, and what they showed."),
             guide!("retention-notes", "How the deletion of expired rows was made fast."),
         ],
