@@ -2,3 +2,4 @@
 
 mod dashboard;
 mod documentation;
+mod lists;

@@ -40,7 +40,7 @@ async function openAccount(page) {
 }
 
 async function createIdentity(page) {
-  await page.goto(`${base}/dashboard/keys`);
+  await page.goto(`${base}/dashboard/keys/new`);
   await page.fill('#label', 'Orders');
   await page.fill('#handle', 'no!');
   await page.click('button.main');

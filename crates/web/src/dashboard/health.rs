@@ -26,6 +26,8 @@ pub(super) enum Health {
     Healthy,
     /// No delivery was attempted recently.
     Idle,
+    /// The owner paused the webhook.
+    Paused,
 }
 
 impl<'a> WebhookCard<'a> {
@@ -40,6 +42,7 @@ impl Health {
         let WebhookReport { webhook, recent, .. } = report;
         match (webhook.status, webhook.failing_since, recent.success_percent()) {
             (WebhookStatus::Disabled, ..) => Self::Disabled,
+            _ if webhook.paused => Self::Paused,
             (_, Some(_), _) => Self::Failing,
             (_, _, None) => Self::Idle,
             (_, _, Some(percent)) if percent < HEALTHY_PERCENT => Self::Degraded,
@@ -60,17 +63,28 @@ impl Health {
             Self::Failing => "failing",
             Self::Healthy => "healthy",
             Self::Idle => "idle",
+            Self::Paused => "paused",
         }
     }
 
     /// Returns the CSS class that colours the label and the card of the webhook.
     pub(super) fn class(self) -> &'static str {
         match self {
-            Self::Degraded => "warn",
+            Self::Degraded | Self::Paused => "warn",
             Self::Disabled | Self::Failing => "bad",
             Self::Healthy => "good",
             Self::Idle => "idle",
         }
+    }
+}
+
+/// Returns the state of a webhook as a word, and the CSS class that colours it, for lists that read no attempts.
+pub(super) fn state_of(webhook: &WebhookView) -> (&'static str, &'static str) {
+    match (webhook.status, webhook.paused, webhook.failing_since) {
+        (WebhookStatus::Disabled, ..) => ("disabled", "bad"),
+        (_, true, _) => ("paused", "warn"),
+        (_, _, Some(_)) => ("failing", "bad"),
+        (_, _, None) => ("enabled", "good"),
     }
 }
 

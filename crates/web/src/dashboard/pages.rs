@@ -1,12 +1,15 @@
 //! The pages of the dashboard. Each file has one page and its forms.
 
 pub(super) mod account;
+pub(super) mod account_webhooks;
 pub(super) mod activity;
+pub(super) mod change_webhook;
 pub(super) mod close_account;
 pub(super) mod event;
 mod event_row;
 pub(super) mod events;
 pub(super) mod export;
+pub(super) mod identities;
 pub(super) mod identity;
 pub(super) mod live_events;
 pub(super) mod new_identity;
@@ -14,7 +17,9 @@ pub(super) mod open_account;
 pub(super) mod overview;
 pub(super) mod recover;
 pub(super) mod revoke;
+mod scope;
 pub(super) mod senders;
+pub(super) mod sent;
 pub(super) mod sign_in;
 pub(super) mod tokens;
 pub(super) mod webhook;

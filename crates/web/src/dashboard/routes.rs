@@ -26,6 +26,14 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
         .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
+        .service(at("/dashboard/sent", "GET").route(web::get().to(p::sent::show)))
+        .service(
+            at("/dashboard/events", "GET, POST")
+                .route(web::get().to(p::events::show))
+                .route(web::post().to(p::events::redeliver)),
+        )
+        .service(at("/dashboard/events/live", "GET").route(web::get().to(p::live_events::follow)))
+        .service(at("/dashboard/webhooks", "GET").route(web::get().to(p::account_webhooks::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
         .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
         .service(
@@ -79,9 +87,10 @@ fn key_routes(config: &mut web::ServiceConfig) {
     config
         .service(
             at("/dashboard/keys", "GET, POST")
-                .route(web::get().to(p::new_identity::show))
+                .route(web::get().to(p::identities::show))
                 .route(web::post().to(p::new_identity::submit)),
         )
+        .service(at("/dashboard/keys/new", "GET").route(web::get().to(p::new_identity::show)))
         .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::identity::show)))
         .service(
             at("/dashboard/keys/{key}/revoke", "GET, POST")
@@ -95,17 +104,22 @@ fn key_routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/keys/{key}/events", "GET, POST")
-                .route(web::get().to(p::events::show))
-                .route(web::post().to(p::events::redeliver)),
+                .route(web::get().to(p::events::show_tab))
+                .route(web::post().to(p::events::redeliver_tab)),
         )
         .service(
             at("/dashboard/keys/{key}/events/live", "GET")
-                .route(web::get().to(p::live_events::follow)),
+                .route(web::get().to(p::live_events::follow_tab)),
         )
         .service(
             at("/dashboard/keys/{key}/events/{event}", "GET, POST")
                 .route(web::get().to(p::event::show))
                 .route(web::post().to(p::event::block_sender)),
+        )
+        .service(at("/dashboard/keys/{key}/sent", "GET").route(web::get().to(p::sent::show_tab)))
+        .service(
+            at("/dashboard/keys/{key}/sent/{envelope}", "GET")
+                .route(web::get().to(p::sent::show_receipt)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks", "GET, POST")
@@ -116,6 +130,11 @@ fn key_routes(config: &mut web::ServiceConfig) {
             at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
                 .route(web::get().to(p::webhook::show))
                 .route(web::post().to(p::webhook::act)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/webhooks/{webhook}/change", "GET, POST")
+                .route(web::get().to(p::change_webhook::show))
+                .route(web::post().to(p::change_webhook::submit)),
         )
         .service(
             at("/dashboard/keys/{key}/webhooks/{webhook}/secret", "GET")

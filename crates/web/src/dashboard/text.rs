@@ -1,9 +1,9 @@
 //! Formats values as text for users.
 
-use std::{fmt::Display, time::Duration};
+use std::{fmt::Display, ops::Range, time::Duration};
 
-use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
-use sealpost_service::DeliveryView;
+use sealpost_domain::{ActivityKind, EventKind, KeyStatus, ReceiptState, Timestamp};
+use sealpost_service::{Correspondent, DeliveryView};
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
 /// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
@@ -34,7 +34,7 @@ pub(crate) fn short_id(id: impl Display) -> String {
 }
 
 /// Describes a failed attempt without an HTTP status. `class` is the class of the failure in the API.
-pub(super) fn failure(class: &str, detail: Option<&str>) -> String {
+pub(crate) fn failure(class: &str, detail: Option<&str>) -> String {
     let text = match class {
         "blocked_address" => "The address of the receiver is not public",
         "connect" => "The receiver accepted no connection",
@@ -114,6 +114,52 @@ pub(crate) fn day(at: &Timestamp) -> String {
     at.to_string().get(..10).unwrap_or_default().to_owned()
 }
 
+/// Formats the day of a time for the axis of a chart: `2 Jan`.
+pub(super) fn short_day(at: &Timestamp) -> String {
+    let text = at.to_string();
+    let number = |range: Range<usize>| text.get(range).and_then(|part| part.parse().ok());
+    let (month, day): (usize, usize) = (number(5..7).unwrap_or(1), number(8..10).unwrap_or(1));
+    format!("{day} {}", MONTHS.get(month.saturating_sub(1)).unwrap_or(&""))
+}
+
+/// Shortens the URL of a webhook to its host and path: pages have the whole URL elsewhere.
+pub(super) fn short_url(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, rest)| rest)
+}
+
+/// Names a correspondent: by its label, its handle, or its shortened id.
+pub(super) fn name_of(party: &Correspondent) -> String {
+    match (&party.label, &party.handle) {
+        (Some(label), _) => label.to_string(),
+        (None, Some(handle)) => format!("@{handle}"),
+        (None, None) => short_id(party.api_key_id),
+    }
+}
+
+/// Returns the handle or the shortened id of a correspondent, to show beside its label. Empty if it has no label.
+pub(super) fn handle_of(party: &Correspondent) -> String {
+    match (&party.label, &party.handle) {
+        (None, _) => String::new(),
+        (Some(_), Some(handle)) => format!("@{handle}"),
+        (Some(_), None) => short_id(party.api_key_id),
+    }
+}
+
+/// Describes the state of a sent envelope.
+pub(super) fn what_state(state: ReceiptState) -> &'static str {
+    match state {
+        ReceiptState::Bounced => "The envelope could not be delivered. No further attempt follows.",
+        ReceiptState::Notified => {
+            "A webhook of the recipient was notified. The envelope is not opened, or the recipient does not show it."
+        }
+        ReceiptState::Opened => "The recipient opened the envelope.",
+        ReceiptState::Sent => {
+            "The envelope is stored. No webhook was notified, or the recipient does not show it."
+        }
+        ReceiptState::Waiting => "The envelope waits, because the recipient has no webhook.",
+    }
+}
+
 /// Describes a kind of event in the form of a new webhook.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn about_event(kind: &EventKind) -> &'static str {
@@ -176,6 +222,8 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
 }
 
 const SHORT_LEN: usize = 6;
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /// Parts of user agents, and the browsers that send them. Most browsers also name others: the order decides.
 const BROWSERS: [(&str, &str); 5] = [
     ("Edg/", "Edge"),
@@ -243,6 +291,11 @@ mod tests {
         for id in ["wh_1", "nobody", "é_ééééééééé"] {
             assert_eq!(short_id(id), id);
         }
+    }
+
+    #[test]
+    fn days_of_charts_are_short() {
+        assert_eq!(short_day(&Timestamp::from_millis(1_767_323_045_678)), "2 Jan");
     }
 
     #[test]

@@ -2,16 +2,15 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{ApiKeyId, EventId, KeyStatus, Timestamp};
+use sealpost_domain::{EventId, KeyStatus, Timestamp};
 use sealpost_service::{EventReport, KeyStanding, LoggedWebhook};
-use serde::Deserialize;
 
 use super::key_of;
 use crate::dashboard::{
     forms::Form,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, attempt_result, short_id, thousands},
+    text::{ago, attempt_result, handle_of, name_of, short_url, thousands},
 };
 
 #[derive(Template)]
@@ -23,15 +22,6 @@ struct EventPage<'a> {
     key: &'a KeyStanding,
     event: &'a EventReport,
     webhooks: Vec<&'a LoggedWebhook>,
-    sender: Option<Sender>,
-}
-
-/// The part of the body of an event that names its sender.
-#[derive(Deserialize)]
-struct Sender {
-    sender: ApiKeyId,
-    #[serde(default)]
-    sender_handle: Option<String>,
 }
 
 pub(crate) async fn show(
@@ -49,7 +39,6 @@ pub(crate) async fn show(
         event.attempts.iter().map(|attempt| &attempt.entry.webhook).collect();
     webhooks.sort_by_key(|webhook| webhook.webhook_id);
     webhooks.dedup();
-    let sender = event.body.as_deref().and_then(|body| serde_json::from_str(body).ok());
     let main = EventPage {
         base: user.base(),
         form_token: &user.form_token,
@@ -57,7 +46,6 @@ pub(crate) async fn show(
         key: &key,
         event: &event,
         webhooks,
-        sender: sender.filter(|_| event.event_id.is_envelope()),
     };
     Ok(PageResponse::ok(user.frame(), "Event", &main))
 }
@@ -73,6 +61,6 @@ pub(crate) async fn block_sender(
     let id = key_of(&user, &key)?;
     let page = format!("/dashboard/keys/{id}/events/{event}");
     let sender = user.ask(async move |owner| owner.block_sender(&id, event).await).await?;
-    let text = format!("{sender} is blocked. It can no longer send to this key.");
+    let text = format!("{} is blocked. It can no longer send to this key.", name_of(&sender));
     Ok(Flash::notice(&page, text).redirect(&user.app))
 }

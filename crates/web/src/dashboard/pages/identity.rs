@@ -3,16 +3,16 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{KeyStatus, Timestamp};
+use sealpost_domain::{KeyStatus, Timestamp, ports::DailyCount};
 use sealpost_service::{KeyPage, KeyStanding, PendingCount, WebhookReport};
 
 use super::key_of;
 use crate::dashboard::{
-    charts::{ActivityChart, UsageMeter, usage_meters},
+    charts::{ChartDay, DayChart, UsageMeter, usage_meters},
     health::WebhookCard,
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, thousands, why_no_change},
+    text::{ago, day, thousands, why_no_change},
 };
 
 #[derive(Template)]
@@ -24,7 +24,11 @@ struct IdentityPage<'a> {
     now: Timestamp,
     contact: Option<&'a str>,
     meters: [UsageMeter; 3],
-    chart: ActivityChart,
+    days: &'a [DailyCount],
+    /// The sums of all days.
+    sent: u64,
+    delivered: u64,
+    chart: DayChart,
     pending: PendingCount,
     failing: usize,
 }
@@ -35,7 +39,7 @@ struct IdentityPage<'a> {
 pub(super) struct IdentityHead<'a> {
     base: &'a str,
     key: &'a KeyStanding,
-    tabs: [Tab; 4],
+    tabs: [Tab; 5],
     current: &'static str,
 }
 
@@ -73,11 +77,24 @@ pub(crate) async fn show(
         now,
         contact: user.app.sales_contact.as_deref(),
         meters: usage_meters(&key.usage, now),
-        chart: ActivityChart::new(&view.key.days),
+        days: &view.key.days,
+        sent: view.key.days.iter().map(|day| day.sent).sum(),
+        delivered: view.key.days.iter().map(|day| day.delivered).sum(),
+        chart: activity_chart(&view.key.days),
         pending: view.key.pending,
         failing: cards.filter(|card| card.health.is_unhealthy()).count(),
     };
     Ok(PageResponse::ok(user.frame(), key.label.as_str(), &main))
+}
+
+/// Draws the messages sent and the events delivered on each day.
+fn activity_chart(days: &[DailyCount]) -> DayChart {
+    DayChart::new(days.iter().map(|day| ChartDay {
+        day: day.day,
+        first: day.sent,
+        second: day.delivered,
+        title: format!("{} sent, {} delivered", thousands(day.sent), thousands(day.delivered)),
+    }))
 }
 
 pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView, PageResponse> {
@@ -88,9 +105,10 @@ pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView,
     .await
 }
 
-const TABS: [Tab; 4] = [
+const TABS: [Tab; 5] = [
     Tab { text: "Overview", to: "" },
     Tab { text: "Webhooks", to: "/webhooks" },
     Tab { text: "Events", to: "/events" },
+    Tab { text: "Sent", to: "/sent" },
     Tab { text: "Senders", to: "/senders" },
 ];

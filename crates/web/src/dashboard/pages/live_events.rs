@@ -14,19 +14,18 @@ use actix_web::{
     web::{self, Bytes},
 };
 use askama::Template;
-use futures_util::stream;
-use sealpost_domain::{ApiKeyId, KeyStatus, Timestamp};
-use sealpost_service::{EventLogEntry, KeyStanding};
+use sealpost_domain::Timestamp;
+use sealpost_service::EventLogEntry;
 
 use super::{
     events::{ENTRIES_PER_PAGE, EventsQuery},
-    key_of,
+    scope::Scope,
 };
 use crate::dashboard::{
     live::{LiveStream, StreamEnd},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, attempt_result, short_id, thousands},
+    text::{ago, attempt_result, handle_of, name_of, short_id, short_url, thousands},
 };
 
 #[derive(Template)]
@@ -34,17 +33,17 @@ use crate::dashboard::{
 struct LogEntry<'a> {
     base: &'a str,
     now: Timestamp,
-    key: &'a KeyStanding,
+    scope: &'a Scope,
     entry: &'a EventLogEntry,
-    earlier: &'a usize,
+    earlier: &'a [EventLogEntry],
+    with_webhook: bool,
 }
 
 /// The state of a stream between two polls.
 struct Follower {
     user: SignedInUser,
     stream: LiveStream,
-    id: ApiKeyId,
-    key: KeyStanding,
+    scope: Scope,
     query: EventsQuery,
     opened_at: Instant,
     /// The ids of the entries that the previous poll returned. `None` before the first poll.
@@ -58,22 +57,35 @@ type EntryId = (String, String, u32, Timestamp);
 
 pub(crate) async fn follow(
     user: SignedInUser,
+    query: web::Query<EventsQuery>,
+) -> Result<HttpResponse, PageResponse> {
+    stream(user, None, query).await
+}
+
+/// Follows the event log of one identity.
+pub(crate) async fn follow_tab(
+    user: SignedInUser,
     key: web::Path<String>,
     query: web::Query<EventsQuery>,
 ) -> Result<HttpResponse, PageResponse> {
-    let id = key_of(&user, &key)?;
+    stream(user, Some(&key), query).await
+}
+
+async fn stream(
+    user: SignedInUser,
+    tab: Option<&str>,
+    query: web::Query<EventsQuery>,
+) -> Result<HttpResponse, PageResponse> {
     if !query.begins_with_newest_attempt() {
         return Err(PageResponse::not_found(user.site()));
     }
-    let (account, key) =
-        user.ask(async |owner| Ok((owner.account_id(), owner.standing(&id).await?))).await?;
-    let stream = user.app.live.open(account, user.source.address).ok_or_else(|| {
+    let scope = Scope::load(&user, tab, &query.identity).await?;
+    let stream = user.app.live.open(user.account_id(), user.source.address).ok_or_else(|| {
         let text = "The service has its largest number of live logs. Reload the page instead.";
         PageResponse::live_limit(user.site(), StatusCode::SERVICE_UNAVAILABLE, text)
     })?;
     let follower = Follower {
-        id,
-        key,
+        scope,
         query: query.into_inner(),
         opened_at: Instant::now(),
         user,
@@ -81,7 +93,7 @@ pub(crate) async fn follow(
         seen: None,
         is_over: false,
     };
-    let chunks = stream::unfold(follower, async |mut follower| {
+    let chunks = futures_util::stream::unfold(follower, async |mut follower| {
         let chunk = follower.next().await?;
         Some((Ok::<_, actix_web::Error>(Bytes::from(chunk)), follower))
     });
@@ -133,8 +145,8 @@ impl Follower {
 
     /// Reads the log once. Returns the new entries, oldest first.
     async fn poll(&mut self) -> String {
-        let list = self.query.list();
-        let read = self.user.ask(async |owner| owner.events(&self.id, list).await);
+        let (list, key) = (self.query.list(), self.scope.key());
+        let read = self.user.ask(async |owner| owner.events(key.as_ref(), list).await);
         let Ok(log) = self.stream.poll(read).await else {
             self.is_over = true;
             return end_of("The log cannot be read. The session may have ended.");
@@ -154,7 +166,8 @@ impl Follower {
                 continue;
             }
             let base = self.user.base();
-            let html = LogEntry { base, now, key: &self.key, entry, earlier: &0 }.render();
+            let (scope, with_webhook) = (&self.scope, true);
+            let html = LogEntry { base, now, scope, entry, earlier: &[], with_webhook }.render();
             text.push_str("event: entry\n");
             // Rendering writes into memory, so it does not fail.
             for line in html.unwrap_or_default().lines() {

@@ -1,4 +1,4 @@
-//! The first page of the dashboard: webhooks that need attention, and all identities of the account with their usage.
+//! The first page of the dashboard: webhooks that need attention, the figures of the account, and its newest identities.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, failure, short_id, thousands},
+    text::{ago, failure, short_id, short_url, thousands},
 };
 
 #[derive(Template)]
@@ -20,19 +20,56 @@ struct OverviewPage<'a> {
     now: Timestamp,
     contact: Option<&'a str>,
     unhealthy: Truncated<UnhealthyWebhook>,
-    has_webhooks: bool,
+    figures: Figures,
     first_steps: Option<FirstSteps>,
-    live: Vec<IdentityCard>,
-    revoked: Vec<KeyStanding>,
-    /// The number of identities that the page shows, if the account has more than that. `None` if the page shows all.
-    truncated_to: Option<usize>,
+    live: Vec<IdentityRow>,
+    /// True if the account has identities that the page does not show.
+    has_more: bool,
 }
 
-struct IdentityCard {
-    key: KeyStanding,
-    meters: [UsageMeter; 3],
+/// The figures of the identities that are not revoked.
+struct Figures {
+    identities: usize,
+    webhooks: u64,
+    sent_this_month: u64,
+    waiting: u64,
+}
+
+/// An identity in a list.
+pub(super) struct IdentityRow {
+    pub(super) key: KeyStanding,
+    pub(super) meters: [UsageMeter; 3],
     /// The number of webhooks that are disabled or failing.
-    unhealthy: usize,
+    pub(super) unhealthy: usize,
+}
+
+impl IdentityRow {
+    /// Separates the revoked identities from the others.
+    pub(super) fn split(
+        keys: Vec<KeyStanding>,
+        unhealthy: &[WebhookView],
+        now: Timestamp,
+    ) -> (Vec<Self>, Vec<KeyStanding>) {
+        let (revoked, live): (Vec<_>, Vec<_>) =
+            keys.into_iter().partition(|key| key.status == KeyStatus::Revoked);
+        let row = |key: KeyStanding| {
+            let of_key = unhealthy.iter().filter(|it| it.api_key_id == key.api_key_id);
+            Self { meters: usage_meters(&key.usage, now), unhealthy: of_key.count(), key }
+        };
+        (live.into_iter().map(row).collect(), revoked)
+    }
+}
+
+impl Figures {
+    fn of(live: &[IdentityRow]) -> Self {
+        let sum = |count: fn(&KeyStanding) -> u64| live.iter().map(|row| count(&row.key)).sum();
+        Self {
+            identities: live.len(),
+            webhooks: sum(|key| key.webhooks),
+            sent_this_month: sum(|key| key.usage.month.used.into()),
+            waiting: sum(|key| key.waiting.waiting.into()),
+        }
+    }
 }
 
 /// The first steps of a new account: to register a webhook, and to send a message. The page shows them until both are
@@ -54,27 +91,21 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
         .ask(async |owner| Ok((owner.keys().await?, owner.unhealthy_webhooks().await?)))
         .await?;
     let (base, now) = (user.base(), user.app.api.clock.now());
-    let truncated_to = keys.has_more.then_some(keys.first.len());
-    let unhealthy = unhealthy_webhooks(unhealthy, &keys.first);
     let first_steps = first_steps(&keys.first, now);
-    let has_webhooks = keys.first.iter().any(|key| key.webhooks > 0);
-    let (revoked, live): (Vec<_>, Vec<_>) =
-        keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
-    let card = |key: KeyStanding| {
-        let of_key = unhealthy.first.iter().filter(|it| it.webhook.api_key_id == key.api_key_id);
-        IdentityCard { meters: usage_meters(&key.usage, now), unhealthy: of_key.count(), key }
-    };
-    let live = live.into_iter().map(card).collect();
+    let labelled = unhealthy_webhooks(&unhealthy, &keys.first);
+    let (mut live, revoked) = IdentityRow::split(keys.first, &unhealthy.first, now);
+    let figures = Figures::of(&live);
+    let has_more = keys.has_more || live.len() > LISTED || !revoked.is_empty();
+    live.truncate(LISTED);
     let main = OverviewPage {
         base,
         now,
         contact: user.app.sales_contact.as_deref(),
-        unhealthy,
-        has_webhooks,
+        unhealthy: labelled,
+        figures,
         first_steps,
         live,
-        revoked,
-        truncated_to,
+        has_more,
     };
     Ok(PageResponse::ok(user.frame(), "Overview", &main))
 }
@@ -91,16 +122,18 @@ fn first_steps(keys: &[KeyStanding], now: Timestamp) -> Option<FirstSteps> {
 }
 
 fn unhealthy_webhooks(
-    webhooks: Truncated<WebhookView>,
+    webhooks: &Truncated<WebhookView>,
     keys: &[KeyStanding],
 ) -> Truncated<UnhealthyWebhook> {
-    let with_label = |webhook: WebhookView| {
+    let with_label = |webhook: &WebhookView| {
         let key = keys.iter().find(|key| key.api_key_id == webhook.api_key_id);
-        UnhealthyWebhook { label: key.map(|key| key.label.clone()), webhook }
+        UnhealthyWebhook { label: key.map(|key| key.label.clone()), webhook: webhook.clone() }
     };
-    let first = webhooks.first.into_iter().map(with_label).collect();
+    let first = webhooks.first.iter().map(with_label).collect();
     Truncated { first, has_more: webhooks.has_more }
 }
 
+/// Number of identities on the page.
+const LISTED: usize = 10;
 /// Maximum age of an account to which the page shows the first steps.
 const NEW_ACCOUNT: Duration = Duration::from_hours(7 * 24);

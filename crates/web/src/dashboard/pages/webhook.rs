@@ -6,7 +6,7 @@ use actix_web::web;
 use askama::Template;
 use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{
-    Cursor, Deliveries, DeliveryState, KeyStanding, Manage, Managed, WebhookView,
+    DeliveryState, EventLogCursor, KeyStanding, ListEvents, ResponseTimes, WebhookView,
 };
 use serde::Deserialize;
 
@@ -15,13 +15,17 @@ pub(crate) use actions::act;
 use super::{
     event_row::{EventRow, rows_of},
     key_of,
+    scope::Scope,
 };
 use crate::dashboard::{
-    charts::Sparkline,
+    charts::{ChartDay, DayChart, Sparkline},
     health::WebhookCard,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, attempt_result, failure, short_id, thousands, when, why_no_change},
+    text::{
+        ago, attempt_result, day, failure, handle_of, name_of, short_id, short_url, thousands,
+        when, why_no_change,
+    },
 };
 
 #[derive(Template)]
@@ -30,11 +34,15 @@ struct WebhookPage<'a> {
     base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
+    scope: &'a Scope,
     now: Timestamp,
     webhook: &'a WebhookView,
     card: WebhookCard<'a>,
-    log: Vec<EventRow>,
-    next_cursor: Option<String>,
+    times: &'a ResponseTimes,
+    chart: DayChart,
+    rows: Vec<EventRow>,
+    with_webhook: bool,
+    next: Option<EventLogCursor>,
     filters: [StateFilter; 5],
     state: &'a str,
     /// Time until which a replaced signing secret also signs.
@@ -83,38 +91,64 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
-    let input = Deliveries {
-        webhook_id,
-        state: DeliveryState::from_name(&query.state),
-        limit: ATTEMPTS_PER_PAGE,
-        cursor: query.cursor.parse::<Cursor>().ok(),
-    };
-    let state = input.state.map_or("", DeliveryState::as_str);
-    let (key, report, log) = user
+    let state = DeliveryState::from_name(&query.state);
+    let (key, report, times, log) = user
         .ask(async move |owner| {
             let key = owner.standing(&id).await?;
-            let report = owner.webhook(&id, &input.webhook_id).await?;
-            Ok((key, report, owner.manage(&id, Manage::Deliveries(input)).await?))
+            let report = owner.webhook(&id, &webhook_id).await?;
+            let list = ListEvents {
+                webhook_id: Some(report.webhook.webhook_id),
+                state,
+                limit: ATTEMPTS_PER_PAGE,
+                cursor: query.cursor.parse().ok(),
+                with_unattempted: true,
+                ..ListEvents::default()
+            };
+            let times = owner.response_times(&id, &webhook_id).await?;
+            Ok((key, report, times, owner.events(Some(&id), list).await?))
         })
         .await?;
-    let Managed::Deliveries(log) = log else {
-        return Err(PageResponse::internal_error(user.site()));
-    };
+    let state = state.map_or("", DeliveryState::as_str);
     let filter = |(name, value)| StateFilter { name, value, is_current: value == state };
+    let scope = Scope::of_tab(key);
+    let Some(key) = scope.keys.first() else {
+        return Err(PageResponse::not_found(user.site()));
+    };
     let main = WebhookPage {
         base: user.base(),
         form_token: &user.form_token,
-        key: &key,
+        key,
+        scope: &scope,
         now: user.app.api.clock.now(),
         webhook: &report.webhook,
         card: WebhookCard::new(&report),
-        log: rows_of(log.deliveries),
-        next_cursor: log.next_cursor,
+        chart: times_chart(&times),
+        times: &times,
+        rows: rows_of(log.entries),
+        with_webhook: false,
+        next: log.next,
         filters: FILTERS.map(filter),
         state,
         retiring_until: report.retiring_until,
     };
     Ok(PageResponse::ok(user.frame(), "Webhook", &main))
+}
+
+/// Draws the response times of each day.
+fn times_chart(times: &ResponseTimes) -> DayChart {
+    DayChart::new(times.days.iter().map(|day| {
+        let [p50, p95] = [day.p50_ms, day.p95_ms].map(|ms| u64::from(ms.unwrap_or_default()));
+        let title = match day.attempts {
+            0 => "no attempts".to_owned(),
+            attempts => format!(
+                "half within {} ms, 95 % within {} ms, {} attempts",
+                thousands(p50),
+                thousands(p95),
+                thousands(attempts)
+            ),
+        };
+        ChartDay { day: day.day, first: p50, second: p95, title }
+    }))
 }
 
 /// Shows the new signing secret once.

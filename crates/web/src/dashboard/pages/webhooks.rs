@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventKind, KeyStatus, Timestamp};
+use sealpost_domain::{Description, EventKind, KeyStatus, Timestamp};
 use sealpost_service::{KeyStanding, Register, Registered, WaitingChoice};
 
 use super::{identity::IdentityHead, key_of};
@@ -12,7 +12,7 @@ use crate::dashboard::{
     health::WebhookCard,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{about_event, ago, failure, thousands},
+    text::{ago, failure, short_url, thousands},
 };
 
 #[derive(Template)]
@@ -51,12 +51,16 @@ pub(crate) async fn register(
     };
     let waiting =
         if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
-    let input = Register { url: form.text("url").to_owned(), events, description: None, waiting };
+    let description = match description_of(&form) {
+        Ok(description) => description,
+        Err(rejection) => return page(&user, &path, Draft::rejected(&form, &rejection)).await,
+    };
+    let input = Register { url: form.text("url").to_owned(), events, description, waiting };
     let single_use = SingleUse::begin(&user.app, &form).await?;
     match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
-        Ok(Registered { webhook_id, secret, .. }) => {
+        Ok(Registered { webhook_id, secret, warning, .. }) => {
             let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
-            let result = Flash::notice(&page, "The webhook is registered.");
+            let result = Flash::notice(&page, with_warning("The webhook is registered.", warning));
             Ok(single_use.done(result.show_once("secret", secret)).await)
         }
         Err(error) => match error.refusal() {
@@ -72,13 +76,28 @@ pub(crate) async fn register(
 
 /// Returns the kinds of events that the user selected for a new webhook. If the service has only one kind, the form has
 /// no field for events, and this kind is returned.
-fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
+pub(super) fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
     let sealpost = &user.app.api.sealpost;
     let names = form.all("events");
     match &sealpost.event_kinds()[..] {
         [only] => Ok(vec![*only]),
         _ if names.is_empty() => Err(Rejection::field("events", "Choose at least one event.")),
         _ => sealpost.find_events(&names).map_err(|refusal| Rejection::from(&refusal)),
+    }
+}
+
+/// Returns the description in the form. `None` if the field is empty.
+pub(super) fn description_of(form: &Form) -> Result<Option<Description>, Rejection> {
+    let description = Description::parse(form.text("description"));
+    description
+        .map_err(|fault| Rejection::field("description", format!("The description {fault}.")))
+}
+
+/// Adds the warning of the service, such as a host name that does not resolve yet, to the result of a form.
+pub(super) fn with_warning(result: &str, warning: Option<String>) -> String {
+    match warning {
+        Some(warning) => format!("{result} But {warning}."),
+        None => result.to_owned(),
     }
 }
 

@@ -1,15 +1,16 @@
-//! The forms of a webhook: to enable, test or delete it, to rotate its secret, and to send events again.
+//! The forms of a webhook: to enable, pause, test or delete it, to rotate its secret, and to send events
+//! again.
 
 use std::time::Duration;
 
 use actix_web::web;
 use sealpost_api::admit_owner_test;
-use sealpost_service::{Manage, Managed, Owner, Recover, Tested};
+use sealpost_service::{Manage, Managed, Owner, Recover, Tested, Update};
 
 use super::DeliveryQuery;
 use crate::dashboard::{
     forms::{Form, Rejection, SingleUse},
-    pages::key_of,
+    pages::{events::send_again, key_of},
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{failure, thousands},
@@ -34,6 +35,12 @@ pub(crate) async fn act(
             Err(problem) => Rejection::from(&problem).text,
         };
         return Ok(single_use.done(Flash::notice(&page, result)).await);
+    }
+    if form.text("do") == "redeliver" {
+        let single_use = SingleUse::begin(&user.app, &form).await?;
+        let text = send_again(&user, &form).await?.unwrap_or_else(|problem| problem);
+        let page = format!("{page}{}", query.filter());
+        return Ok(single_use.done(Flash::notice(&page, text)).await);
     }
     let action = action_of(&user, &form, webhook_id)?;
     let single_use = SingleUse::begin(&user.app, &form).await?;
@@ -69,12 +76,17 @@ fn text_of(managed: &Managed) -> String {
             1 => "1 failed delivery is sent again now.".to_owned(),
             many => format!("{many} failed deliveries are sent again now."),
         },
-        Managed::Redelivered(_) => "The event is sent again now.".to_owned(),
+        Managed::Updated(updated) if updated.webhook.paused => {
+            "The webhook is paused. Its deliveries are kept until you resume it.".to_owned()
+        }
+        Managed::Updated(_) => {
+            "The webhook is resumed. Waiting deliveries are sent now.".to_owned()
+        }
         Managed::Deleted(_)
         | Managed::Deliveries(_)
         | Managed::Listed(_)
-        | Managed::SecretRotated(_)
-        | Managed::Updated(_) => String::new(),
+        | Managed::Redelivered(_)
+        | Managed::SecretRotated(_) => String::new(),
     }
 }
 
@@ -102,9 +114,13 @@ fn action_of(user: &SignedInUser, form: &Form, webhook_id: String) -> Result<Man
                 user.app.api.clock.now().minus(Duration::from_secs(3600 * u64::from(hours)));
             Manage::Recover(Recover { webhook_id, since, until: None, dry_run: false })
         }
-        "redeliver" => {
-            Manage::Redeliver { webhook_id, envelope_id: form.text("envelope_id").to_owned() }
-        }
+        pausing @ ("pause" | "resume") => Manage::Update(Update {
+            webhook_id,
+            url: None,
+            events: None,
+            description: None,
+            paused: Some(pausing == "pause"),
+        }),
         "rotate_secret" => Manage::RotateSecret { webhook_id },
         _ => return Err(unreadable()),
     })

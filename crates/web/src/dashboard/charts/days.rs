@@ -1,0 +1,155 @@
+//! The SVG chart of two numbers for each of several days. The chart has no script and no inline style, because the
+//! Content Security Policy of the pages forbids both.
+
+use sealpost_domain::Timestamp;
+
+use crate::dashboard::text::short_day;
+
+/// The data of the chart: two bars for each day.
+pub(in crate::dashboard) struct DayChart {
+    pub(in crate::dashboard) bars: Vec<DayBars>,
+    /// The number at the top of the chart's scale.
+    pub(in crate::dashboard) top: u64,
+    /// The name of each day below the chart. Empty for most days, so that five names at most have room.
+    pub(in crate::dashboard) names: Vec<String>,
+    pub(in crate::dashboard) bar_width: u64,
+}
+
+/// The numbers of one day.
+pub(in crate::dashboard) struct ChartDay {
+    pub(in crate::dashboard) day: Timestamp,
+    pub(in crate::dashboard) first: u64,
+    pub(in crate::dashboard) second: u64,
+    /// The numbers as text, for the tooltip of the day.
+    pub(in crate::dashboard) title: String,
+}
+
+/// The bars of one day. Lengths are in units of the view box of the SVG.
+pub(in crate::dashboard) struct DayBars {
+    pub(in crate::dashboard) title: String,
+    pub(in crate::dashboard) first: ChartBar,
+    pub(in crate::dashboard) second: ChartBar,
+}
+
+/// A bar of the chart: a rectangle that stands on the base line.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::dashboard) struct ChartBar {
+    pub(in crate::dashboard) x: u64,
+    pub(in crate::dashboard) y: u64,
+    pub(in crate::dashboard) height: u64,
+}
+
+impl DayChart {
+    pub(in crate::dashboard) const WIDTH: u64 = 600;
+    pub(in crate::dashboard) const HEIGHT: u64 = 120;
+
+    pub(in crate::dashboard) fn new(days: impl IntoIterator<Item = ChartDay>) -> Self {
+        let days: Vec<_> = days.into_iter().collect();
+        let highest = days.iter().map(|day| day.first.max(day.second)).max().unwrap_or_default();
+        let top = round_up(highest);
+        let slot = Self::WIDTH / u64::try_from(days.len()).unwrap_or(1).max(1);
+        // Two bars, a gap of one unit between them, and the rest between the days.
+        let bar_width = (slot * 2 / 5).max(1);
+        let bar = |index: u64, offset: u64, number: u64| {
+            let height = height_of(number, top);
+            ChartBar { x: index * slot + offset, y: Self::HEIGHT - height, height }
+        };
+        let bars = |(index, day): (u64, &ChartDay)| DayBars {
+            title: format!("{}: {}", short_day(&day.day), day.title),
+            first: bar(index, 1, day.first),
+            second: bar(index, bar_width + 2, day.second),
+        };
+        let step = days.len().div_ceil(5).max(1);
+        let name = |(index, day): (usize, &ChartDay)| {
+            let is_named = (days.len() - 1 - index).is_multiple_of(step);
+            if is_named { short_day(&day.day) } else { String::new() }
+        };
+        let names = days.iter().enumerate().map(name).collect();
+        Self { bars: (0..).zip(&days).map(bars).collect(), top, names, bar_width }
+    }
+
+    /// Returns the number at half the height of the scale. `None` if it is not a whole number.
+    pub(in crate::dashboard) fn middle(&self) -> Option<u64> {
+        self.top.is_multiple_of(2).then_some(self.top / 2)
+    }
+}
+
+/// Returns the height of a bar in units of the view box of the SVG. A number above 0 is at least 1 unit high, so that
+/// the bar is visible.
+fn height_of(number: u64, top: u64) -> u64 {
+    let height = u128::from(number) * u128::from(DayChart::HEIGHT) / u128::from(top.max(1));
+    let height = u64::try_from(height).unwrap_or(DayChart::HEIGHT).min(DayChart::HEIGHT);
+    if number > 0 { height.max(1) } else { 0 }
+}
+
+/// Rounds up to the next number that is easy to read: 1, 2, 4, 6 or 8, followed by zeros.
+fn round_up(number: u64) -> u64 {
+    let mut power = 1_u64;
+    loop {
+        for digit in [1, 2, 4, 6, 8] {
+            let round = power.saturating_mul(digit);
+            if round >= number {
+                return round;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn days(numbers: &[(u64, u64)]) -> Vec<ChartDay> {
+        let day = |(index, &(first, second)): (i64, &(u64, u64))| ChartDay {
+            day: Timestamp::from_millis(index * 86_400_000),
+            first,
+            second,
+            title: String::new(),
+        };
+        (0..).zip(numbers).map(day).collect()
+    }
+
+    #[test]
+    fn the_top_is_a_round_number() {
+        for (number, round) in [(0, 1), (1, 1), (3, 4), (6, 6), (9, 10), (11, 20), (501, 600)] {
+            assert_eq!(round_up(number), round, "{number}");
+        }
+        assert!(round_up(u64::MAX) == u64::MAX);
+    }
+
+    #[test]
+    fn the_height_of_a_bar_is_proportional_to_its_number() {
+        let chart = DayChart::new(days(&[(10, 5), (0, 0)]));
+        assert_eq!((chart.top, chart.middle(), chart.bar_width), (10, Some(5), 120));
+        assert_eq!(chart.bars[0].first, ChartBar { x: 1, y: 0, height: 120 });
+        assert_eq!(chart.bars[0].second, ChartBar { x: 122, y: 60, height: 60 });
+        assert_eq!(chart.bars[1].first, ChartBar { x: 301, y: 120, height: 0 });
+        assert_eq!(chart.names, ["1 Jan", "2 Jan"]);
+    }
+
+    #[test]
+    fn at_most_five_days_are_named_and_the_last_is_one_of_them() {
+        for (number, named) in [(0, 0), (1, 1), (5, 5), (14, 5), (30, 5)] {
+            let names = DayChart::new(days(&vec![(1, 1); number])).names;
+            assert_eq!(names.iter().filter(|name| !name.is_empty()).count(), named, "{names:?}");
+            assert!(names.last().is_none_or(|name| !name.is_empty()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_bars_are_inside_the_chart(counts in proptest::collection::vec(any::<(u32, u32)>(), 0..=30)) {
+            let counts: Vec<_> = counts.iter().map(|(a, b)| (u64::from(*a), u64::from(*b))).collect();
+            let chart = DayChart::new(days(&counts));
+            for day in chart.bars {
+                for bar in [day.first, day.second] {
+                    prop_assert_eq!(bar.y + bar.height, DayChart::HEIGHT);
+                    prop_assert!(bar.x + chart.bar_width <= DayChart::WIDTH);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The page that changes the URL, the events and the description of a webhook.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::EventKind;
+use sealpost_service::{KeyStanding, Manage, Managed, Update, WebhookView};
+
+use super::{
+    key_of,
+    webhooks::{description_of, events_of, with_warning},
+};
+use crate::dashboard::{
+    forms::{Draft, Form, Rejection, SingleUse},
+    response::{Flash, PageResponse},
+    session::SignedInUser,
+    text::short_url,
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/change_webhook.html")]
+struct ChangePage<'a> {
+    base: &'a str,
+    form_token: &'a str,
+    key: &'a KeyStanding,
+    webhook: &'a WebhookView,
+    /// The kinds of events that the form offers.
+    events: Vec<EventKind>,
+    draft: Draft<'a>,
+}
+
+pub(crate) async fn show(
+    user: SignedInUser,
+    path: web::Path<(String, String)>,
+) -> Result<PageResponse, PageResponse> {
+    let (key, webhook) = path.into_inner();
+    page(&user, &key, &webhook, Draft::default()).await
+}
+
+/// Changes the webhook and shows its page.
+pub(crate) async fn submit(
+    user: SignedInUser,
+    path: web::Path<(String, String)>,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let (key, webhook) = path.into_inner();
+    let id = key_of(&user, &key)?;
+    let update = match update_of(&user, &webhook, &form) {
+        Ok(update) => Manage::Update(update),
+        Err(rejection) => {
+            return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
+        }
+    };
+    let single_use = SingleUse::begin(&user.app, &form).await?;
+    match user.ask(async move |owner| Ok(owner.manage(&id, update).await)).await? {
+        Ok(managed) => {
+            let warning = match managed {
+                Managed::Updated(updated) => updated.warning,
+                _ => None,
+            };
+            let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
+            let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
+            Ok(single_use.done(result).await)
+        }
+        Err(error) => {
+            single_use.release().await?;
+            match error.refusal().map(Rejection::from) {
+                Some(rejection) if rejection.field.is_some() => {
+                    page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await
+                }
+                _ => Err(user.error_response(&error)),
+            }
+        }
+    }
+}
+
+fn update_of(user: &SignedInUser, webhook: &str, form: &Form) -> Result<Update, Rejection> {
+    // With one kind of event, the form has no field for events.
+    let events = match &user.app.api.sealpost.event_kinds()[..] {
+        [_] => None,
+        _ => Some(events_of(user, form)?),
+    };
+    Ok(Update {
+        webhook_id: webhook.to_owned(),
+        url: Some(form.text("url").to_owned()),
+        events: events.map(|kinds| kinds.iter().map(|kind| kind.as_str().to_owned()).collect()),
+        description: Some(description_of(form)?),
+        paused: None,
+    })
+}
+
+async fn page(
+    user: &SignedInUser,
+    key: &str,
+    webhook: &str,
+    draft: Draft<'_>,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(user, key)?;
+    let (key, report) = user
+        .ask(async |owner| Ok((owner.standing(&id).await?, owner.webhook(&id, webhook).await?)))
+        .await?;
+    let main = ChangePage {
+        base: user.base(),
+        form_token: &user.form_token,
+        key: &key,
+        webhook: &report.webhook,
+        events: user.app.api.sealpost.event_kinds(),
+        draft,
+    };
+    Ok(PageResponse::of_form(user.frame(), "Change a webhook", draft, &main))
+}

@@ -1,0 +1,78 @@
+//! The identities whose entries a page lists: one identity on its own tab, or the identities of the account.
+
+use sealpost_domain::{ApiKeyId, KeyStatus};
+use sealpost_service::KeyStanding;
+
+use super::{identity::IdentityHead, key_of};
+use crate::dashboard::{response::PageResponse, session::SignedInUser, text::short_id};
+
+/// The identities whose entries a page lists.
+pub(super) struct Scope {
+    /// The identity of the tab, or at most 200 identities of the account.
+    pub(super) keys: Vec<KeyStanding>,
+    is_tab: bool,
+    /// The identity that the filter of a page of the account selects.
+    chosen: Option<ApiKeyId>,
+}
+
+impl Scope {
+    /// Reads the identity of a tab, or the identities of the account. `chosen` is the identity that the filter selects.
+    pub(super) async fn load(
+        user: &SignedInUser,
+        tab: Option<&str>,
+        chosen: &str,
+    ) -> Result<Self, PageResponse> {
+        let Some(key) = tab else {
+            let keys = user.ask(async |owner| Ok(owner.keys().await?.first)).await?;
+            return Ok(Self { keys, is_tab: false, chosen: chosen.parse().ok() });
+        };
+        let id = key_of(user, key)?;
+        let key = user.ask(async |owner| owner.standing(&id).await).await?;
+        Ok(Self::of_tab(key))
+    }
+
+    /// Returns the scope of a page of one identity.
+    pub(super) fn of_tab(key: KeyStanding) -> Self {
+        Self { keys: vec![key], is_tab: true, chosen: None }
+    }
+
+    /// Returns the identity whose entries are listed. `None` for all identities of the account.
+    pub(super) fn key(&self) -> Option<ApiKeyId> {
+        let tab = self.keys.first().filter(|_| self.is_tab);
+        tab.map(|key| key.api_key_id).or(self.chosen)
+    }
+
+    /// Returns the start of the path of the page.
+    pub(super) fn path(&self) -> String {
+        match self.keys.first().filter(|_| self.is_tab) {
+            Some(key) => format!("/dashboard/keys/{}", key.api_key_id),
+            None => "/dashboard".to_owned(),
+        }
+    }
+
+    /// Returns the head of the tab. `None` for a page of the account.
+    pub(super) fn head<'a>(
+        &'a self,
+        user: &'a SignedInUser,
+        current: &'static str,
+    ) -> Option<IdentityHead<'a>> {
+        let tab = self.keys.first().filter(|_| self.is_tab);
+        tab.map(|key| IdentityHead::new(user, key, current))
+    }
+
+    /// Returns true if the page must name the identity of each entry.
+    pub(super) fn has_several(&self) -> bool {
+        self.keys.len() > 1
+    }
+
+    /// Returns the label of an identity, or its shortened id if the page does not have the identity.
+    pub(super) fn label_of(&self, id: &ApiKeyId) -> String {
+        let key = self.keys.iter().find(|key| key.api_key_id == *id);
+        key.map_or_else(|| short_id(id), |key| key.label.to_string())
+    }
+
+    /// Returns true if the identity is active, so that its webhooks can be changed.
+    pub(super) fn is_active(&self, id: &ApiKeyId) -> bool {
+        self.keys.iter().any(|key| key.api_key_id == *id && key.status == KeyStatus::Active)
+    }
+}

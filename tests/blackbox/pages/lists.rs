@@ -1,0 +1,332 @@
+//! Tests of the lists of the dashboard: sent envelopes, events and webhooks, of one identity and of the whole account,
+//! and the page that changes a webhook.
+
+use serde_json::json;
+
+use crate::support::{
+    Browser, Client, Database, Identity, Reaction, Receiver, SOON, chromium, eventually, on_both,
+    root, run_node, text,
+};
+
+on_both!(
+    the_lists_work_in_a_browser,
+    the_sent_page_filters_by_recipient_state_thread_and_day,
+    a_page_of_sent_envelopes_leads_to_the_next,
+    a_receipt_has_states_times_and_context,
+    the_pages_of_an_account_list_all_its_identities,
+    a_webhook_is_changed_on_its_page,
+    a_webhook_is_paused_and_resumed_on_its_page,
+    the_event_log_filters_by_kind_with_counts,
+    a_row_of_the_event_log_has_its_sender_and_its_attempts,
+    lists_of_another_account_are_not_shown,
+);
+
+fn the_lists_work_in_a_browser(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);
+    let client = server.client();
+    let (alice, bob) =
+        (client.new_identity_with_handle("alice"), client.new_identity_with_handle("bob"));
+    let receiver = Receiver::start();
+    client.register(&alice, &receiver.url);
+    send(client, &alice, &bob.key, json!({"thread": "orders", "type": "order.created"}));
+    send(client, &bob, &alice.key, json!({}));
+    eventually("the attempt is logged", SOON, || (database.count("attempts") == 1).then_some(()));
+    let known = json!({"id": alice.account, "secret": alice.login_secret, "key": alice.key});
+    let program = root().join("tests/blackbox/oracles/lists.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// Sends a message with further members. Returns the id of the envelope.
+fn send(client: &Client, from: &Identity, to: &str, members: serde_json::Value) -> String {
+    let mut message = json!({"to": to, "message": "x"});
+    message.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    text(&client.act(from, "/v1/channel/send", &message).ok(), "envelope_id")
+}
+
+fn the_sent_page_filters_by_recipient_state_thread_and_day(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    let (carol, receiver) = (client.new_identity(), Receiver::start());
+    client.register(&carol, &receiver.url);
+    let to_bob = send(client, &alice, "bob", json!({"thread": "orders"}));
+    let to_carol = send(client, &alice, &carol.key, json!({}));
+    receiver.await_requests(1);
+    let browser = Browser::sign_in(client, &alice);
+    let page = format!("/dashboard/keys/{}/sent", alice.key);
+    eventually("the delivery is recorded", SOON, || {
+        browser.page(&page).contains("tag notified").then_some(())
+    });
+    let listed = |filter: &str| {
+        let page = browser.page(&format!("{page}?{filter}"));
+        [&to_bob, &to_carol].map(|id| page.contains(&format!("title=\"{id}\"")))
+    };
+    let today =
+        &client.status(&alice).ok()["usage"]["day"]["resets_at"].as_str().unwrap()[..10].to_owned();
+    for (filter, expected) in [
+        ("", [true, true]),
+        ("recipient=bob", [true, false]),
+        ("recipient=%40bob", [true, false]),
+        (&*format!("recipient={}", carol.key), [false, true]),
+        ("thread=orders", [true, false]),
+        ("state=waiting", [true, false]),
+        ("state=notified", [false, true]),
+        ("state=opened", [false, false]),
+        ("day=2020-01-31", [false, false]),
+        // The day that begins when the present day ends.
+        (&*format!("day={today}"), [false, false]),
+    ] {
+        assert_eq!(listed(filter), expected, "{filter}");
+    }
+    for (filter, field, why) in [
+        ("recipient=nobody-at-all", "recipient", "No API key or handle has this name"),
+        ("day=noon", "day", "This is not a day"),
+        ("thread=a+b", "thread", "The thread must have"),
+    ] {
+        let page = browser.page(&format!("{page}?{filter}"));
+        assert!(page.contains(&format!("<a href=\"#{field}\">{why}")), "{filter}: {page}");
+    }
+}
+
+fn a_page_of_sent_envelopes_leads_to_the_next(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let account = client.sibling(&alice);
+    let sent: Vec<_> = (0..53)
+        .map(|number| {
+            let from = if number % 2 == 0 { &alice } else { &account };
+            eventually("the plan admits the message", SOON, || {
+                let sent = client.send(from, &bob.key, "x");
+                (sent.status == 200).then(|| text(&sent.ok(), "envelope_id"))
+            })
+        })
+        .collect();
+    let browser = Browser::sign_in(client, &alice);
+    for filter in ["", "state=waiting"] {
+        let first = browser.page(&format!("/dashboard/sent?{filter}"));
+        let (_, next) = first.split_once("cursor=").unwrap();
+        let next = next.split('"').next().unwrap();
+        let second = browser.page(&format!("/dashboard/sent?{filter}&cursor={next}"));
+        let on = |page: &str| sent.iter().filter(|id| page.contains(*id)).count();
+        assert_eq!((on(&first), on(&second)), (50, 3), "{filter}");
+        assert!(!second.contains("cursor="), "{second}");
+    }
+}
+
+fn a_receipt_has_states_times_and_context(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    client.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
+    let first = send(client, &alice, "bob", json!({}));
+    let reply = json!({"thread": "orders", "type": "order.created", "reply_to": first});
+    let second = send(client, &alice, "bob", reply);
+    client.open(&bob, &second).ok();
+    let browser = Browser::sign_in(client, &alice);
+    let receipt = |id: &str| browser.page(&format!("/dashboard/keys/{}/sent/{id}", alice.key));
+    let page = receipt(&second);
+    for part in ["The recipient opened the envelope.", "@bob", "orders", "order.created", &*first] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert_eq!(page.matches("<li class=\"done\">").count(), 2, "sent and opened: {page}");
+    assert!(receipt(&first).contains("The envelope waits"), "{}", receipt(&first));
+    let unknown = format!("/dashboard/keys/{}/sent/env_01h455vb4pex5vsknk084sn02q", alice.key);
+    assert_eq!(browser.get(&unknown).status, 404);
+}
+
+fn the_pages_of_an_account_list_all_its_identities(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let sibling = client.sibling(&alice);
+    let (first, second) = (Receiver::start(), Receiver::start());
+    client.register(&alice, &first.url);
+    client.register(&sibling, &second.url);
+    let to_alice = send(client, &sibling, &alice.key, json!({}));
+    let to_sibling = send(client, &alice, &sibling.key, json!({}));
+    let browser = Browser::sign_in(client, &alice);
+    eventually("both attempts are listed", SOON, || {
+        let page = browser.page("/dashboard/events");
+        (page.matches("tag succeeded").count() == 2).then_some(())
+    });
+    let listed = |path: &str| {
+        let page = browser.page(path);
+        [&to_alice, &to_sibling].map(|id| page.contains(&format!("title=\"{id}\"")))
+    };
+    for (path, expected) in [
+        ("/dashboard/sent".to_owned(), [true, true]),
+        (format!("/dashboard/sent?identity={}", alice.key), [false, true]),
+        (format!("/dashboard/events?identity={}", alice.key), [true, false]),
+        (format!("/dashboard/keys/{}/events", sibling.key), [false, true]),
+    ] {
+        assert_eq!(listed(&path), expected, "{path}");
+    }
+    let webhooks = browser.page("/dashboard/webhooks");
+    for url in [&first.url, &second.url] {
+        assert!(webhooks.contains(&format!("title=\"{url}\"")), "{webhooks}");
+    }
+    let found = browser.get(&format!("/dashboard/events?id={to_sibling}"));
+    let expected = format!("/dashboard/keys/{}/events/{to_sibling}", sibling.key);
+    assert_eq!(found.header("location"), Some(&*expected));
+    let hooks = client.manage(&sibling, &json!({"action": "list"})).ok();
+    let hook = text(&hooks["webhooks"][0], "webhook_id");
+    let selected = format!("selected={}+{hook}+{to_sibling}", sibling.key);
+    let again = browser.submit("/dashboard/events", &selected);
+    assert!(again.contains("1 event is sent again now."), "{again}");
+    second.await_requests(2);
+}
+
+fn a_webhook_is_changed_on_its_page(database: &Database) {
+    let server = database.serve_with(&["--events", "v1.1", "--dashboard-per-minute=0"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/old"), "webhook_id");
+    let browser = Browser::sign_in(client, &alice);
+    let page = format!("/dashboard/keys/{}/webhooks/{hook}/change", alice.key);
+    let shown = browser.page(&page);
+    assert!(shown.contains("value=\"http://127.0.0.1:9999/old\""), "{shown}");
+    let own = format!("form_token={}", browser.form_token());
+    let url = "url=http%3A%2F%2F127.0.0.1%3A9999%2Fnew";
+    let long = "x".repeat(201);
+    for (fields, field) in [
+        ("url=http%3A%2F%2F10.0.0.1%2F&events=envelope.received".to_owned(), "url"),
+        (url.to_owned(), "events"),
+        (format!("{url}&events=envelope.received&description={long}"), "description"),
+    ] {
+        let response = browser.post(&page, &format!("{own}&{fields}"), "same-origin");
+        let body = String::from_utf8(response.body).unwrap();
+        assert!((400..500).contains(&response.status), "{fields}");
+        assert!(body.contains(&format!("<a href=\"#{field}\">")), "{field}: {body}");
+        assert!(body.contains(&format!("id=\"{field}-error\"")), "{field}: {body}");
+    }
+    let changed = browser
+        .submit(&page, &format!("{url}&events=usage.threshold&description=orders+of+the+shop"));
+    assert!(changed.contains("role=\"status\">The webhook is changed."), "{changed}");
+    let listed = client.manage(&alice, &json!({"action": "list"})).ok()["webhooks"][0].clone();
+    assert_eq!(
+        (&listed["url"], &listed["events"], &listed["description"]),
+        (
+            &json!("http://127.0.0.1:9999/new"),
+            &json!(["usage.threshold"]),
+            &json!("orders of the shop")
+        )
+    );
+    for list in
+        [format!("/dashboard/keys/{}/webhooks", alice.key), "/dashboard/webhooks".to_owned()]
+    {
+        assert!(browser.page(&list).contains("orders of the shop"), "{list}");
+    }
+    browser.submit(&page, &format!("{url}&events=usage.threshold&description="));
+    let listed = client.manage(&alice, &json!({"action": "list"})).ok();
+    assert_eq!(listed["webhooks"][0]["description"], json!(null));
+}
+
+fn a_webhook_is_paused_and_resumed_on_its_page(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, receiver) = (client.new_identity(), Receiver::start());
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    let browser = Browser::sign_in(client, &alice);
+    let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
+    let paused = browser.submit(&page, "do=pause");
+    assert!(paused.contains("role=\"status\">The webhook is paused."), "{paused}");
+    let lists =
+        ["/dashboard/webhooks".to_owned(), format!("/dashboard/keys/{}/webhooks", alice.key)];
+    for list in &lists {
+        assert!(browser.page(list).contains("badge warn\">paused"), "{list}");
+    }
+    let envelope = send(client, &alice, &alice.key, json!({}));
+    let waiting = browser.page(&page);
+    assert!(waiting.contains("tag pending") && waiting.contains(&envelope), "{waiting}");
+    assert!(receiver.requests().is_empty());
+    let resumed = browser.submit(&page, "do=resume");
+    assert!(resumed.contains("role=\"status\">The webhook is resumed."), "{resumed}");
+    receiver.await_requests(1);
+}
+
+fn the_event_log_filters_by_kind_with_counts(database: &Database) {
+    let settings =
+        ["--events", "v1.1", "--webhook-retry-schedule", "10ms", "--dashboard-per-minute=0"];
+    let server = database.serve_with(&settings);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let (failing, informed) = (Receiver::reacting(|_| Reaction::Status(500)), Receiver::start());
+    client.register(&bob, &failing.url);
+    let events = ["envelope.bounced", "envelope.received"];
+    let body = json!({"url": informed.url, "events": events});
+    client.act(&alice, "/v1/webhooks/register", &body).ok();
+    send(client, &alice, &bob.key, json!({}));
+    let received = send(client, &bob, &alice.key, json!({}));
+    informed.await_requests(2);
+    let browser = Browser::sign_in(client, &alice);
+    let log = format!("/dashboard/keys/{}/events", alice.key);
+    let counted = |kind: &str| format!("{kind} <span class=\"count\">1</span>");
+    eventually("both events are counted", SOON, || {
+        let page = browser.page(&log);
+        events.iter().all(|kind| page.contains(&counted(kind))).then_some(())
+    });
+    for (kind, is_listed) in [("envelope.received", true), ("envelope.bounced", false)] {
+        let page = browser.page(&format!("{log}?kind={kind}"));
+        assert_eq!(page.matches("<tr data-entry").count(), 1, "{kind}: {page}");
+        assert_eq!(page.contains(&format!("title=\"{received}\"")), is_listed, "{kind}");
+    }
+    assert!(browser.page(&format!("{log}?kind=usage.threshold")).contains("No event matches"));
+    server.stop();
+    let server = database.serve();
+    let page = Browser::sign_in(server.client(), &alice).page(&log);
+    assert!(!page.contains("class=\"count\""), "one kind needs no filter: {page}");
+}
+
+fn a_row_of_the_event_log_has_its_sender_and_its_attempts(database: &Database) {
+    let settings = ["--webhook-retry-schedule", "10ms,10ms", "--dashboard-per-minute=0"];
+    let server = database.serve_with(&settings);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
+    let receiver = Receiver::reacting(|_| Reaction::Status(500));
+    let hook = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let envelope = send(client, &alice, &bob.key, json!({}));
+    receiver.await_requests(3);
+    let browser = Browser::sign_in(client, &bob);
+    let page = eventually("the last attempt is listed", SOON, || {
+        let page = browser.page(&format!("/dashboard/keys/{}/events", bob.key));
+        page.contains("tag exhausted").then_some(page)
+    });
+    assert_eq!(page.matches("<tr data-entry").count(), 1, "one row for one event: {page}");
+    assert!(page.contains("2 earlier attempts") && page.contains("@alice"), "{page}");
+    assert!(!page.contains("Block"), "{page}");
+    let event = browser.page(&format!("/dashboard/keys/{}/events/{envelope}", bob.key));
+    assert!(event.contains("Block <strong>"), "{event}");
+    let webhook = browser.page(&format!("/dashboard/keys/{}/webhooks/{hook}", bob.key));
+    assert!(webhook.contains("half within") && webhook.contains("3 attempts"), "{webhook}");
+}
+
+fn lists_of_another_account_are_not_shown(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, mallory) = (client.new_identity(), client.new_identity());
+    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
+    let envelope = send(client, &alice, &alice.key, json!({}));
+    let browser = Browser::sign_in(client, &mallory);
+    for (key, rest) in [
+        (&alice.key, "/sent".to_owned()),
+        (&alice.key, format!("/sent/{envelope}")),
+        (&mallory.key, format!("/sent/{envelope}")),
+        (&alice.key, format!("/webhooks/{hook}/change")),
+        (&mallory.key, format!("/webhooks/{hook}/change")),
+    ] {
+        let path = format!("/dashboard/keys/{key}{rest}");
+        assert_eq!(browser.get(&path).status, 404, "{path}");
+    }
+    for path in ["sent", "events"] {
+        let path = format!("/dashboard/{path}?identity={}", alice.key);
+        let page = browser.get(&path);
+        assert_eq!(page.status, 404, "{path}");
+    }
+    let found = browser.page(&format!("/dashboard/events?id={envelope}"));
+    assert!(found.contains("No identity of this account has an event"), "{found}");
+    let form = format!("form_token={}&url=http%3A%2F%2F127.0.0.1%3A9999%2F", browser.form_token());
+    let change = format!("/dashboard/keys/{}/webhooks/{hook}/change", alice.key);
+    assert_eq!(browser.post(&change, &form, "same-origin").status, 404);
+}
