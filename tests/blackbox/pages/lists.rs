@@ -47,7 +47,8 @@ fn send(client: &Client, from: &Identity, to: &str, members: serde_json::Value) 
 fn the_sent_page_filters_by_recipient_state_thread_and_day(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0"]);
     let client = server.client();
-    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
+    client.new_identity_with_handle("bob");
+    let alice = client.new_identity();
     let (carol, receiver) = (client.new_identity(), Receiver::start());
     client.register(&carol, &receiver.url);
     let to_bob = send(client, &alice, "bob", json!({"thread": "orders"}));
@@ -94,10 +95,13 @@ fn a_page_of_sent_envelopes_leads_to_the_next(database: &Database) {
     let client = server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity());
     let account = client.sibling(&alice);
+    for key in [&alice.key, &account.key] {
+        database.operate(&["plan", "set", key, "builder"]);
+    }
     let sent: Vec<_> = (0..53)
         .map(|number| {
             let from = if number % 2 == 0 { &alice } else { &account };
-            eventually("the plan admits the message", SOON, || {
+            eventually("the new plan admits the message", SOON, || {
                 let sent = client.send(from, &bob.key, "x");
                 (sent.status == 200).then(|| text(&sent.ok(), "envelope_id"))
             })

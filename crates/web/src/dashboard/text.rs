@@ -100,6 +100,12 @@ pub(crate) fn thousands(number: impl Display) -> String {
     text
 }
 
+/// Formats a number of bytes in units of a million bytes: `1.2 MB`.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000;
+    format!("{}.{} MB", thousands(tenths / 10), tenths % 10)
+}
+
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn when(at: &Timestamp) -> String {
@@ -291,6 +297,12 @@ mod tests {
         for id in ["wh_1", "nobody", "é_ééééééééé"] {
             assert_eq!(short_id(id), id);
         }
+    }
+
+    #[test]
+    fn sizes_are_written_in_megabytes() {
+        assert_eq!(megabytes(479_232), "0.4 MB");
+        assert_eq!(megabytes(12_345_678_901), "12,345.6 MB");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     console::user::ConsoleUser,
     dashboard::{
         response::PageResponse,
-        text::{thousands, when},
+        text::{failure, megabytes, short_id, thousands, when},
     },
 };
 

@@ -47,9 +47,9 @@ impl UsageMeter {
         percent.unwrap_or(100).min(100)
     }
 
-    /// Returns true from 1 % of the limit. Below, an overview shows no meter.
+    /// Returns true from 50 % of the limit. Below, a list shows no meter.
     pub(in crate::dashboard) fn is_notable(&self) -> bool {
-        self.percent() >= 1
+        self.percent() >= 50
     }
 
     /// Returns a warning about the effect of reaching the limit. Returns `None` below 80 % of the limit. Also returns
