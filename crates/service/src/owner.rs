@@ -4,6 +4,7 @@ pub(crate) mod account_owner;
 pub(crate) mod actions;
 pub(crate) mod confirmation;
 pub(crate) mod correspondents;
+pub(crate) mod event_cursor;
 pub(crate) mod event_kinds;
 pub(crate) mod event_log;
 pub(crate) mod event_report;

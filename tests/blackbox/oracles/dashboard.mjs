@@ -436,7 +436,8 @@ async function has(page, selector, text) {
 
 // Without JavaScript a page changes only after a reload.
 async function until(page, selector) {
-  const url = page.url();
+  // A page whose address differs in its fragment alone would not be loaded again.
+  const [url] = page.url().split('#');
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
     if (await page.locator(selector).count() > 0) return;
     await new Promise((done) => setTimeout(done, 100));

@@ -1,16 +1,17 @@
 //! The log of the events of a key or of a whole account: the attempts at all webhooks.
 
-use std::{cmp::Reverse, fmt, str::FromStr};
+use std::cmp::Reverse;
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Attempt, AttemptNumber, Description, EnvelopeId, EventId, EventKind,
-    PendingDelivery, Timestamp, Webhook, WebhookId,
+    AccountId, ApiKeyId, Attempt, Description, EnvelopeId, EventId, EventKind, PendingDelivery,
+    Timestamp, Webhook, WebhookId,
     ports::{Lookup, OwnerLookup, WebhookOwner},
 };
 
 use super::{
     account_owner::{NO_KEY, Owner},
     correspondents::{EventOrigin, origins},
+    event_cursor::EventLogCursor,
 };
 use crate::{
     error::Error,
@@ -73,15 +74,6 @@ pub struct LoggedWebhook {
     pub url: String,
     /// The owner's note about the webhook.
     pub description: Option<Description>,
-}
-
-/// The last entry of a page of the event log, after which the next page begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventLogCursor {
-    /// The last entry is an attempt.
-    Attempt(AttemptNumber),
-    /// The last entry is a pending delivery of this event.
-    Event(EventId),
 }
 
 /// An entry, with its position in the log.
@@ -270,57 +262,7 @@ impl LoggedWebhook {
     }
 }
 
-impl EventLogCursor {
-    /// Returns the key by which entries are sorted. For an event, the sort key is the id without its prefix, because
-    /// the rest of an id begins with the time.
-    fn sort_key(&self) -> (i64, String) {
-        match self {
-            Self::Attempt(number) => (number.0, String::new()),
-            Self::Event(id) => (0, id.to_string().split_off(4)),
-        }
-    }
-}
-
-impl fmt::Display for EventLogCursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Attempt(number) => number.0.fmt(f),
-            Self::Event(id) => id.fmt(f),
-        }
-    }
-}
-
-/// The error for a text that is not a cursor of the event log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be the cursor of a page of the event log")]
-pub struct EventLogCursorFault;
-
-impl FromStr for EventLogCursor {
-    type Err = EventLogCursorFault;
-
-    fn from_str(text: &str) -> Result<Self, EventLogCursorFault> {
-        match text.parse() {
-            Ok(number) => Ok(Self::Attempt(AttemptNumber(number))),
-            Err(_) => text.parse().map(Self::Event).map_err(|_malformed| EventLogCursorFault),
-        }
-    }
-}
-
 /// Number of entries of each webhook that a page with a filter by kind examines.
 const EXAMINED_MAX: u32 = 200;
 /// Maximum number of webhooks in the log of a whole account.
 const WEBHOOKS_MAX: u32 = 50;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_is_a_number_or_the_id_of_an_event() {
-        let event = EnvelopeId::new(Timestamp::from_millis(1_790_000_000_000), [8; 10]).into();
-        for cursor in [EventLogCursor::Attempt(AttemptNumber(7)), EventLogCursor::Event(event)] {
-            assert_eq!(cursor.to_string().parse(), Ok(cursor));
-        }
-        assert_eq!("x".parse::<EventLogCursor>(), Err(EventLogCursorFault));
-    }
-}

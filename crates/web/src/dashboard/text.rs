@@ -33,6 +33,13 @@ pub(crate) fn short_id(id: impl Display) -> String {
     }
 }
 
+/// Shortens the ids in a text.
+pub(super) fn short_ids(text: impl AsRef<str>) -> String {
+    let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
+    let shorten = |word| if is_id(word) { short_id(word) } else { word.to_owned() };
+    text.as_ref().split(' ').map(shorten).collect::<Vec<_>>().join(" ")
+}
+
 /// Describes a failed attempt without an HTTP status. `class` is the class of the failure in the API.
 pub(crate) fn failure(class: &str, detail: Option<&str>) -> String {
     let text = match class {
@@ -228,6 +235,8 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
 }
 
 const SHORT_LEN: usize = 6;
+/// Length of an id after its prefix and the underscore.
+const ID_LEN: usize = 26;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /// Parts of user agents, and the browsers that send them. Most browsers also name others: the order decides.
@@ -297,6 +306,8 @@ mod tests {
         for id in ["wh_1", "nobody", "é_ééééééééé"] {
             assert_eq!(short_id(id), id);
         }
+        let text = "wh_01h455vb4pex5vsknk084sn02q of per_minute=20000";
+        assert_eq!(short_ids(text), "wh_…4sn02q of per_minute=20000");
     }
 
     #[test]

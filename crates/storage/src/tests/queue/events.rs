@@ -97,7 +97,7 @@ fn a_stored_event_is_retried_logged_and_sent_again(db: &Fixture) {
     assert_eq!(held[0].attempts, 1);
     db.record_outcomes(&[result_of(&held[0], 61, Outcome::Exhausted(FAILURE))], FAILING_MAX)
         .unwrap();
-    let sources = db.owner_lookup().unwrap().event_sources(&[event.id.into()]).unwrap();
+    let sources = db.store().owner_lookup().unwrap().event_sources(&[event.id.into()]).unwrap();
     let source = sources[&event.id.into()];
     assert_eq!((source.kind, source.sender), (EventKind::EnvelopeBounced, None));
     let attempts = db.store().lookup().unwrap().attempts(&to.id, None, None, 9).unwrap();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::dashboard::{
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, program, short_id, what_happened},
+    text::{ago, program, short_id, short_ids, what_happened},
 };
 
 #[derive(Template)]

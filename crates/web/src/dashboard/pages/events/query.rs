@@ -1,0 +1,98 @@
+//! The query parameters of an event log: its filter and its position.
+
+use sealpost_domain::{ApiKeyId, EventKind, TimeFault, Timestamp, WebhookId};
+use sealpost_service::{DeliveryState, EventLogCursor, ListEvents};
+use serde::Deserialize;
+
+use crate::dashboard::session::SignedInUser;
+
+/// The query parameters of the page. An empty or malformed parameter counts as absent.
+#[derive(Default, Deserialize)]
+pub(crate) struct EventsQuery {
+    /// Id of the event to search for.
+    #[serde(default)]
+    pub(super) id: String,
+    /// The identity whose events a page of the account lists.
+    #[serde(default)]
+    pub(in crate::dashboard::pages) identity: String,
+    #[serde(default)]
+    pub(super) webhook: String,
+    #[serde(default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) state: String,
+    /// A time in UTC as browsers send it, such as `2027-01-31T12:00`.
+    #[serde(default)]
+    pub(super) before: String,
+    #[serde(default)]
+    pub(super) cursor: String,
+}
+
+impl EventsQuery {
+    /// Returns the query of the service for this page.
+    pub(in crate::dashboard::pages) fn list(&self) -> ListEvents {
+        ListEvents {
+            webhook_id: self.webhook.parse::<WebhookId>().ok(),
+            kind: EventKind::from_name(&self.kind),
+            state: DeliveryState::from_name(&self.state),
+            before: self.before().ok().flatten(),
+            limit: ENTRIES_PER_PAGE.into(),
+            cursor: self.cursor.parse::<EventLogCursor>().ok(),
+            with_unattempted: false,
+        }
+    }
+
+    /// Returns the time of the filter. `None` if the filter is empty.
+    pub(super) fn before(&self) -> Result<Option<Timestamp>, TimeFault> {
+        match self.before.trim() {
+            "" => Ok(None),
+            // A browser sends seconds only if they are not zero.
+            time if time.len() == "2027-01-31T12:00".len() => {
+                format!("{time}:00Z").parse().map(Some)
+            }
+            time => format!("{time}Z").parse().map(Some),
+        }
+    }
+
+    /// Returns the query string that keeps the filter.
+    pub(super) fn filter(&self) -> String {
+        let kind = EventKind::from_name(&self.kind).map_or("", |kind| kind.as_str());
+        self.filter_of_kind(kind)
+    }
+
+    /// Returns the query string that keeps the filter, but selects another kind of event. Empty for all kinds.
+    pub(super) fn filter_of_kind(&self, kind: &str) -> String {
+        let ListEvents { webhook_id, state, before, .. } = self.list();
+        let identity = self.identity.parse::<ApiKeyId>().ok();
+        let mut filter = "?".to_owned();
+        for (name, value) in [
+            ("identity", identity.map(|id| id.to_string()).unwrap_or_default()),
+            ("webhook", webhook_id.map(|id| id.to_string()).unwrap_or_default()),
+            ("kind", kind.to_owned()),
+            ("state", state.map_or("", DeliveryState::as_str).to_owned()),
+            ("before", before.map(|_| self.before.trim().to_owned()).unwrap_or_default()),
+        ] {
+            if !value.is_empty() {
+                filter.push_str(&format!("{name}={value}&"));
+            }
+        }
+        filter.pop();
+        filter
+    }
+
+    /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
+    pub(in crate::dashboard::pages) fn begins_with_newest_attempt(&self) -> bool {
+        let ListEvents { state, before, cursor, .. } = self.list();
+        cursor.is_none() && before.is_none() && !matches!(state, Some(DeliveryState::Pending))
+    }
+
+    /// Returns the URL of the live stream of this list. Returns `None` if the list cannot be followed live.
+    pub(super) fn live_stream(&self, user: &SignedInUser, path: &str) -> Option<String> {
+        let is_live = user.app.live.is_on() && self.begins_with_newest_attempt();
+        let base = user.base();
+        is_live.then(|| format!("{base}{path}/live{}", self.filter()))
+    }
+}
+
+/// Number of log entries on one page.
+pub(in crate::dashboard::pages) const ENTRIES_PER_PAGE: u8 = 50;

@@ -1,0 +1,50 @@
+//! Sends events of a log again.
+
+use std::collections::BTreeSet;
+
+use sealpost_service::Manage;
+
+use super::query::ENTRIES_PER_PAGE;
+use crate::dashboard::{
+    forms::{Form, Rejection},
+    pages::key_of,
+    response::PageResponse,
+    session::SignedInUser,
+};
+
+/// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event. Returns
+/// the result as text, or the reason why no event is sent.
+pub(in crate::dashboard::pages) async fn send_again(
+    user: &SignedInUser,
+    form: &Form,
+) -> Result<Result<String, String>, PageResponse> {
+    let selected: BTreeSet<_> = form.all("selected").into_iter().collect();
+    if selected.len() > usize::from(ENTRIES_PER_PAGE) * 2 {
+        return Err(PageResponse::unreadable_form(user.site()));
+    }
+    let (mut sent, mut problem) = (0, None);
+    for delivery in &selected {
+        let parts: Vec<_> = delivery.split(' ').map(str::to_owned).collect();
+        let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
+            .map_err(|_malformed| PageResponse::unreadable_form(user.site()))?;
+        let id = key_of(user, &key)?;
+        let redeliver = Manage::Redeliver { webhook_id, envelope_id };
+        match user.ask(async |owner| Ok(owner.manage(&id, redeliver).await)).await? {
+            Ok(_) => sent += 1,
+            Err(error) => match error.refusal() {
+                Some(refusal) => problem = Some(Rejection::from(refusal).text),
+                None => return Err(PageResponse::service_error(user.site(), &error)),
+            },
+        }
+    }
+    let result = match sent {
+        0 => "No event was selected.".to_owned(),
+        1 => "1 event is sent again now.".to_owned(),
+        many => format!("{many} events are sent again now."),
+    };
+    Ok(match (sent, problem) {
+        (0, Some(problem)) => Err(problem),
+        (_, Some(problem)) => Ok(format!("{result} {problem}")),
+        (_, None) => Ok(result),
+    })
+}
