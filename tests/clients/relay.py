@@ -1,4 +1,7 @@
-"""Sends itself a message and receives it over a relay: relay.py sync|async. Reads the task, and prints the message."""
+"""Sends itself messages and receives them over a relay, also after its session ended: relay.py sync|async.
+
+Reads the task, and prints the messages.
+"""
 
 import asyncio
 import json
@@ -13,24 +16,30 @@ OPTIONS = {"login": Login(TASK["account_id"], TASK["login_secret"]), "api_key": 
 def run():
     def on_envelope(envelope):
         print(envelope.message)
-        relay.stop()
+        if envelope.message == TASK["messages"][-1]:
+            return relay.stop()
+        client.account.logout()
+        client.send(TASK["api_key"], TASK["messages"][-1])
 
     client = Sealpost(TASK["url"], **OPTIONS)
     webhook = client.webhooks.register("relay:")
     relay = client.relay(webhook.webhook_id, Receiver(client, Webhook(webhook.secret), on_envelope).receive)
-    client.send(TASK["api_key"], TASK["message"])
+    client.send(TASK["api_key"], TASK["messages"][0])
     relay.run()
 
 
 async def run_async():
     async def on_envelope(envelope):
         print(envelope.message)
-        relay.stop()
+        if envelope.message == TASK["messages"][-1]:
+            return relay.stop()
+        await client.account.logout()
+        await client.send(TASK["api_key"], TASK["messages"][-1])
 
     client = AsyncSealpost(TASK["url"], **OPTIONS)
     webhook = await client.webhooks.register("relay:")
     relay = client.relay(webhook.webhook_id, AsyncReceiver(client, Webhook(webhook.secret), on_envelope).receive)
-    await client.send(TASK["api_key"], TASK["message"])
+    await client.send(TASK["api_key"], TASK["messages"][0])
     await relay.run()
 
 

@@ -1,4 +1,4 @@
-"""Runs the relays of the clients against the service: each program sends itself a message, and receives it."""
+"""Runs the relays of the clients against the service: each program sends itself messages, and receives them."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 
 from server import Server
 
-MESSAGE = "Hello over a relay."
+MESSAGES = ["Hello over a relay.", "Hello after the end of the session."]
 
 
 def check_relay(binary, programs):
@@ -19,9 +19,9 @@ def check_relay(binary, programs):
             return
         for client, program in programs.items():
             who = server.new_identity()
-            task = {"url": server.url, "api_key": who["key"], "message": MESSAGE, **who["login"]}
+            task = {"url": server.url, "api_key": who["key"], "messages": MESSAGES, **who["login"]}
             ended = subprocess.run([str(word) for word in program], input=json.dumps(task), stdout=subprocess.PIPE,
                                    text=True, timeout=60, check=False)
-            if ended.returncode or ended.stdout.strip() != MESSAGE:
+            if ended.returncode or ended.stdout.splitlines() != MESSAGES:
                 sys.exit(f"tests/clients: the relay of {client} reports {ended.stdout}")
-            print(f"{client}: the relay receives and opens a message")
+            print(f"{client}: the relay receives and opens messages, also after the end of its session")

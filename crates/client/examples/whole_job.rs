@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (url, hook) = (env::var("SEALPOST_URL")?, format!("http://{}/hook", env::var("LISTEN")?));
     let carol = Client::builder(&url).build()?.activate("Carol", None, None).await?;
     let login = Login::new(carol.account_id, carol.login_secret.unwrap_or_default());
-    let client = Client::builder(&url).login(login).api_key(carol.api_key_id.clone()).build()?;
+    let client = Client::builder(&url).login(login).api_key(carol.api_key_id).build()?;
     let secret = client.webhooks().register(&hook, &[EventKind::EnvelopeReceived]).await?.secret;
     let receiver = Receiver::new(client.clone(), secrets(&secret, "hook")?, async |it: Opened| {
         println!("{} {}", it.sender, it.message);
