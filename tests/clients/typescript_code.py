@@ -11,9 +11,11 @@ LINE_MAX = 120
 
 
 def models(document):
-    """Returns the module with all bodies."""
+    """Returns the module with all bodies, and the table of operations."""
     texts = {Choice: choice, Model: model, Alias: alias}
-    return "\n" + "\n".join(texts[type(declaration)](declaration) for declaration in document.declarations)
+    rows = "".join(row(operation) for operation in document.operations)
+    table = f"/** The types of the bodies of each operation. */\nexport interface Operations {{\n{rows}}}\n"
+    return "\n" + "\n".join([*(texts[type(declaration)](declaration) for declaration in document.declarations), table])
 
 
 def choice(declaration):
@@ -43,14 +45,8 @@ def model(declaration):
 
 
 def operations(document):
-    """Returns the table of operations."""
-    rows = [row(operation) for operation in document.operations]
-    names = sorted({declaration.name for declaration in document.declarations} & set(re.findall(r"\w+", " ".join(rows))))
-    imports = "".join(f"  {name},\n" for name in names)
-    return (f'import type {{\n{imports}}} from "./models.js";\n\n'
-            "/** The types of the bodies of each operation. */\n"
-            "export interface Operations {\n" + "".join(rows) + "}\n" +
-            constant("REPEATABLE", document.repeatable, "Paths whose requests have the same effect once and twice.") +
+    """Returns the module with classes of operations and of members."""
+    return (constant("REPEATABLE", document.repeatable, "Paths whose requests have the same effect once and twice.") +
             constant("UNAUTHENTICATED", document.unauthenticated, "Paths that need no credentials.") +
             constant("INSTANTS", instants(document), "Members of responses and events that are times."))
 
@@ -68,13 +64,14 @@ def constant(name, values, description):
 
 
 def instants(document):
-    """Returns the names of times. No other member has such a name, so a client finds times by their names."""
-    members = [member for declaration in document.declarations
-               if isinstance(declaration, Model) and not declaration.is_request for member in declaration.members]
-    times = {member.name for member in members if "Date" in text(member.type).split(" | ")}
-    others = {member.name for member in members if "Date" not in text(member.type).split(" | ")}
-    if times & others:
-        sys.exit(f"tests/clients: {sorted(times & others)} are times in some responses, and not in others")
+    """Returns the names of times. No other text has such a name, so a client finds times by their names."""
+    members = [(member.name, part) for declaration in document.declarations
+               if isinstance(declaration, Model) and not declaration.is_request for member in declaration.members
+               for part in (member.type.parameters if member.type.name == "union" else [member.type])]
+    times = {name for name, part in members if part.name == "datetime"}
+    texts = {name for name, part in members if part.name in ("any", "choice", "literal", "str")}
+    if times & texts:
+        sys.exit(f"tests/clients: {sorted(times & texts)} are times in some responses, and other texts in others")
     return sorted(times)
 
 

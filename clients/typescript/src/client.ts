@@ -15,6 +15,7 @@ import type {
   LoggedOut,
   MessageResult,
   Opened,
+  Operations,
   PolicyRequest,
   PolicyView,
   Pong,
@@ -34,7 +35,6 @@ import type {
   WebhookSecretRotated,
   WebhookView,
 } from "./generated/models.js";
-import type { Operations } from "./generated/operations.js";
 import type { RetryOptions } from "./retry.js";
 import { type Login, Transport } from "./transport.js";
 

@@ -8,7 +8,6 @@ export {
 } from "./client.js";
 export { ApiError, InvalidSignature, SealpostError, Unreachable } from "./errors.js";
 export type * from "./generated/models.js";
-export type { Operations } from "./generated/operations.js";
 export { Receiver, type ReceiverOptions, type Seen } from "./receiver.js";
 export type { RetryOptions } from "./retry.js";
 export type { Login } from "./transport.js";

@@ -1,6 +1,7 @@
 import { ApiError, type ProblemMembers, type SentRequest, Unreachable } from "./errors.js";
 import { BY_CODE } from "./generated/errors.js";
-import { type Operations, UNAUTHENTICATED } from "./generated/operations.js";
+import type { Operations } from "./generated/models.js";
+import { UNAUTHENTICATED } from "./generated/operations.js";
 import { parse } from "./json.js";
 import { pauseBeforeRetry, type RetryOptions } from "./retry.js";
 
