@@ -1409,3 +1409,42 @@ export interface WindowReport {
   /** End of the current window, when the used number starts at zero again. */
   resets_at: Date;
 }
+
+/** The types of the bodies of each operation. */
+export interface Operations {
+  "POST /v1/did/activate": { body: ActivateRequest; result: Activated };
+  "POST /v1/did/status": { body: undefined; result: KeyStanding };
+  "POST /v1/did/resolve": { body: ResolveRequest; result: Resolved };
+  "POST /v1/did/policy": { body: PolicyRequest | undefined; result: PolicyView };
+  "POST /v1/auth/login": { body: LoginRequest; result: LoggedIn };
+  "POST /v1/auth/logout": { body: LogoutRequest | undefined; result: LoggedOut };
+  "POST /v1/auth/rotate-secret": { body: RotateSecretRequest; result: SecretsReplaced };
+  "POST /v1/auth/recover": { body: RecoverAccountRequest; result: SecretsReplaced };
+  "POST /v1/auth/tokens/create": { body: CreateTokenRequest; result: ApiTokenCreated };
+  "POST /v1/auth/tokens/list": { body: undefined; result: ApiTokenList };
+  "POST /v1/auth/tokens/revoke": { body: RevokeTokenRequest; result: ApiTokenRevoked };
+  "POST /v1/account/activity": { body: ActivityRequest | undefined; result: ActivityPage };
+  "POST /v1/account/close": { body: CloseRequest; result: AccountClosed };
+  "POST /v1/channel/send": { body: SendRequest; result: Sent };
+  "POST /v1/channel/send-batch": { body: SendBatchRequest; result: SendBatchResponse };
+  "POST /v1/channel/open": { body: OpenRequest; result: Opened };
+  "POST /v1/channel/receipt": { body: ReceiptRequest; result: Receipt };
+  "POST /v1/channel/list": { body: ListRequest | undefined; result: SentPage };
+  "POST /v1/webhooks/register": { body: RegisterRequest; result: Registered };
+  "POST /v1/webhooks/list": { body: undefined; result: WebhookList };
+  "POST /v1/webhooks/delete": { body: DeleteWebhook; result: Deleted };
+  "POST /v1/webhooks/enable": { body: EnableWebhook; result: Enabled };
+  "POST /v1/webhooks/rotate-secret": { body: RotateWebhookSecret; result: WebhookSecretRotated };
+  "POST /v1/webhooks/deliveries": { body: ListDeliveries; result: DeliveriesPage };
+  "POST /v1/webhooks/redeliver": { body: RedeliverEvent; result: Redelivered };
+  "POST /v1/webhooks/recover": { body: RecoverDeliveries; result: Recovered };
+  "POST /v1/webhooks/test": { body: TestWebhook; result: Tested };
+  "POST /v1/webhooks/update": { body: UpdateWebhook; result: Updated };
+  "GET /v1/ping": { body: undefined; result: Pong };
+  "POST /v1/badges/issue": { body: IssueRequest | undefined; result: Issued };
+  "POST /v1/badges/verify": { body: VerifyRequest; result: BadgeVerified };
+  "GET /v1/status/{list}": { body: undefined; result: string };
+  "POST /v1/compliance/validate": { body: ValidateRequest; result: Validated };
+  "GET /.well-known/did.json": { body: undefined; result: DidDocument };
+  "GET /openapi.json": { body: undefined; result: Record<string, unknown> };
+}
