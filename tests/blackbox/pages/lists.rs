@@ -1,7 +1,7 @@
 //! Tests of the lists of the dashboard: sent envelopes, events and webhooks, of one identity and of the whole account,
 //! and the page that changes a webhook.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Identity, Reaction, Receiver, SOON, chromium, eventually, on_both,
@@ -28,9 +28,11 @@ fn the_lists_work_in_a_browser(database: &Database) {
         (client.new_identity_with_handle("alice"), client.new_identity_with_handle("bob"));
     let receiver = Receiver::start();
     client.register(&alice, &receiver.url);
-    send(client, &alice, &bob.key, json!({"thread": "orders", "type": "order.created"}));
-    send(client, &bob, &alice.key, json!({}));
+    send(client, &alice, &bob.key, &json!({"thread": "orders", "type": "order.created"}));
+    send(client, &bob, &alice.key, &json!({}));
     eventually("the attempt is logged", SOON, || (database.count("attempts") == 1).then_some(()));
+    // The table of tokens, with its buttons, must be wholly visible on a narrow screen.
+    client.new_token(&alice, &["read", "send", "open", "webhooks"]);
     let known = json!({"id": alice.account, "secret": alice.login_secret, "key": alice.key});
     let program = root().join("tests/blackbox/oracles/lists.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
@@ -38,7 +40,7 @@ fn the_lists_work_in_a_browser(database: &Database) {
 }
 
 /// Sends a message with further members. Returns the id of the envelope.
-fn send(client: &Client, from: &Identity, to: &str, members: serde_json::Value) -> String {
+fn send(client: &Client, from: &Identity, to: &str, members: &Value) -> String {
     let mut message = json!({"to": to, "message": "x"});
     message.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
     text(&client.act(from, "/v1/channel/send", &message).ok(), "envelope_id")
@@ -51,8 +53,8 @@ fn the_sent_page_filters_by_recipient_state_thread_and_day(database: &Database) 
     let alice = client.new_identity();
     let (carol, receiver) = (client.new_identity(), Receiver::start());
     client.register(&carol, &receiver.url);
-    let to_bob = send(client, &alice, "bob", json!({"thread": "orders"}));
-    let to_carol = send(client, &alice, &carol.key, json!({}));
+    let to_bob = send(client, &alice, "bob", &json!({"thread": "orders"}));
+    let to_carol = send(client, &alice, &carol.key, &json!({}));
     receiver.await_requests(1);
     let browser = Browser::sign_in(client, &alice);
     let page = format!("/dashboard/keys/{}/sent", alice.key);
@@ -124,9 +126,9 @@ fn a_receipt_has_states_times_and_context(database: &Database) {
     let client = server.client();
     let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     client.act(&bob, "/v1/did/policy", &json!({"receipts": "opened"})).ok();
-    let first = send(client, &alice, "bob", json!({}));
+    let first = send(client, &alice, "bob", &json!({}));
     let reply = json!({"thread": "orders", "type": "order.created", "reply_to": first});
-    let second = send(client, &alice, "bob", reply);
+    let second = send(client, &alice, "bob", &reply);
     client.open(&bob, &second).ok();
     let browser = Browser::sign_in(client, &alice);
     let receipt = |id: &str| browser.page(&format!("/dashboard/keys/{}/sent/{id}", alice.key));
@@ -148,8 +150,8 @@ fn the_pages_of_an_account_list_all_its_identities(database: &Database) {
     let (first, second) = (Receiver::start(), Receiver::start());
     client.register(&alice, &first.url);
     client.register(&sibling, &second.url);
-    let to_alice = send(client, &sibling, &alice.key, json!({}));
-    let to_sibling = send(client, &alice, &sibling.key, json!({}));
+    let to_alice = send(client, &sibling, &alice.key, &json!({}));
+    let to_sibling = send(client, &alice, &sibling.key, &json!({}));
     let browser = Browser::sign_in(client, &alice);
     eventually("both attempts are listed", SOON, || {
         let page = browser.page("/dashboard/events");
@@ -241,7 +243,7 @@ fn a_webhook_is_paused_and_resumed_on_its_page(database: &Database) {
     for list in &lists {
         assert!(browser.page(list).contains("badge warn\">paused"), "{list}");
     }
-    let envelope = send(client, &alice, &alice.key, json!({}));
+    let envelope = send(client, &alice, &alice.key, &json!({}));
     let waiting = browser.page(&page);
     assert!(waiting.contains("tag pending") && waiting.contains(&envelope), "{waiting}");
     assert!(receiver.requests().is_empty());
@@ -261,8 +263,8 @@ fn the_event_log_filters_by_kind_with_counts(database: &Database) {
     let events = ["envelope.bounced", "envelope.received"];
     let body = json!({"url": informed.url, "events": events});
     client.act(&alice, "/v1/webhooks/register", &body).ok();
-    send(client, &alice, &bob.key, json!({}));
-    let received = send(client, &bob, &alice.key, json!({}));
+    send(client, &alice, &bob.key, &json!({}));
+    let received = send(client, &bob, &alice.key, &json!({}));
     informed.await_requests(2);
     let browser = Browser::sign_in(client, &alice);
     let log = format!("/dashboard/keys/{}/events", alice.key);
@@ -290,7 +292,7 @@ fn a_row_of_the_event_log_has_its_sender_and_its_attempts(database: &Database) {
     let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
     let receiver = Receiver::reacting(|_| Reaction::Status(500));
     let hook = text(&client.register(&bob, &receiver.url), "webhook_id");
-    let envelope = send(client, &alice, &bob.key, json!({}));
+    let envelope = send(client, &alice, &bob.key, &json!({}));
     receiver.await_requests(3);
     let browser = Browser::sign_in(client, &bob);
     let page = eventually("the last attempt is listed", SOON, || {
@@ -311,7 +313,7 @@ fn lists_of_another_account_are_not_shown(database: &Database) {
     let client = server.client();
     let (alice, mallory) = (client.new_identity(), client.new_identity());
     let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
-    let envelope = send(client, &alice, &alice.key, json!({}));
+    let envelope = send(client, &alice, &alice.key, &json!({}));
     let browser = Browser::sign_in(client, &mallory);
     for (key, rest) in [
         (&alice.key, "/sent".to_owned()),

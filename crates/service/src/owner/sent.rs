@@ -75,7 +75,7 @@ impl Owner<'_> {
             views.sort_by_key(|(_, view)| std::cmp::Reverse(view.envelope_id));
             let is_cut = views.len() > limit;
             views.truncate(limit);
-            let last = views.last().filter(|_| is_cut).map(|(_, view)| view.envelope_id);
+            let shown = views.last().filter(|_| is_cut).map(|(_, view)| view.envelope_id);
             let recipients = views.iter().map(|(_, view)| view.recipient);
             let recipients = correspondents(&mut *lookup, recipients)?;
             let entry = |(sender, envelope): (ApiKeyId, SentView)| {
@@ -84,7 +84,7 @@ impl Owner<'_> {
             };
             Ok(SentLog {
                 entries: views.into_iter().filter_map(entry).collect(),
-                next: last.or(end).map(SentCursor),
+                next: shown.or(end).map(SentCursor),
                 has_more_keys,
             })
         })

@@ -26,14 +26,6 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(at("/dashboard/recovered", "GET").route(web::get().to(p::recover::show_recovered)))
         .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
-        .service(at("/dashboard/sent", "GET").route(web::get().to(p::sent::show)))
-        .service(
-            at("/dashboard/events", "GET, POST")
-                .route(web::get().to(p::events::show))
-                .route(web::post().to(p::events::redeliver)),
-        )
-        .service(at("/dashboard/events/live", "GET").route(web::get().to(p::live_events::follow)))
-        .service(at("/dashboard/webhooks", "GET").route(web::get().to(p::account_webhooks::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
         .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
         .service(
@@ -72,6 +64,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
         )
+        .configure(list_routes)
         .configure(key_routes)
         .service(
             web::resource("/dashboard/{rest}*")
@@ -80,6 +73,19 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                     PageResponse::not_found(&app.site)
                 })),
         );
+}
+
+/// Mounts the lists of all identities of the account.
+fn list_routes(config: &mut web::ServiceConfig) {
+    config
+        .service(at("/dashboard/sent", "GET").route(web::get().to(p::sent::show)))
+        .service(
+            at("/dashboard/events", "GET, POST")
+                .route(web::get().to(p::events::show))
+                .route(web::post().to(p::events::redeliver)),
+        )
+        .service(at("/dashboard/events/live", "GET").route(web::get().to(p::live_events::follow)))
+        .service(at("/dashboard/webhooks", "GET").route(web::get().to(p::account_webhooks::show)));
 }
 
 /// Mounts the pages and forms of identities, with their webhooks and events.

@@ -128,7 +128,7 @@ pub(crate) fn day(at: &Timestamp) -> String {
 }
 
 /// Formats the day of a time for the axis of a chart: `2 Jan`.
-pub(super) fn short_day(at: &Timestamp) -> String {
+pub(super) fn short_day(at: Timestamp) -> String {
     let text = at.to_string();
     let number = |range: Range<usize>| text.get(range).and_then(|part| part.parse().ok());
     let (month, day): (usize, usize) = (number(5..7).unwrap_or(1), number(8..10).unwrap_or(1));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn days_of_charts_are_short() {
-        assert_eq!(short_day(&Timestamp::from_millis(1_767_323_045_678)), "2 Jan");
+        assert_eq!(short_day(Timestamp::from_millis(1_767_323_045_678)), "2 Jan");
     }
 
     #[test]

@@ -55,14 +55,14 @@ impl DayChart {
             ChartBar { x: index * slot + offset, y: Self::HEIGHT - height, height }
         };
         let bars = |(index, day): (u64, &ChartDay)| DayBars {
-            title: format!("{}: {}", short_day(&day.day), day.title),
+            title: format!("{}: {}", short_day(day.day), day.title),
             first: bar(index, 1, day.first),
             second: bar(index, bar_width + 2, day.second),
         };
         let step = days.len().div_ceil(5).max(1);
         let name = |(index, day): (usize, &ChartDay)| {
             let is_named = (days.len() - 1 - index).is_multiple_of(step);
-            if is_named { short_day(&day.day) } else { String::new() }
+            if is_named { short_day(day.day) } else { String::new() }
         };
         let names = days.iter().enumerate().map(name).collect();
         Self { bars: (0..).zip(&days).map(bars).collect(), top, names, bar_width }

@@ -67,7 +67,7 @@ impl Figures {
             identities: live.len(),
             webhooks: sum(|key| key.webhooks),
             sent_this_month: sum(|key| key.usage.month.used.into()),
-            waiting: sum(|key| key.waiting.waiting.into()),
+            waiting: sum(|key| key.waiting.waiting),
         }
     }
 }

@@ -64,20 +64,16 @@ impl EventsQuery {
     pub(super) fn filter_of_kind(&self, kind: &str) -> String {
         let ListEvents { webhook_id, state, before, .. } = self.list();
         let identity = self.identity.parse::<ApiKeyId>().ok();
-        let mut filter = "?".to_owned();
-        for (name, value) in [
+        let members = [
             ("identity", identity.map(|id| id.to_string()).unwrap_or_default()),
             ("webhook", webhook_id.map(|id| id.to_string()).unwrap_or_default()),
             ("kind", kind.to_owned()),
             ("state", state.map_or("", DeliveryState::as_str).to_owned()),
             ("before", before.map(|_| self.before.trim().to_owned()).unwrap_or_default()),
-        ] {
-            if !value.is_empty() {
-                filter.push_str(&format!("{name}={value}&"));
-            }
-        }
-        filter.pop();
-        filter
+        ];
+        let members = members.iter().filter(|(_, value)| !value.is_empty());
+        let members: Vec<_> = members.map(|(name, value)| format!("{name}={value}")).collect();
+        if members.is_empty() { String::new() } else { format!("?{}", members.join("&")) }
     }
 
     /// Returns true if the list begins with the newest attempt. Only such a list can be followed live.
