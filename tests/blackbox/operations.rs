@@ -12,6 +12,7 @@ mod key_file;
 mod logs;
 mod memory;
 mod metrics;
+mod moving;
 mod names;
 mod ownership;
 mod postgres;

@@ -13,8 +13,11 @@ pub(crate) mod usage;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{
+    Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, builder::BoolishValueParser,
+};
 use clap_complete::Shell;
+use sealpost_node::DatabaseUrl;
 use sealpost_shell::ServiceCommand;
 
 use crate::settings::{DatabaseArgs, ServeArgs};
@@ -87,6 +90,12 @@ pub(crate) enum Command {
     },
     /// Migrate the database to this version
     Migrate(MigrateArgs),
+    /// Move the embedded database into an empty PostgreSQL database
+    ///
+    /// No server may run on the embedded database. Copies everything in one transaction: identities, secrets, sessions,
+    /// envelopes, pending deliveries and logs keep working. Compares number and checksum of the rows of each table before
+    /// the commit. A move that fails or is killed leaves the target empty. The embedded database is only read.
+    Move(MoveArgs),
     /// Replace the embedded database by a backup, and revoke again what was revoked since
     ///
     /// No server may run. Checks the backup and its key-encryption keys before it replaces the database. Applies the
@@ -111,6 +120,25 @@ pub(crate) struct MigrateArgs {
     /// Also make the changes that servers of the previous version cannot read; no such server may run
     #[arg(long)]
     pub(crate) finish: bool,
+}
+
+/// The embedded database to move, and the PostgreSQL database that receives its data.
+#[derive(Args)]
+pub(crate) struct MoveArgs {
+    /// Embedded database: sqlite:PATH of its file, such as sqlite:./sealpost-data/sealpost.db
+    #[arg(long, value_name = "URL")]
+    pub(crate) from: DatabaseUrl,
+    /// Empty PostgreSQL database: postgres://…
+    #[arg(long, env = "SEALPOST_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub(crate) to: DatabaseUrl,
+    /// File of key-encryption keys of the embedded database; the file `kek` beside it if omitted. `SEALPOST_KEK` can have
+    /// the lines of the file instead, separated by commas
+    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+    pub(crate) kek_file: Option<PathBuf>,
+    /// Connect to PostgreSQL without TLS, also through a network; by default a remote server needs TLS and a verified
+    /// certificate
+    #[arg(long, env = "SEALPOST_DATABASE_IN_CLEAR", value_parser = BoolishValueParser::new())]
+    pub(crate) database_in_clear: bool,
 }
 
 /// The database to copy, and the new file for the copy.

@@ -1,5 +1,7 @@
-//! Commands for a whole database: `sealpost migrate`, `sealpost backup` and `sealpost restore`.
+//! Commands for a whole database: `sealpost migrate`, `sealpost backup`, `sealpost restore` and
+//! `sealpost move`.
 
 pub(crate) mod backup;
 pub(crate) mod migrate;
+pub(crate) mod moving;
 pub(crate) mod restore;

@@ -25,7 +25,7 @@ use sealpost_node::protect_process_memory;
 
 use crate::{
     cli::{Command, ConsoleCommand, KekCommand, usage},
-    database::{backup, migrate, restore},
+    database::{backup, migrate, moving, restore},
     fault::Fault,
     serve::signals::outlive_file_size_limit,
 };
@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Listen(listen) => receiver::listen(*listen),
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),
+        Command::Move(args) => moving::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Serve(serve) => serve::run(&serve),
         Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),

@@ -1,8 +1,10 @@
-//! The embedded database: its folder and lock, the reserve of disk space beside it, and its replacement by a backup.
+//! The embedded database: its folder and lock, the reserve of disk space beside it, and its replacement by a backup, and
+//! its move to PostgreSQL.
 
 mod backup_source;
 pub(crate) mod data_folder;
 pub(crate) mod disk_reserve;
+pub(crate) mod moving;
 mod replaced;
 pub(crate) mod restore;
 mod write_ahead_log;

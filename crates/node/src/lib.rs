@@ -24,7 +24,10 @@ pub mod settings;
 
 pub use clock::SystemClock;
 pub use composition::database::open_database;
-pub use embedded::restore::{Restored, restore};
+pub use embedded::{
+    moving::{Moved, move_database},
+    restore::{Restored, restore},
+};
 pub use error::{Failure, NodeError, database_error};
 pub use files::{circuits, regular_file, secret_file};
 pub use journal::{

@@ -241,7 +241,7 @@ impl Database {
         Self::transact_in(|| self.transaction(durability), work)
     }
 
-    fn transact_in<T>(
+    pub(crate) fn transact_in<T>(
         begin: impl Fn() -> Result<Transaction, StoreError>,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {

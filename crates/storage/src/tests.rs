@@ -19,6 +19,7 @@ mod fixture;
 mod housekeeping;
 mod kek_rotation;
 mod migrations;
+mod moving;
 mod queue;
 mod records;
 mod send;

@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 56] = [
+const EXAMPLES: [(&str, &str); 57] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -49,6 +49,12 @@ const EXAMPLES: [(&str, &str); 56] = [
         "restore",
         "sealpost restore sealpost-2026-01-31.db\n\
          sealpost restore sealpost-2026-01-31.db --journal /mnt/copy/revocations-5f0c2a71.log",
+    ),
+    (
+        "move",
+        "sealpost move --from sqlite:./sealpost-data/sealpost.db --to postgres://sealpost@/sealpost\n\
+         sealpost move --from sqlite:/var/lib/sealpost/sealpost.db --to postgres://sealpost@db/sealpost \
+         --kek-file /etc/sealpost/kek",
     ),
     (
         "migrate",
@@ -151,7 +157,7 @@ const EXAMPLES: [(&str, &str); 56] = [
         "sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 builder\n\
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-minute 5000 --per-day 500000 \
          --per-month 5000000 --per-second 2000\n\
-         sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000",
+         sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000 --keep-limits",
     ),
     (
         "admin recover",

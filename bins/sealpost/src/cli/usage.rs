@@ -63,7 +63,7 @@ fn message(error: &clap::Error) -> String {
     let mut text = error.to_string();
     if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
-        && argument.starts_with("--database-url")
+        && ["--database-url", "--from", "--to"].iter().any(|flag| argument.starts_with(flag))
     {
         // Removes the value from the message, because a URL may contain a password, and standard error often ends up in
         // a log.

@@ -26,7 +26,7 @@ pub fn open_database(
 /// Rejects a path that leads to something other than an SQLite database. A missing or empty file is accepted, because a
 /// start creates the database. Call only before this process opens the database: closing the file would release the
 /// locks of SQLite.
-pub(super) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
+pub(crate) fn require_sqlite(file: &Path) -> Result<(), NodeError> {
     let problem = if file.is_dir() {
         "a folder: give the path of a file in it, such as sqlite:FOLDER/sealpost.db"
     } else if file.is_file() && !starts_as_sqlite(file) {

@@ -1,6 +1,9 @@
 //! Checks the key-encryption keys against a database for diagnosis. Changes nothing.
 
-use sealpost_domain::ports::{Durability, KekMarks as _, Store};
+use sealpost_domain::{
+    Wrapped,
+    ports::{Durability, KekMarks as _, Store},
+};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
@@ -19,7 +22,15 @@ pub struct RowSample {
 /// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.
 /// Adds no marks.
 pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
-    for (version, mark) in database.kek_marks().map_err(database_error)? {
+    check_each_mark(keyring, database.kek_marks().map_err(database_error)?)
+}
+
+/// Checks that the keys match these marks, each with its key version.
+pub(crate) fn check_each_mark(
+    keyring: &Keyring,
+    marks: Vec<(u32, Wrapped)>,
+) -> Result<(), NodeError> {
+    for (version, mark) in marks {
         keyring.check_mark(version, &mark).map_err(|error| {
             NodeError::Keys(Failure::new(match error {
                 WalletError::UnknownKekVersion { version } => format!(

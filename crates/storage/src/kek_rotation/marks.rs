@@ -8,7 +8,11 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::on_backend, database::Database, migrations, rows::columns, schema::kek_marks,
+    connection::{AnyConnection, fault::Fault, on_backend},
+    database::Database,
+    migrations,
+    rows::columns,
+    schema::kek_marks,
 };
 
 impl Database {
@@ -24,16 +28,7 @@ impl Database {
 
 impl KekMarks for Database {
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
-        self.read(|conn| {
-            let rows = kek_marks::table
-                .filter(kek_marks::retired_at.is_null())
-                .order(kek_marks::version)
-                .select((kek_marks::version, kek_marks::mark))
-                .load::<(i64, Vec<u8>)>(conn)?;
-            rows.into_iter()
-                .map(|(version, mark)| Ok((columns::number(version, "KEK mark")?, Wrapped(mark))))
-                .collect()
-        })
+        self.read(active)
     }
 
     fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
@@ -44,4 +39,16 @@ impl KekMarks for Database {
             Ok(())
         })
     }
+}
+
+/// Returns the marks of the versions that are not retired.
+pub(crate) fn active(conn: &mut AnyConnection) -> Result<Vec<(u32, Wrapped)>, Fault> {
+    let rows = kek_marks::table
+        .filter(kek_marks::retired_at.is_null())
+        .order(kek_marks::version)
+        .select((kek_marks::version, kek_marks::mark))
+        .load::<(i64, Vec<u8>)>(conn)?;
+    rows.into_iter()
+        .map(|(version, mark)| Ok((columns::number(version, "KEK mark")?, Wrapped(mark))))
+        .collect()
 }

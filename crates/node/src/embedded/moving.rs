@@ -1,0 +1,94 @@
+//! Moves an embedded database into an empty PostgreSQL database.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use sealpost_storage::{Database, DatabaseUrl, MoveSource, MovedRows, owned_file};
+
+use crate::{
+    composition::database::require_sqlite,
+    embedded::data_folder,
+    error::{Failure, NodeError, database_error},
+    files::regular_file,
+    keys::{inspection, source::KeySource},
+    settings::{DatabaseSettings, EmbeddedPaths, KeySettings},
+};
+
+/// The result of a move.
+#[derive(Debug)]
+pub struct Moved {
+    /// The tables with their numbers of rows.
+    pub tables: Vec<MovedRows>,
+    /// The key file that belongs to both databases. `None` if the keys were given as text.
+    pub key_file: Option<PathBuf>,
+}
+
+/// Moves the embedded database in the file `from` into the PostgreSQL database of `target`. Calls `progress` with the
+/// name of a table and the number of its rows so far.
+///
+/// - Refuses a source that a server uses, or that has another schema than this version.
+/// - Refuses keys that do not match the source. Without keys in the settings, reads the file `kek` beside the source.
+/// - Refuses a target that is not empty.
+///
+/// Holds the lock of the source, so that no server starts on it. Writes nothing to the source. After an error the target
+/// is as empty as before, unless its commit was not confirmed.
+pub fn move_database(
+    from: &Path,
+    target: &DatabaseSettings,
+    keys: &KeySettings,
+    progress: &dyn Fn(&str, u64),
+) -> Result<Moved, NodeError> {
+    let from = owned_file::resolve_links(from);
+    if !from.is_file() {
+        return Err(NodeError::Database(Failure::new(format!(
+            "the database {} does not exist: give its file with --from sqlite:PATH",
+            from.display()
+        ))));
+    }
+    let cannot = |error: io::Error| {
+        let message = format!("the database {} cannot be locked", from.display());
+        NodeError::Start(Failure::caused(message, error))
+    };
+    let lock = regular_file::try_lock(&data_folder::lock_file(&from)).map_err(cannot)?;
+    let Some(_lock) = lock else {
+        return Err(NodeError::Start(Failure::new(format!(
+            "a server is running on {}: stop it, and move again",
+            from.display()
+        ))));
+    };
+    data_folder::require_single_name(&from)?;
+    require_sqlite(&from)?;
+    let source = MoveSource::open(&from).map_err(database_error)?;
+    let key_file = check_keys(&from, &source, keys)?;
+    let url = target.database_url();
+    let DatabaseUrl::Postgres(_) = &url else {
+        return Err(NodeError::Database(Failure::new(
+            "the target must be a PostgreSQL database: give --to postgres://…",
+        )));
+    };
+    let database = Database::open(&url, target.storage).map_err(database_error)?;
+    let tables = database.receive(&source, progress).map_err(database_error)?;
+    Ok(Moved { tables, key_file })
+}
+
+/// Checks the keys against the source. Returns the path of the key file.
+fn check_keys(
+    from: &Path,
+    source: &MoveSource,
+    keys: &KeySettings,
+) -> Result<Option<PathBuf>, NodeError> {
+    let beside = owned_file::folder_of(from).join("kek");
+    let paths = EmbeddedPaths { database: Some(from.to_owned()), kek: beside };
+    let place = KeySource::of(keys, &paths)?;
+    let keyring = place.read()?.ok_or_else(|| {
+        NodeError::Keys(Failure::new(format!(
+            "the key file {} is missing: give the key file of the database with --kek-file",
+            place.file().unwrap_or(&paths.kek).display()
+        )))
+    })?;
+    let marks = source.kek_marks().map_err(database_error)?;
+    inspection::check_each_mark(&keyring, marks)?;
+    Ok(place.file().map(Path::to_owned))
+}

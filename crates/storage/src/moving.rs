@@ -1,0 +1,160 @@
+//! Moves the data of an embedded database into an empty PostgreSQL database.
+//!
+//! One transaction of PostgreSQL creates the tables, copies all rows, and reads them back. It commits only if the
+//! number and the checksum of the rows of each table are those of the source. A move that fails or is killed therefore
+//! leaves the target as it was. The source is opened read-only, and read in one snapshot.
+
+mod cells;
+mod rows;
+mod source;
+pub(crate) mod tables;
+mod target;
+
+use std::{sync::mpsc, thread};
+
+use diesel::PgConnection;
+use sealpost_domain::ports::{Durability, StoreError};
+
+pub use self::source::MoveSource;
+use self::{
+    rows::TableSum,
+    source::Portion,
+    tables::{MovedTable, moved_tables},
+};
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    database::Database,
+    migrations,
+};
+
+/// The reasons why a move is refused, or its result is rejected.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MoveFault {
+    #[error(
+        "table {table}: the target has {found} rows and the source {expected}, or their checksums differ; nothing was \
+         stored: check the disks, and move again"
+    )]
+    Differs { table: String, expected: u64, found: u64 },
+    #[error("column {table}.{column} has a value of another type than its column in the target")]
+    Mistyped { table: String, column: String },
+    #[error("the target has no table {0}: run a newer sealpost")]
+    NoTable(String),
+    #[error("the target has no column {column} in the table {table}: run a newer sealpost")]
+    NoColumn { table: String, column: String },
+    #[error(
+        "the target is not empty: it has the table {0}; give an empty database, such as a new one of CREATE DATABASE"
+    )]
+    NotEmpty(String),
+    #[error("the target must be a PostgreSQL database: give postgres://…")]
+    NotPostgres,
+    #[error("column {table}.{column} has the type {kind}, which cannot be moved")]
+    UnknownType { table: String, column: String, kind: String },
+    #[error("the thread that reads the source has panicked")]
+    Panicked,
+}
+
+/// A table that was moved, and its number of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedRows {
+    /// Name of the table.
+    pub table: String,
+    /// Number of rows, the same in source and target.
+    pub rows: u64,
+}
+
+impl Database {
+    /// Moves all data of `source` into this PostgreSQL database, which must be empty. Calls `progress` with the name of
+    /// a table and the number of its rows so far. Returns the moved tables.
+    ///
+    /// After an error, the database is as empty as before, except if the commit was not confirmed
+    /// ([`StoreError::InDoubt`]): then it may contain all data.
+    pub fn receive(
+        &self,
+        source: &MoveSource,
+        progress: &dyn Fn(&str, u64),
+    ) -> Result<Vec<MovedRows>, StoreError> {
+        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
+        let moved = Self::transact_in(begin, |conn| {
+            let AnyConnection::Postgres(_) = conn else {
+                return Err(Fault::Refused(MoveFault::NotPostgres.into()));
+            };
+            receive(conn, source, progress)
+        });
+        moved.map_err(|error| self.with_missing_rights(error))
+    }
+}
+
+fn receive(
+    conn: &mut AnyConnection,
+    source: &MoveSource,
+    progress: &dyn Fn(&str, u64),
+) -> Result<Vec<MovedRows>, Fault> {
+    target::require_empty(conn)?;
+    migrations::apply(conn, &|_name| {})?;
+    let AnyConnection::Postgres(pg) = conn else {
+        return Err(Fault::Refused(MoveFault::NotPostgres.into()));
+    };
+    target::end_timeouts(pg)?;
+    let tables = moved_tables(&mut source.connect()?, pg)?;
+    let copied = copy(pg, source, &tables, progress)?;
+    let verify = |(table, sum)| verify(pg, table, sum, progress);
+    let moved = tables.iter().zip(copied).map(verify).collect::<Result<_, _>>()?;
+    target::continue_numbers(pg)?;
+    target::analyze(pg, &tables)?;
+    Ok(moved)
+}
+
+/// Copies all rows. A second thread reads the source, while this one writes. Returns the sums of the tables.
+fn copy(
+    pg: &mut PgConnection,
+    source: &MoveSource,
+    tables: &[MovedTable],
+    progress: &dyn Fn(&str, u64),
+) -> Result<Vec<TableSum>, Fault> {
+    thread::scope(|scope| {
+        let (send, portions) = mpsc::sync_channel::<Portion<'_>>(PORTIONS_READ_AHEAD);
+        let reader = scope.spawn(move || source.read(tables, &send));
+        let written = write(pg, portions, progress);
+        let read = reader.join().map_err(|_panic| Fault::Refused(MoveFault::Panicked.into()));
+        written.and_then(|()| read?)
+    })
+}
+
+/// Writes the portions of all tables, one table after the other.
+fn write(
+    pg: &mut PgConnection,
+    portions: mpsc::Receiver<Portion<'_>>,
+    progress: &dyn Fn(&str, u64),
+) -> Result<(), Fault> {
+    let mut written = 0;
+    for Portion { table, rows, is_first } in portions {
+        if is_first {
+            target::clear(pg, table)?;
+            written = 0;
+        }
+        written += rows.len();
+        target::insert(pg, table, rows)?;
+        progress(&table.name, written);
+    }
+    Ok(())
+}
+
+/// Reads a table of the target back. Fails if it does not have the rows of the source.
+fn verify(
+    pg: &mut PgConnection,
+    table: &MovedTable,
+    expected: TableSum,
+    progress: &dyn Fn(&str, u64),
+) -> Result<MovedRows, Fault> {
+    progress(&format!("{} (check)", table.name), expected.rows);
+    let found = target::sum(pg, table)?;
+    if found != expected {
+        let (expected, found) = (expected.rows, found.rows);
+        let fault = MoveFault::Differs { table: table.name.clone(), expected, found };
+        return Err(Fault::Refused(fault.into()));
+    }
+    Ok(MovedRows { table: table.name.clone(), rows: found.rows })
+}
+
+/// Number of portions that the reader may be ahead of the writer.
+const PORTIONS_READ_AHEAD: usize = 2;

@@ -1,0 +1,112 @@
+//! Reads the embedded database of a move, without writing to it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc::SyncSender,
+};
+
+use diesel::{
+    Connection as _, SqliteConnection,
+    connection::{DefaultLoadingMode, SimpleConnection as _},
+    prelude::*,
+    sql_query,
+};
+use sealpost_domain::{Wrapped, ports::StoreError};
+
+use super::{
+    cells::SourceRow,
+    rows::{RowPortion, TableSum},
+    tables::MovedTable,
+};
+use crate::{
+    connection::{
+        AnyConnection,
+        connect::ConnectFault,
+        fault::{Fault, refused},
+    },
+    kek_rotation, migrations, owned_file,
+};
+
+/// An embedded database that is moved. It is only read: a connection is opened read-only, so that closing it does not
+/// write the log into the file either.
+#[derive(Debug)]
+pub struct MoveSource {
+    path: PathBuf,
+}
+
+/// A portion of the rows of a table, on the way from the reader to the writer.
+pub(super) struct Portion<'a> {
+    pub(super) table: &'a MovedTable,
+    pub(super) rows: RowPortion,
+    pub(super) is_first: bool,
+}
+
+impl MoveSource {
+    /// Checks that the database can be read, and has the schema of this version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let source = Self { path: owned_file::resolve_links(path) };
+        let mut conn = AnyConnection::Sqlite(source.connect()?);
+        let pending = migrations::pending(&mut conn)?;
+        if pending.is_empty() {
+            Ok(source)
+        } else {
+            Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+        }
+    }
+
+    /// Returns the marks of key-encryption keys that are not retired.
+    pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
+        let mut conn = AnyConnection::Sqlite(self.connect()?);
+        Ok(kek_rotation::marks::active(&mut conn)?)
+    }
+
+    pub(super) fn connect(&self) -> Result<SqliteConnection, Fault> {
+        let unusable = |fault: ConnectFault| Fault::Refused(fault.into());
+        let path = self.path.to_str().ok_or(ConnectFault::Path).map_err(unusable)?;
+        // SQLite reads these three characters as parts of the URI.
+        let path = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let conn = SqliteConnection::establish(&format!("file:{path}?mode=ro"));
+        let mut conn = conn.map_err(|error| unusable(error.into()))?;
+        conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536")?;
+        Ok(conn)
+    }
+
+    /// Reads all rows of the tables in one snapshot, and sends them in portions. Returns the sum of each table. Ends
+    /// early, without an error, if the receiver is gone.
+    pub(super) fn read<'a>(
+        &self,
+        tables: &'a [MovedTable],
+        send: &SyncSender<Portion<'a>>,
+    ) -> Result<Vec<TableSum>, Fault> {
+        let mut conn = self.connect()?;
+        conn.batch_execute("BEGIN")?;
+        tables.iter().map(|table| read_table(&mut conn, table, send)).collect()
+    }
+}
+
+fn read_table<'a>(
+    conn: &mut SqliteConnection,
+    table: &'a MovedTable,
+    send: &SyncSender<Portion<'a>>,
+) -> Result<TableSum, Fault> {
+    let MovedTable { name, .. } = table;
+    // A trigger of the target accepts entries of the audit trail only in their order.
+    let order = if name == "audit_entries" { " ORDER BY number" } else { "" };
+    let query = sql_query(format!("SELECT {} FROM \"{name}\"{order}", table.column_list()));
+    let (mut sum, mut rows, mut is_first) = (TableSum::default(), RowPortion::of(table), true);
+    for row in query.load_iter::<SourceRow, DefaultLoadingMode>(conn)? {
+        let row = row?;
+        sum.add(row.hash());
+        rows.push(table, row)?;
+        if rows.is_full() {
+            let full = std::mem::replace(&mut rows, RowPortion::of(table));
+            if send.send(Portion { table, rows: full, is_first }).is_err() {
+                return Ok(sum);
+            }
+            is_first = false;
+        }
+    }
+    // Also sent for a table without rows. Without a receiver the move has failed already.
+    drop(send.send(Portion { table, rows, is_first }));
+    Ok(sum)
+}

@@ -1,0 +1,125 @@
+//! Finds the tables and columns to move. They come from the two databases themselves, so that a new table is moved, or
+//! refused, but never forgotten.
+
+use diesel::{PgConnection, SqliteConnection, prelude::*, sql_query, sql_types::Text};
+
+use super::MoveFault;
+use crate::connection::fault::Fault;
+
+/// A table that is moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MovedTable {
+    pub(crate) name: String,
+    /// The columns of the source. Further columns of the target get their defaults.
+    pub(crate) columns: Vec<MovedColumn>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MovedColumn {
+    pub(crate) name: String,
+    pub(crate) kind: ColumnKind,
+}
+
+/// The type of a column in the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnKind {
+    Boolean,
+    Bytes,
+    Integer,
+    Text,
+}
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+#[derive(QueryableByName)]
+struct TargetColumn {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+}
+
+impl MovedTable {
+    /// Returns the names of the columns as an SQL list. Both databases quote names alike.
+    pub(super) fn column_list(&self) -> String {
+        let names = self.columns.iter().map(|column| format!("\"{}\"", column.name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Returns the tables of the source to move, in an order in which a row follows the rows that it references.
+pub(crate) fn moved_tables(
+    source: &mut SqliteConnection,
+    target: &mut PgConnection,
+) -> Result<Vec<MovedTable>, Fault> {
+    let tables: Vec<Name> = sql_query(SOURCE_TABLES).load(source)?;
+    let mut names: Vec<_> = tables.into_iter().map(|table| table.name).collect();
+    names.retain(|name| !LEFT.iter().any(|(left, _)| left == name));
+    let position = |name: &String| FIRST.iter().position(|first| first == name);
+    names.sort_by_key(|name| (position(name).unwrap_or(FIRST.len()), name.clone()));
+    names.into_iter().map(|name| moved_table(source, target, name)).collect()
+}
+
+fn moved_table(
+    source: &mut SqliteConnection,
+    target: &mut PgConnection,
+    name: String,
+) -> Result<MovedTable, Fault> {
+    let own: Vec<Name> = sql_query(SOURCE_COLUMNS).bind::<Text, _>(&name).load(source)?;
+    let others: Vec<TargetColumn> =
+        sql_query(TARGET_COLUMNS).bind::<Text, _>(&name).load(target)?;
+    if others.is_empty() {
+        return Err(Fault::Refused(MoveFault::NoTable(name).into()));
+    }
+    let column = |Name { name: column }: Name| {
+        let (table, found) = (name.clone(), others.iter().find(|other| other.name == column));
+        let found = found.map(|other| (other.kind.as_str(), kind(&other.kind)));
+        match found {
+            Some((_, Some(kind))) => Ok(MovedColumn { name: column, kind }),
+            Some((kind, None)) => {
+                Err(MoveFault::UnknownType { table, column, kind: kind.to_owned() })
+            }
+            None => Err(MoveFault::NoColumn { table, column }),
+        }
+    };
+    let columns = own.into_iter().map(column).collect::<Result<_, _>>();
+    let columns = columns.map_err(|fault| Fault::Refused(fault.into()))?;
+    Ok(MovedTable { name, columns })
+}
+
+fn kind(name: &str) -> Option<ColumnKind> {
+    match name {
+        "bigint" | "integer" | "smallint" => Some(ColumnKind::Integer),
+        "boolean" => Some(ColumnKind::Boolean),
+        "bytea" => Some(ColumnKind::Bytes),
+        "text" => Some(ColumnKind::Text),
+        _ => None,
+    }
+}
+
+/// The tables of either database that are not moved, with the reasons.
+pub(crate) const LEFT: [(&str, &str); 9] = [
+    ("__diesel_schema_migrations", "the migrations of the target are its own"),
+    ("additive_migrations", "the migrations of the target are its own"),
+    ("facts_state", "the version of what processes of the source have cached"),
+    ("facts_versions", "the versions of what nodes have cached; the target makes its own"),
+    ("late_envelopes", "belongs to the partitions of the target"),
+    ("nodes", "the servers of the source do not use the target"),
+    ("partitions", "the partitions of the target are its own"),
+    ("sqlite_sequence", "the sequence of the target continues its number"),
+    ("write_probes", "always empty"),
+];
+
+/// The tables that rows of other tables reference, or whose triggers write to other tables.
+const FIRST: [&str; 4] = ["accounts", "api_keys", "assessments", "webhooks"];
+
+const SOURCE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+const SOURCE_COLUMNS: &str = "SELECT name FROM pragma_table_info(?) ORDER BY cid";
+const TARGET_COLUMNS: &str = "
+    SELECT a.attname::text AS name, format_type(a.atttypid, NULL) AS kind FROM pg_attribute AS a
+    WHERE a.attrelid = to_regclass(quote_ident($1)) AND a.attnum > 0 AND NOT a.attisdropped
+    ORDER BY a.attnum";

@@ -1,0 +1,117 @@
+//! Writes the rows of a move into PostgreSQL, and reads them back. All in one transaction.
+
+use diesel::{
+    PgConnection,
+    connection::SimpleConnection as _,
+    pg::{Pg, PgRowByRowLoadingMode},
+    prelude::*,
+    query_builder::BoxedSqlQuery,
+    sql_query,
+    sql_types::{Array, BigInt, Binary, Bool, Nullable, Text},
+};
+
+use super::{
+    MoveFault,
+    cells::TargetRowHash,
+    rows::{ColumnValues, RowPortion, TableSum},
+    tables::MovedTable,
+};
+use crate::connection::{AnyConnection, fault::Fault};
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// Refuses a database that has a table in the schema of the service. Tables of extensions do not count.
+pub(super) fn require_empty(conn: &mut AnyConnection) -> Result<(), Fault> {
+    let AnyConnection::Postgres(pg) = conn else {
+        return Err(Fault::Refused(MoveFault::NotPostgres.into()));
+    };
+    match sql_query(FIRST_TABLE).get_result::<Name>(pg).optional()? {
+        None => Ok(()),
+        Some(Name { name }) => Err(Fault::Refused(MoveFault::NotEmpty(name).into())),
+    }
+}
+
+/// Ends the time limits of this transaction. A copy may take longer than a statement of a server.
+pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
+    Ok(pg.batch_execute(
+        "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+         SET LOCAL idle_in_transaction_session_timeout = 0",
+    )?)
+}
+
+/// Deletes the rows that migrations or triggers have stored in a table: the new id of the database, and a request for a
+/// transfer for each webhook that was moved. The rows of the source replace them.
+pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), Fault> {
+    if ["database_identity", "waiting_transfers"].contains(&&*table.name) {
+        sql_query(format!("DELETE FROM \"{}\"", table.name)).execute(pg)?;
+    }
+    Ok(())
+}
+
+/// Inserts the rows of a portion with one statement.
+pub(super) fn insert(
+    pg: &mut PgConnection,
+    table: &MovedTable,
+    portion: RowPortion,
+) -> Result<(), Fault> {
+    if portion.len() == 0 {
+        return Ok(());
+    }
+    let values: Vec<_> = (1..=table.columns.len()).map(|number| format!("${number}")).collect();
+    let text = format!(
+        "INSERT INTO \"{}\" ({}) SELECT * FROM unnest({})",
+        table.name,
+        table.column_list(),
+        values.join(", ")
+    );
+    let insert = sql_query(text).into_boxed::<Pg>();
+    portion.columns.into_iter().fold(insert, bind).execute(pg)?;
+    Ok(())
+}
+
+fn bind<'a>(
+    insert: BoxedSqlQuery<'a, Pg, diesel::query_builder::SqlQuery>,
+    values: ColumnValues,
+) -> BoxedSqlQuery<'a, Pg, diesel::query_builder::SqlQuery> {
+    match values {
+        ColumnValues::Booleans(values) => insert.bind::<Array<Nullable<Bool>>, _>(values),
+        ColumnValues::Bytes(values) => insert.bind::<Array<Nullable<Binary>>, _>(values),
+        ColumnValues::Integers(values) => insert.bind::<Array<Nullable<BigInt>>, _>(values),
+        ColumnValues::Texts(values) => insert.bind::<Array<Nullable<Text>>, _>(values),
+    }
+}
+
+/// Reads a table back, and returns its sum.
+pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum, Fault> {
+    let query = sql_query(format!("SELECT {} FROM \"{}\"", table.column_list(), table.name));
+    let mut sum = TableSum::default();
+    for row in query.load_iter::<TargetRowHash, PgRowByRowLoadingMode>(pg)? {
+        sum.add(row?.0);
+    }
+    Ok(sum)
+}
+
+/// Lets the numbers of attempts continue after the largest one.
+pub(super) fn continue_numbers(pg: &mut PgConnection) -> Result<(), Fault> {
+    sql_query(CONTINUE_NUMBERS).execute(pg)?;
+    Ok(())
+}
+
+/// Collects the statistics of the tables, on which the plans of the first statements depend.
+pub(super) fn analyze(pg: &mut PgConnection, tables: &[MovedTable]) -> Result<(), Fault> {
+    let names: Vec<_> = tables.iter().map(|table| format!("\"{}\"", table.name)).collect();
+    sql_query(format!("ANALYZE {}", names.join(", "))).execute(pg)?;
+    Ok(())
+}
+
+const FIRST_TABLE: &str = "
+    SELECT c.relname::text AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
+    ORDER BY 1 LIMIT 1";
+
+const CONTINUE_NUMBERS: &str = "SELECT setval('attempt_numbers', (SELECT max(number) FROM attempts)) WHERE EXISTS (SELECT FROM attempts)";
