@@ -1,6 +1,7 @@
 //! Tests of the HTTP API: sending and opening messages, HTTP rules, error responses and their order, idempotency,
 //! sessions.
 
+mod advice;
 mod ambiguous;
 mod batches;
 mod check_order;

@@ -19,7 +19,7 @@ use clap::{
     Args, ValueEnum,
     builder::{BoolishValueParser, NonEmptyStringValueParser},
 };
-use sealpost_node::settings::{JournalRetention, KeySettings, Settings};
+use sealpost_node::settings::{JournalRetention, KeySettings, ServiceSettings, Settings};
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -132,7 +132,10 @@ impl TryFrom<&ServeArgs> for Settings {
             api: api.into(),
             web: web.into(),
             console: console.into(),
-            service: service.settings(channel),
+            service: ServiceSettings {
+                sales_contact: web.sales_contact.clone(),
+                ..service.settings(channel)
+            },
             webhooks: webhooks.into(),
             keys: key_settings(kek_file.as_deref())?,
             circuits: circuits.clone(),

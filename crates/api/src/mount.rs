@@ -40,13 +40,17 @@ pub fn routes_without_middleware(
 /// Returns a resource that accepts one method on a path, and refuses all other methods with 405.
 pub(crate) fn resource(Row { method, path, endpoint }: Row) -> Resource {
     let route = endpoint.route.method(method.clone());
-    let refuse = move || future::ready(refuse_method(&method));
+    let refuse = move |request: HttpRequest| {
+        let is_preflight = request.method() == Method::OPTIONS;
+        let allowed = method.clone();
+        future::ready(Err::<HttpResponse, _>(Problem::MethodNotAllowed { allowed, is_preflight }))
+    };
     web::resource(path).route(route).default_service(web::to(refuse))
 }
 
 /// Refuses a request with another method than `allowed`, the only method of the path.
 pub fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
-    Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
+    Err(Problem::MethodNotAllowed { allowed: allowed.clone(), is_preflight: false })
 }
 
 /// Refuses a request for an unknown path with 404. The error names the most similar path of the API, if one is similar.

@@ -21,6 +21,8 @@ pub(crate) use caller::{
 pub(crate) use client_address::client_address;
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;
+#[cfg(test)]
+pub(crate) use nearest::similar;
 pub(crate) use nearest::{edit_distance, nearest};
 pub use source::request_source;
 pub(crate) use source::source_behind;

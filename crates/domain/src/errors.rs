@@ -6,4 +6,4 @@ mod detail;
 mod refusal;
 
 pub use code::Code;
-pub use refusal::Refusal;
+pub use refusal::{AllowanceAdvice, Refusal};

@@ -6,6 +6,7 @@ mod api_token;
 mod did;
 mod handle;
 mod id;
+mod id_kind;
 mod invite;
 mod issuer;
 mod key;
@@ -21,6 +22,7 @@ pub use id::{
     AccountId, ActivityId, ApiKeyId, ApiTokenId, AssessmentId, AttestationId, BadgeId, ChannelId,
     DecisionId, EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
+pub use id_kind::id_kind;
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;
 pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};

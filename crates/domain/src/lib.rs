@@ -22,7 +22,7 @@ pub use badges::{
     ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
     UnmetThreshold, check_thresholds,
 };
-pub use errors::{Code, Refusal};
+pub use errors::{AllowanceAdvice, Code, Refusal};
 pub use governance::{
     AdminAction, AuditEntry, AuditHash, GovernanceDecision, GovernanceKind, GovernanceReason,
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
@@ -33,7 +33,7 @@ pub use identity::{
     HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
     IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, ReservedHandles,
     ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
-    Wrapped,
+    Wrapped, id_kind,
 };
 pub use messaging::{
     AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Refusal, Timestamp, Usage, Window, WindowUse};
+use sealpost_domain::{AllowanceAdvice, Refusal, Timestamp, Usage, Window, WindowUse};
 
 use crate::{
     OveragePolicy, Terms, throughput,
@@ -58,15 +58,15 @@ pub fn admit_message(
             // Reports the longer of two waits: the time until the limit per second admits a message, and, if the
             // monthly allowance is used up, the time until the next month.
             let month_wait =
-                allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
+                allowance.as_ref().map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {
                 window: Window::Second,
                 limit: terms.per_second,
                 retry_after: open_at.since(now).max(month_wait),
             }
         })?;
-    let admitted = allowance.map_err(|Blocked { way_out, retry_after }| {
-        Refusal::MonthlyLimitExceeded { limit: terms.per_month, way_out, retry_after }
+    let admitted = allowance.map_err(|Blocked { advice, retry_after }| {
+        Refusal::MonthlyLimitExceeded { limit: terms.per_month, advice, retry_after }
     })?;
     usage.month = one_more(month);
     usage.throughput_tat_us = tat_us;
@@ -74,9 +74,8 @@ pub fn admit_message(
 }
 
 /// A refusal of a message beyond the monthly allowance: advice for the caller, and the time until the next month.
-#[derive(Clone, Copy)]
 struct Blocked {
-    way_out: &'static str,
+    advice: AllowanceAdvice,
     retry_after: Duration,
 }
 
@@ -90,12 +89,9 @@ fn within_allowance(
     };
     match terms.overage {
         OveragePolicy::Admit => Ok(MessageAdmission::Overage),
-        OveragePolicy::ContactSales => Err(Blocked {
-            way_out: "ask sales for a larger allowance, or wait for the next month",
-            retry_after,
-        }),
-        OveragePolicy::HardBlock => {
-            Err(Blocked { way_out: "upgrade the plan, or wait for the next month", retry_after })
+        OveragePolicy::ContactSales => {
+            Err(Blocked { advice: AllowanceAdvice::Ask { contact: None }, retry_after })
         }
+        OveragePolicy::HardBlock => Err(Blocked { advice: AllowanceAdvice::Upgrade, retry_after }),
     }
 }

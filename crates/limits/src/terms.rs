@@ -24,7 +24,7 @@ pub struct Terms {
 pub enum OveragePolicy {
     /// Admits and records messages beyond the allowance.
     Admit,
-    /// Refuses messages beyond the allowance. The error advises to ask sales for a larger allowance.
+    /// Refuses messages beyond the allowance. The error advises to ask for a larger allowance.
     ContactSales,
     /// Refuses messages beyond the allowance. The error suggests a larger plan.
     HardBlock,

@@ -125,7 +125,7 @@ fn each_overage_policy_has_its_own_advice() {
     let hard = past_the_allowance(OveragePolicy::HardBlock).unwrap_err().to_string();
     assert!(hard.contains("upgrade the plan"), "{hard}");
     let sales = past_the_allowance(OveragePolicy::ContactSales).unwrap_err().to_string();
-    assert!(sales.contains("ask sales"), "{sales}");
+    assert!(sales.contains("ask the operator"), "{sales}");
 }
 
 #[test]

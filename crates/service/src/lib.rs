@@ -85,7 +85,7 @@ pub use operator::{
     governance::{DecisionShown, PartnerAssigned},
     handles::HandleReleased,
     key_details::{BadgeListed, KeyDetails},
-    keys::{Agreement, KeyRevoked, KeyShown},
+    keys::{Agreement, KeyRevoked, KeyShown, PlanShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeShown, StatsShown, TaskShown},

@@ -60,6 +60,11 @@ impl Sealpost {
         self.core.settings.activation
     }
 
+    /// Returns the URL of the contact for larger limits. `None` if there is none.
+    pub fn sales_contact(&self) -> Option<&str> {
+        self.core.settings.sales_contact.as_deref()
+    }
+
     /// Returns true if sends and activations are refused, because the disk of the embedded database has too little
     /// space. Blocks the thread.
     pub fn is_short_of_space(&self) -> Result<bool, Error> {

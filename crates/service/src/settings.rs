@@ -40,6 +40,9 @@ pub struct Settings {
     pub relays_per_webhook_max: u32,
     /// Maximum number of connections of relays to this node.
     pub relays_per_node_max: usize,
+    /// The contact for larger limits: an `https:` or `mailto:` URL. Errors and pages about limits name it. `None` if
+    /// there is none.
+    pub sales_contact: Option<String>,
     /// Maximum number of keys in each list of a policy.
     pub policy_entries_max: u32,
     /// Time for which the service still signs with a replaced signing secret of a webhook.
@@ -140,6 +143,7 @@ impl Default for Settings {
             webhooks_per_key_max: 16,
             relays_per_webhook_max: 4,
             relays_per_node_max: 1000,
+            sales_contact: None,
             policy_entries_max: 1000,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,

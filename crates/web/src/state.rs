@@ -16,7 +16,7 @@ pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
     /// Limits the pages and forms of signed-in users, per session and account.
     pub(crate) dashboard: Throttle<SessionOrAccount>,
-    /// The contact address for users who need larger limits. `None` shows no link.
+    /// The contact for users who need larger limits. `None` shows no link.
     pub(crate) sales_contact: Option<String>,
     pub(crate) live: Arc<LiveStreams>,
     pub(crate) docs: Docs,
@@ -27,8 +27,8 @@ pub struct WebState {
 impl WebState {
     /// Creates the state. Pages and API run in the same server and share `api`.
     pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
-        let WebSettings { dashboard_per_minute, sales_contact, live_logs_per_account, live_logs } =
-            settings;
+        let WebSettings { dashboard_per_minute, live_logs_per_account, live_logs } = settings;
+        let sales_contact = api.sealpost.sales_contact().map(str::to_owned);
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
         let landing = Landing::new(site.clone());

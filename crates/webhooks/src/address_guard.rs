@@ -26,10 +26,7 @@ use sealpost_domain::{
 use url::{Host, Url};
 
 pub use self::policy::AddressPolicy;
-use self::{
-    location::NOT_PUBLIC,
-    resolver::{NameResolver, ResolveFailure},
-};
+use self::resolver::{NameResolver, ResolveFailure};
 
 /// Checks the URL of a webhook when the webhook is registered.
 #[derive(Debug, Clone)]
@@ -100,7 +97,7 @@ impl TargetGuard for AddressGuard {
         if let Some(Host::Domain(name)) = url.host() {
             match self.look_up(name) {
                 Lookup::Allowed | Lookup::Unknown => {}
-                Lookup::Forbidden => return Err(NOT_PUBLIC.to_owned()),
+                Lookup::Forbidden => return Err(self.policy.not_public().to_owned()),
                 Lookup::Unresolved => unresolved = Some(name.to_owned()),
             }
         }
@@ -152,7 +149,7 @@ mod tests {
         let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
         for name in ["private.test", "mixed.test", "loopback.test", "metadata.test"] {
             let verdict = guard.vet(&format!("https://{name}/hook"));
-            assert_eq!(verdict, Err(NOT_PUBLIC.to_owned()), "{name}");
+            assert_eq!(verdict, Err(guard.policy.not_public().to_owned()), "{name}");
         }
         assert_eq!(
             guard.vet("https://PUBLIC.test:443/hook"),

@@ -24,7 +24,7 @@ fn an_enterprise_key_stops_at_its_monthly_allowance(database: &Database) {
     for _ in 0..3 {
         let response = client.send(&alice, &bob.key, "x");
         let problem = response.refused(429, "MONTHLY_LIMIT_EXCEEDED");
-        assert!(text(&problem, "detail").contains("sales"), "{problem}");
+        assert!(text(&problem, "detail").contains("ask the operator"), "{problem}");
         let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!(wait <= 31 * 86_400);
         let limits = response.header("ratelimit").unwrap();
@@ -39,7 +39,7 @@ fn an_enterprise_key_stops_at_its_monthly_allowance(database: &Database) {
 }
 
 fn an_exhausted_month_names_the_upgrade_of_the_plan(database: &Database) {
-    let server = database.serve();
+    let server = database.serve_with(&["--sales-contact", "mailto:sales@example.org"]);
     let client = server.client();
     let alice = client.new_identity();
     let key = &alice.key;
@@ -47,7 +47,7 @@ fn an_exhausted_month_names_the_upgrade_of_the_plan(database: &Database) {
     for (plan, allowance, way_out) in [
         ("explorer", 1000, "upgrade"),
         ("builder", 10_000, "upgrade"),
-        ("sovereign", 100_000, "sales"),
+        ("sovereign", 100_000, "ask sales for a larger allowance (mailto:sales@example.org)"),
     ] {
         database.operate(&["plan", "set", key, plan]);
         // A test cannot send that many messages.

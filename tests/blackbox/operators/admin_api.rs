@@ -233,6 +233,16 @@ fn without_a_password_file_there_is_no_console(database: &Database) {
     for path in ["/console", "/console/sign-in", "/admin/v1/openapi.json", "/assets/x"] {
         assert_eq!(ops.request("GET", path).response().status, 404, "{path}");
     }
+    let body = |path: &str, status| {
+        let response = ops.request("GET", path).response();
+        assert_eq!(response.status, status, "{path}");
+        String::from_utf8(response.body.clone()).unwrap()
+    };
+    let paths = body("/", 200);
+    for path in ["/livez", "/readyz", "/metrics", "--console-password-file"] {
+        assert!(paths.contains(path), "{paths}");
+    }
+    assert_eq!(body("/nope", 404), format!("no such path\n\n{paths}"));
     assert_eq!(ops.post("/admin/v1/keys/list").json(&json!({})).response().status, 404);
 }
 

@@ -106,15 +106,15 @@ pub(super) struct WebArgs {
         value_name = "N"
     )]
     dashboard_per_minute: u32,
-    /// Link for users who want larger limits: an https or mailto URL, shown on the dashboard when a limit is nearly
-    /// used
+    /// Contact for larger limits: an https or mailto URL, shown on the dashboard when a limit is nearly used, and named
+    /// in the error when the monthly allowance is used up
     #[arg(
         long,
         env = "SEALPOST_SALES_CONTACT",
         value_name = "URL",
         value_parser = contact
     )]
-    sales_contact: Option<String>,
+    pub(super) sales_contact: Option<String>,
     /// Largest number of event logs that one account follows live on this node; a further log ends the oldest; 0 turns
     /// live logs off
     #[arg(
@@ -199,11 +199,15 @@ impl From<&ApiArgs> for ApiSettings {
 
 impl From<&WebArgs> for WebSettings {
     fn from(args: &WebArgs) -> Self {
-        let WebArgs { dashboard_per_minute, sales_contact, live_logs_per_account, live_logs } =
-            args;
+        let WebArgs {
+            dashboard_per_minute,
+            // A setting of the service.
+            sales_contact: _,
+            live_logs_per_account,
+            live_logs,
+        } = args;
         Self {
             dashboard_per_minute: *dashboard_per_minute,
-            sales_contact: sales_contact.clone(),
             live_logs_per_account: *live_logs_per_account,
             live_logs: *live_logs,
         }

@@ -299,12 +299,13 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The node replaces `reserved_handles` and `node_name`. The fields below
-            // have no flag, and keep their defaults.
+            // The caller sets `sales_contact`, and the node `reserved_handles` and `node_name`. The fields below have no
+            // flag here, and keep their defaults.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
             relays_per_webhook_max: defaults.relays_per_webhook_max,
+            sales_contact: defaults.sales_contact,
             policy_entries_max: defaults.policy_entries_max,
             retiring_secrets_max: defaults.retiring_secrets_max,
             recovered_max: defaults.recovered_max,

@@ -58,7 +58,7 @@ pub(super) fn parsed_required<T: FromStr<Err: Display>>(
     fields: &mut Fields,
     field: &'static str,
 ) -> Result<T, Refusal> {
-    parsed(fields, field)?.ok_or(Refusal::MissingField { field })
+    parsed(fields, field)?.ok_or_else(|| fields.missing(field, &[]))
 }
 
 pub(super) const LIMITS: RangeInclusive<u32> = 1..=1_000;

@@ -1,6 +1,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use super::*;
+use crate::request::similar;
 
 #[test]
 fn the_document_has_exactly_the_endpoints_of_the_table() {
@@ -39,6 +40,42 @@ fn operation_ids_are_a_verb_and_a_noun() {
             noun.is_some_and(|noun| noun.starts_with(|first: char| first.is_ascii_uppercase())),
             "{id} is no verb with a noun: rename it, or add the verb to VERBS"
         );
+    }
+}
+
+/// Checks that the error about a missing member cannot call another valid member misspelt.
+#[test]
+fn no_member_of_a_request_is_similar_to_a_required_one() {
+    let document = openapi("http://127.0.0.1:8080");
+    let mut bodies = Vec::new();
+    for row in table() {
+        let operation = &document["paths"][row.path][row.method.as_str().to_ascii_lowercase()];
+        collect_objects(&document, &operation["requestBody"]["content"], &mut bodies);
+    }
+    assert!(bodies.len() > 20, "{}", bodies.len());
+    for body in bodies {
+        let members = body["properties"].as_object().unwrap().keys();
+        for required in body["required"].as_array().into_iter().flatten() {
+            let required: &'static str = required.as_str().unwrap().to_owned().leak();
+            for member in members.clone().filter(|member| *member != required) {
+                assert_eq!(similar(member, &[required]), None, "{member}");
+            }
+        }
+    }
+}
+
+/// Collects all schemas of objects with named members below `value`, following references.
+fn collect_objects(document: &Value, value: &Value, found: &mut Vec<Value>) {
+    if let Some(reference) = value["$ref"].as_str() {
+        let pointer = reference.trim_start_matches('#');
+        return collect_objects(document, document.pointer(pointer).unwrap(), found);
+    }
+    if value["properties"].is_object() {
+        found.push(value.clone());
+    }
+    let inner = value.as_object().into_iter().flat_map(|object| object.values());
+    for part in inner.chain(value.as_array().into_iter().flatten()) {
+        collect_objects(document, part, found);
     }
 }
 

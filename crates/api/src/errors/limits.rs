@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Refusal, Window};
+use sealpost_domain::{AllowanceAdvice, Refusal, Window};
 
 use super::{ErrorDocumentation, Retry};
 use crate::response::Problem;
@@ -12,13 +12,13 @@ pub(super) const MONTHLY_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation
     causes: &["One more send would exceed the plan's messages per calendar month (UTC)."],
     remedies: &[
         "Wait for the next month: `Retry-After` is the number of seconds until then.",
-        "Change to a larger plan, or contact sales; `detail` names the option of the plan. A new plan is in force within seconds.",
+        "Change to a larger plan, or ask for a larger allowance; `detail` names the option of the plan, and the contact of the service if it has one. A new plan is in force within seconds.",
     ],
     retry: Retry::AfterWaiting,
     example: || {
         Refusal::MonthlyLimitExceeded {
             limit: 1_000,
-            way_out: "wait for the next month or change to a larger plan",
+            advice: AllowanceAdvice::Upgrade,
             retry_after: Duration::from_secs(839_002),
         }
         .into()

@@ -77,7 +77,7 @@ pub(super) const METHOD_NOT_ALLOWED: ErrorDocumentation = ErrorDocumentation {
     ],
     remedies: &["Use the method in `Allow`: POST for most paths, GET for `/v1/ping`."],
     retry: Retry::Changed,
-    example: || Problem::MethodNotAllowed { allowed: Method::POST },
+    example: || Problem::MethodNotAllowed { allowed: Method::POST, is_preflight: false },
 };
 
 pub(super) const MISSING_FIELD: ErrorDocumentation = ErrorDocumentation {

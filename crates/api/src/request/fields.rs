@@ -9,7 +9,7 @@ use sealpost_domain::Refusal;
 use serde_json::{Map, Value};
 
 use super::{
-    nearest::nearest,
+    nearest::similar,
     unique_json::{self, JsonFault},
 };
 use crate::state::ApiState;
@@ -60,9 +60,7 @@ impl Fields {
     pub(crate) fn into_body_without_key<B: RequestBody>(mut self) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;
         if self.members.contains_key(API_KEY_ID) {
-            let field = API_KEY_ID.to_owned();
-            let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
-            return Err(Refusal::UnknownField { field, nearest });
+            return Err(unknown(API_KEY_ID, self.known));
         }
         self.refuse_unknown()?;
         Ok(body)
@@ -88,7 +86,17 @@ impl Fields {
     /// first such member.
     pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
         let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
-        missing.map_or(Ok(()), |field| Err(Refusal::MissingField { field }))
+        missing.map_or(Ok(()), |field| Err(self.missing(field, names)))
+    }
+
+    /// Returns the error about a missing member. Also names a member of the body that is similar to the missing one.
+    /// Members in `known` are not misspelt.
+    pub(crate) fn missing(&self, field: &'static str, known: &[&str]) -> Refusal {
+        let mut unread = self.members.keys().filter(|name| !known.contains(&name.as_str()));
+        match unread.find(|name| similar(&shorten(name), &[field]).is_some()) {
+            Some(name) => Refusal::MisspeltField { field, given: shorten(name) },
+            None => Refusal::MissingField { field },
+        }
     }
 
     /// Refuses the request if one of these optional members is an empty string or array.
@@ -99,7 +107,7 @@ impl Fields {
 
     /// Reads a required string.
     pub(crate) fn text(&mut self, field: &'static str) -> Result<String, Refusal> {
-        self.optional_text(field)?.ok_or(Refusal::MissingField { field })
+        self.optional_text(field)?.ok_or_else(|| self.missing(field, &[]))
     }
 
     /// Reads an optional string. Returns `None` if the member is absent or null.
@@ -200,10 +208,7 @@ impl Fields {
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };
-        // The time to compare two names grows with the product of their lengths.
-        let field = shorten(name);
-        let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
-        Err(Refusal::UnknownField { field, nearest })
+        Err(unknown(name, self.known))
     }
 }
 
@@ -217,6 +222,14 @@ impl From<Map<String, Value>> for Fields {
 /// string".
 pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Refusal {
     Refusal::InvalidField { field, problem: problem.into() }
+}
+
+/// Returns the error for a member that is not in `known`.
+fn unknown(name: &str, known: Vec<&'static str>) -> Refusal {
+    // The time to compare two names grows with the product of their lengths.
+    let field = shorten(name);
+    let nearest = similar(&field, &known);
+    Refusal::UnknownField { field, nearest, known }
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -380,18 +393,42 @@ mod tests {
         Fields::parse(body.as_bytes())?.into_body().map(|Example| ())
     }
 
-    fn unknown(field: &str, nearest: &'static str) -> Result<(), Refusal> {
-        Err(Refusal::UnknownField { field: field.to_owned(), nearest })
+    /// Returns the text of the refusal, which is about an unknown member.
+    fn unknown(read: Result<(), Refusal>) -> String {
+        let refusal = read.unwrap_err();
+        assert_eq!(refusal.code(), Code::InvalidField);
+        refusal.to_string()
     }
 
     #[test]
     fn an_unknown_member_is_refused_with_the_nearest_known_member() {
         let refused = read_example(r#"{"webhook_id":"x","dryrun":true}"#);
-        assert_eq!(refused, unknown("dryrun", "dry_run"));
+        assert_eq!(unknown(refused), "dryrun is an unknown field; did you mean dry_run?");
         let null = read_example(r#"{"webhook_id":"x","Webhook-Id":null}"#);
-        assert_eq!(null, unknown("Webhook-Id", "webhook_id"));
-        let none = Fields::parse(br#"{"key":1}"#).unwrap().into_body().map(|NoMembers| ());
-        assert_eq!(none, unknown("key", "api_key_id"));
+        assert_eq!(unknown(null), "Webhook-Id is an unknown field; did you mean webhook_id?");
+        let none = Fields::parse(br#"{"apikey":1}"#).unwrap().into_body().map(|NoMembers| ());
+        assert_eq!(unknown(none), "apikey is an unknown field; did you mean api_key_id?");
+    }
+
+    #[test]
+    fn an_unknown_member_without_a_similar_one_is_refused_with_all_known_members() {
+        let refused = read_example(r#"{"webhook_id":"x","secret":true}"#);
+        assert_eq!(
+            unknown(refused),
+            "secret is an unknown field; this request takes webhook_id, dry_run, api_key_id"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_required_member_is_named_beside_the_missing_one() {
+        for name in ["webhookid", "webhook_ids", "Webhook-ID", "webhook"] {
+            let refusal = read_example(&format!(r#"{{"dry_run":true,"{name}":"x"}}"#)).unwrap_err();
+            let given = name.to_owned();
+            assert_eq!(refusal, Refusal::MisspeltField { field: "webhook_id", given });
+            assert_eq!((refusal.code(), refusal.field()), (Code::MissingField, Some("webhook_id")));
+        }
+        let other = read_example(r#"{"hook":"x"}"#).unwrap_err();
+        assert_eq!(other, Refusal::MissingField { field: "webhook_id" });
     }
 
     #[test]

@@ -7,6 +7,20 @@ pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'stati
     candidates.iter().copied().min_by_key(|candidate| edit_distance(&name, candidate))
 }
 
+/// Returns the candidate that `name` probably means: the nearest one, if at most a third of its characters differ, and
+/// one of a shorter name. Ignores case, `_` and `-`.
+pub(crate) fn similar(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
+    let bare = |text: &str| text.to_lowercase().replace(['_', '-'], "");
+    let name = bare(name);
+    let distances = candidates.iter().map(|candidate| {
+        let known = bare(candidate);
+        let tolerated = (known.chars().count() / 3).max(1);
+        (edit_distance(&name, &known), tolerated, *candidate)
+    });
+    let near = distances.filter(|(distance, tolerated, _)| distance <= tolerated);
+    near.min_by_key(|(distance, ..)| *distance).map(|(.., candidate)| candidate)
+}
+
 /// Returns the Levenshtein distance: the minimum number of characters to insert, remove or replace.
 pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
@@ -47,16 +61,35 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_member_is_found() {
-        let members = ["webhook_id", "since", "until", "dry_run", "api_key_id"];
+    fn only_a_near_member_is_suggested() {
+        let members =
+            ["webhook_id", "since", "dry_run", "api_key_id", "to", "message", "type", "url"];
         for (name, member) in [
-            ("dryrun", "dry_run"),
-            ("dryRun", "dry_run"),
-            ("webhookId", "webhook_id"),
-            ("from", "since"),
+            ("dryrun", Some("dry_run")),
+            ("dryRun", Some("dry_run")),
+            ("webhookId", Some("webhook_id")),
+            ("webhook", Some("webhook_id")),
+            ("apiKey", Some("api_key_id")),
+            ("mesage", Some("message")),
+            ("messages", Some("message")),
+            ("too", Some("to")),
+            ("URL", Some("url")),
+            ("metadata", None),
+            ("secret", None),
+            ("body", None),
+            ("from", None),
+            ("key", None),
+            ("", None),
         ] {
-            assert_eq!(nearest(name, &members), Some(member), "{name}");
+            assert_eq!(similar(name, &members), member, "{name}");
         }
+        assert_eq!(similar("any", &[]), None);
+    }
+
+    #[test]
+    fn the_nearest_name_is_found() {
+        let paths = ["/v1/ping", "/v1/webhooks"];
+        assert_eq!(nearest("/V1/pong", &paths), Some("/v1/ping"));
         assert_eq!(nearest("any", &[]), None);
     }
 }

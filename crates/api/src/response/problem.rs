@@ -65,6 +65,8 @@ pub enum Problem {
     MethodNotAllowed {
         /// The only method of the path.
         allowed: Method,
+        /// Whether the method is OPTIONS, with which a browser asks for CORS.
+        is_preflight: bool,
     },
     /// The path does not exist.
     NotFound {
@@ -136,7 +138,7 @@ impl Problem {
         let document = self.document(base_url, request_id);
         let (status, _) = status_and_title(self.code());
         let mut response = HttpResponse::build(status);
-        if let Self::MethodNotAllowed { allowed } = self {
+        if let Self::MethodNotAllowed { allowed, .. } = self {
             response.insert_header((header::ALLOW, allowed.as_str()));
         }
         if let Self::UpgradeRequired = self {
@@ -308,7 +310,13 @@ impl Problem {
             Self::Http(status) if status.is_client_error() => {
                 "the request is not valid HTTP; check its syntax".into()
             }
-            Self::MethodNotAllowed { allowed } => format!("this path accepts only {allowed}; use that method"),
+            Self::MethodNotAllowed { allowed, is_preflight: true } => format!(
+                "this path accepts only {allowed}: the API has no CORS, because web pages must not hold its secrets; call \
+                it from your server"
+            ),
+            Self::MethodNotAllowed { allowed, is_preflight: false } => {
+                format!("this path accepts only {allowed}; use that method")
+            }
             Self::NotFound { nearest: Some(path) } => {
                 format!("this path does not exist; did you mean {path}? The API reference is at /docs")
             }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::{code::Code, refusal::AllowanceAdvice};
 use crate::{KeyStatus, TokenScope, UnmetThreshold, Window};
 
 pub(super) fn drift(over: &UnmetThreshold) -> String {
@@ -77,6 +78,29 @@ pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
     }
 }
 
+/// Returns the kind of id that belongs in the place of an id that is refused with this code.
+pub(super) const fn expected_id(code: Code, field: Option<&str>) -> &'static str {
+    match (code, field) {
+        (Code::EnvelopeNotFound, _) => "the id of an envelope (env_)",
+        (Code::TokenNotFound, _) => "the id of an API token (tok_)",
+        (Code::WebhookNotFound, _) => "the id of a webhook (wh_)",
+        (_, None) => "an API key (ak_)",
+        (_, Some(_)) => "an API key (ak_) or a handle",
+    }
+}
+
+pub(super) fn unknown_field(
+    field: &str,
+    nearest: Option<&'static str>,
+    known: &[&'static str],
+) -> String {
+    match nearest {
+        Some(nearest) => format!("{field} is an unknown field; did you mean {nearest}?"),
+        None if known.is_empty() => format!("{field} is an unknown field; this request takes none"),
+        None => format!("{field} is an unknown field; this request takes {}", known.join(", ")),
+    }
+}
+
 pub(super) fn raw_did(field: &str) -> &'static str {
     match field {
         "to" => {
@@ -88,8 +112,20 @@ pub(super) fn raw_did(field: &str) -> &'static str {
     }
 }
 
-pub(super) fn monthly_limit(limit: u32, way_out: &str) -> String {
-    format!("the plan's limit of {} per month is reached; {way_out}", count(limit, "message"))
+pub(super) fn monthly_limit(limit: u32, advice: &AllowanceAdvice) -> String {
+    let way_out = match advice {
+        AllowanceAdvice::Ask { contact: None } => {
+            "ask the operator of the service for a larger allowance".to_owned()
+        }
+        AllowanceAdvice::Ask { contact: Some(url) } => {
+            format!("ask sales for a larger allowance ({url})")
+        }
+        AllowanceAdvice::Upgrade => "upgrade the plan".to_owned(),
+    };
+    let limit = count(limit, "message");
+    format!(
+        "the plan's limit of {limit} per month is reached; {way_out}, or wait for the next month"
+    )
 }
 
 pub(super) fn rate_limit(window: Window, limit: u32, retry_after: Duration) -> String {

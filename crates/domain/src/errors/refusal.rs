@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{code::Code, detail};
-use crate::{CircuitReport, KeyStatus, Timestamp, TokenScope, UnmetThreshold, Window};
+use crate::{CircuitReport, KeyStatus, Timestamp, TokenScope, UnmetThreshold, Window, id_kind};
 
 /// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what
 /// the caller can do.
@@ -108,13 +108,23 @@ pub enum Refusal {
         /// Name of the field.
         field: &'static str,
     },
+    /// A required field is missing, and the body has an unknown field with a similar name.
+    #[error(
+        "the required field {field} is missing; {given} is an unknown field, did you mean {field}?"
+    )]
+    MisspeltField {
+        /// Name of the missing field.
+        field: &'static str,
+        /// Name of the unknown field, shortened if it is long.
+        given: String,
+    },
     /// The caller's key has used up the monthly messages of its plan.
-    #[error("{}", detail::monthly_limit(*limit, way_out))]
+    #[error("{}", detail::monthly_limit(*limit, advice))]
     MonthlyLimitExceeded {
         /// Number of messages per month in the plan.
         limit: u32,
-        /// The remedy for the caller, as a clause of the error text.
-        way_out: &'static str,
+        /// The way to a larger allowance.
+        advice: AllowanceAdvice,
         /// Time until the next UTC month begins.
         retry_after: Duration,
     },
@@ -193,12 +203,14 @@ pub enum Refusal {
         field: String,
     },
     /// The body contains a JSON field unknown to the endpoint.
-    #[error("{field} is an unknown field; did you mean {nearest}?")]
+    #[error("{}", detail::unknown_field(field, *nearest, known))]
     UnknownField {
         /// Name of the unknown field, shortened if it is long.
         field: String,
-        /// The accepted field with the most similar name.
-        nearest: &'static str,
+        /// The accepted field with the most similar name. `None` if no name is similar.
+        nearest: Option<&'static str>,
+        /// All accepted fields.
+        known: Vec<&'static str>,
     },
     /// The webhook has the maximum number of replaced secrets that still sign its events.
     #[error(
@@ -210,6 +222,11 @@ pub enum Refusal {
         /// Time from which the oldest of these secrets no longer signs.
         possible_at: Timestamp,
     },
+    /// The caller's key has sent no such envelope. An envelope of another sender looks the same.
+    #[error(
+        "this API key sent no stored envelope with this id; use the envelope_id in the response to your send, and act as the API key that sent it"
+    )]
+    SentEnvelopeNotFound,
     /// The disk of the embedded database is almost full, so the service stores no new messages and identities.
     #[error(
         "the disk of the service is almost full, so it stores no messages and opens no identities until the operator frees space; nothing was stored; try again later"
@@ -229,9 +246,55 @@ pub enum Refusal {
     /// The webhook does not exist, or belongs to another key. Callers cannot distinguish the two cases.
     #[error("this API key has no webhook with this id; list its webhooks with the action `list`")]
     WebhookNotFound,
+    /// An id or a secret of another kind stands in the place of an id. The error code is the one of an unknown id.
+    #[error("{given} is given instead of {}", detail::expected_id(*code, *field))]
+    WrongId {
+        /// The kind of the given text, as a noun phrase.
+        given: &'static str,
+        /// The code of the refusal of an unknown id.
+        code: Code,
+        /// Name of the field, if the refusal of an unknown id names it.
+        field: Option<&'static str>,
+    },
+}
+
+/// The way to a larger monthly allowance, for the error text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllowanceAdvice {
+    /// Ask the operator of the service.
+    Ask {
+        /// The URL of the sales contact; `None` if the service names none.
+        contact: Option<String>,
+    },
+    /// Upgrade the plan.
+    Upgrade,
 }
 
 impl Refusal {
+    /// Adds the URL of the sales contact to the advice to ask for a larger allowance.
+    pub fn name_sales_contact(&mut self, url: &str) {
+        if let Self::MonthlyLimitExceeded { advice: AllowanceAdvice::Ask { contact }, .. } = self {
+            *contact = Some(url.to_owned());
+        }
+    }
+
+    /// Returns the refusal of `text`, which is no well-formed id: [`WrongId`](Self::WrongId) if it starts like an id or
+    /// a secret of another kind, otherwise `unknown`, the refusal of an unknown id.
+    pub fn of_id(text: &str, unknown: Self) -> Self {
+        let code = unknown.code();
+        match id_kind(text) {
+            Some(given) if !detail::expected_id(code, None).contains(given) => {
+                let field = match unknown {
+                    Self::KeyNotFound { field } => field,
+                    Self::ReplyNotFound => Some("reply_to"),
+                    _ => None,
+                };
+                Self::WrongId { given, code, field }
+            }
+            _ => unknown,
+        }
+    }
+
     /// Returns the error code for the response.
     pub const fn code(&self) -> Code {
         match self {
@@ -241,7 +304,9 @@ impl Refusal {
             Self::BadgeDeniedDrift(_) => Code::BadgeDeniedDrift,
             Self::BadgeDeniedThresholds(_) => Code::BadgeDeniedThresholds,
             Self::ComplianceCircuitFailed(_) => Code::ComplianceCircuitFailed,
-            Self::EnvelopeNotFound | Self::ReplyNotFound => Code::EnvelopeNotFound,
+            Self::EnvelopeNotFound | Self::ReplyNotFound | Self::SentEnvelopeNotFound => {
+                Code::EnvelopeNotFound
+            }
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
@@ -254,7 +319,7 @@ impl Refusal {
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,
-            Self::MissingField { .. } => Code::MissingField,
+            Self::MisspeltField { .. } | Self::MissingField { .. } => Code::MissingField,
             Self::MonthlyLimitExceeded { .. } => Code::MonthlyLimitExceeded,
             Self::QuotaExceeded { .. }
             | Self::RetiringSecrets { .. }
@@ -269,6 +334,7 @@ impl Refusal {
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,
+            Self::WrongId { code, .. } => *code,
         }
     }
 
@@ -294,9 +360,11 @@ impl Refusal {
         match self {
             Self::GovernanceBlocked { field }
             | Self::KeyInactive { field, .. }
-            | Self::KeyNotFound { field } => *field,
+            | Self::KeyNotFound { field }
+            | Self::WrongId { field, .. } => *field,
             Self::HandleReserved | Self::HandleTaken => Some("handle"),
             Self::InvalidField { field, .. }
+            | Self::MisspeltField { field, .. }
             | Self::MissingField { field }
             | Self::RawDidRejected { field } => Some(field),
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
@@ -362,20 +430,41 @@ mod tests {
         assert!(refusal(KeyStatus::Rotating).retry_after_s().is_some());
         assert!(refusal(KeyStatus::Revoked).retry_after_s().is_none());
     }
+
+    #[test]
+    fn an_id_of_another_kind_is_named_and_keeps_the_code_of_an_unknown_id() {
+        let wrong = Refusal::of_id("wh_01h455vb4pex5vsknk084sn02q", Refusal::EnvelopeNotFound);
+        assert_eq!(wrong.code(), Code::EnvelopeNotFound);
+        assert_eq!(
+            wrong.to_string(),
+            "the id of a webhook (wh_) is given instead of the id of an envelope (env_)"
+        );
+        let unknown = Refusal::KeyNotFound { field: Some("to") };
+        let wrong = Refusal::of_id("acct_01h455vb4pex5vsknk084sn02q", unknown.clone());
+        assert_eq!((wrong.code(), wrong.field()), (Code::KeyNotFound, Some("to")));
+        assert_eq!(
+            wrong.to_string(),
+            "the id of an account (acct_) is given instead of an API key (ak_) or a handle"
+        );
+        for text in ["ak_short", "b", ""] {
+            assert_eq!(Refusal::of_id(text, unknown.clone()), unknown, "{text}");
+        }
+    }
+
     #[test]
     fn details_use_singular_and_plural() {
         let wait = Duration::from_secs(35);
         let monthly = |limit| {
-            let way_out = "upgrade the plan";
-            Refusal::MonthlyLimitExceeded { limit, way_out, retry_after: wait }.to_string()
+            let advice = AllowanceAdvice::Upgrade;
+            Refusal::MonthlyLimitExceeded { limit, advice, retry_after: wait }.to_string()
         };
         assert_eq!(
             monthly(1),
-            "the plan's limit of 1 message per month is reached; upgrade the plan"
+            "the plan's limit of 1 message per month is reached; upgrade the plan, or wait for the next month"
         );
         assert_eq!(
             monthly(1000),
-            "the plan's limit of 1000 messages per month is reached; upgrade the plan"
+            "the plan's limit of 1000 messages per month is reached; upgrade the plan, or wait for the next month"
         );
         let rate =
             |window, limit| Refusal::RateLimited { window, limit, retry_after: wait }.to_string();

@@ -147,7 +147,8 @@ pub(crate) fn create_token(
 ) -> Result<ApiTokenCreated, Error> {
     let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
     let unknown = Refusal::KeyNotFound { field: None };
-    let key_id = api_key_id.parse().map_err(|_malformed| unknown.clone())?;
+    let key_id =
+        api_key_id.parse().map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
     let text = KeyToken::generate()?;
     let now = core.clock.now();
     let token = ApiToken {
@@ -198,7 +199,8 @@ fn revoke_token(
     token_id: &str,
     source: &RequestSource,
 ) -> Result<ApiTokenRevoked, Error> {
-    let id = token_id.parse().map_err(|_malformed| Refusal::TokenNotFound)?;
+    let id =
+        token_id.parse().map_err(|_malformed| Refusal::of_id(token_id, Refusal::TokenNotFound))?;
     let revoked = core.store.write(Durability::Durable, |tx| {
         let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
         if revoked.is_some() {

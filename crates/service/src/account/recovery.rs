@@ -10,7 +10,7 @@ use sealpost_wallet::{LoginSecret, RecoveryCode, WalletError, same_hash};
 use serde::Serialize;
 
 use crate::{
-    account::activity::ActOrigin,
+    account::{activity::ActOrigin, session::NO_ACCOUNT_ID},
     cache::event::CacheEvent,
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
     error::Error,
@@ -33,7 +33,7 @@ impl Recovery {
     }
 
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
-        let account_id = self.account_id.parse().map_err(|_malformed| NO_RECOVERY)?;
+        let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, RecoveryCode::hash_of(&self.recovery_code).ok_or(NO_RECOVERY)?))
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn find_named_key(
         Ok(Recipient::Key(id)) => return Ok(Ok(id)),
         Ok(Recipient::Handle(handle)) => handle,
         Err(RecipientFault::RawDid) => return Ok(Err(Refusal::RawDidRejected { field })),
-        Err(RecipientFault::Unknown) => return Ok(Err(unknown(field))),
+        Err(RecipientFault::Unknown) => return Ok(Err(Refusal::of_id(text, unknown(field)))),
     };
     let owner = lookup.find_handle(&handle)?;
     Ok(owner.map(|owner| owner.api_key_id).ok_or_else(|| unknown(field)))

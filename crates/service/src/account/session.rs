@@ -32,7 +32,7 @@ impl Login {
     }
 
     fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
-        let account_id = self.account_id.parse().map_err(|_malformed| NO_LOGIN)?;
+        let account_id = self.account_id.parse().map_err(|_malformed| NO_ACCOUNT_ID)?;
         Ok((account_id, LoginSecret::hash_of(&self.login_secret).ok_or(NO_LOGIN)?))
     }
 }
@@ -164,5 +164,9 @@ pub(crate) fn end_sessions(
     Ok(())
 }
 
+/// The refusal of a text that cannot be the id of an account.
+pub(super) const NO_ACCOUNT_ID: Refusal = Refusal::Unauthorized(
+    "the account_id is no id of an account (acct_...); use the account_id that the activation returned",
+);
 pub(super) const NO_LOGIN: Refusal =
     Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");

@@ -34,7 +34,8 @@ impl Credentials {
         match (&bearer.grant, named) {
             (None, None) => Err(NO_KEY),
             (None, Some(text)) => {
-                text.parse().map_err(|_malformed| Refusal::KeyNotFound { field: None })
+                let unknown = Refusal::KeyNotFound { field: None };
+                text.parse().map_err(|_malformed| Refusal::of_id(text, unknown))
             }
             (Some(grant), None) => Ok(grant.api_key_id),
             (Some(grant), Some(text)) => {
@@ -71,8 +72,9 @@ fn no_bearer_token(token: &str) -> Refusal {
 pub(crate) const NO_SESSION: Refusal = Refusal::Unauthorized(
     "the token is not valid or no longer valid; log in again, or create another API token",
 );
-pub(crate) const FOREIGN_KEY: Refusal =
-    Refusal::Unauthorized("this API key belongs to another account than the session");
+pub(crate) const FOREIGN_KEY: Refusal = Refusal::Unauthorized(
+    "this API key belongs to another account than the session; a new login does not change that: use an API key of this account, or log in to the other account",
+);
 const OTHER_KEY: Refusal = Refusal::Unauthorized(
     "this API token is for another API key; send no API key, or the one that the token was created for",
 );

@@ -75,7 +75,7 @@ fn find_envelope(
     envelope_id: &str,
 ) -> Result<Result<SealedEnvelope, Refusal>, StoreError> {
     let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
-        return Ok(Err(Refusal::EnvelopeNotFound));
+        return Ok(Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound)));
     };
     let Some(addressed) = tx.find_envelope(&id, recipient)? else {
         return Ok(Err(Refusal::EnvelopeNotFound));

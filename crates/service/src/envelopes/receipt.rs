@@ -41,11 +41,13 @@ impl Sealpost {
 }
 
 pub(crate) fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt, Error> {
-    let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
+    let unknown = Refusal::SentEnvelopeNotFound;
+    let id: EnvelopeId =
+        envelope_id.parse().map_err(|_malformed| Refusal::of_id(envelope_id, unknown.clone()))?;
     let mut lookup = core.store.lookup()?;
     let sent = lookup.find_sent(&id, sender)?;
     let oldest = core.kept_since(core.clock.now());
-    let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
+    let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;
     let view = sent.receipts.view(&sent.facts);
     let context = sent.context.view();
     Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, context, view })

@@ -6,7 +6,7 @@ use sealpost_domain::{
     KeyStatus, Label, Plan, RotationReason,
     ports::{FactsQuery, RevocationSummary, StoreError, Tx, WriteSet},
 };
-use sealpost_limits::{Terms, reached_thresholds};
+use sealpost_limits::{OveragePolicy, Terms, reached_thresholds};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -42,6 +42,24 @@ pub struct KeyRevoked {
     pub webhooks: u64,
     /// Number of pending deliveries that this call deleted. If there are more, housekeeping deletes them later.
     pub deliveries: u64,
+}
+
+/// A key with its new plan, and the limits of the plan.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct PlanShown {
+    /// The key.
+    #[serde(flatten)]
+    pub key: KeyShown,
+    /// Maximum number of requests per minute.
+    pub per_minute: u32,
+    /// Maximum number of requests per day.
+    pub per_day: u32,
+    /// Maximum number of messages per month.
+    pub per_month: u32,
+    /// Maximum number of messages per second.
+    pub per_second: u32,
+    /// Whether messages over the monthly allowance are admitted.
+    pub allow_overage: bool,
 }
 
 /// The limits agreed for a key on the enterprise plan. `None` keeps the current limit.
@@ -155,12 +173,12 @@ impl Operator {
     }
 
     /// Sets the plan of a key. Its usage so far counts against the new limits.
-    pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<KeyShown, OperatorError> {
+    pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<PlanShown, OperatorError> {
         self.change_plan(id, |_| plan)
     }
 
     /// Sets the enterprise plan of a key, with agreed limits.
-    pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<KeyShown, OperatorError> {
+    pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<PlanShown, OperatorError> {
         self.change_plan(id, |plan| Plan::Enterprise(agreement.on(plan)))
     }
 
@@ -168,7 +186,7 @@ impl Operator {
         &self,
         id: &ApiKeyId,
         next: impl Fn(&Plan) -> Plan,
-    ) -> Result<KeyShown, OperatorError> {
+    ) -> Result<PlanShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
@@ -199,6 +217,14 @@ impl Operator {
         action: &'static str,
     ) -> Result<KeyShown, OperatorError> {
         self.perform(|tx| move_locked(tx, id, event, action))
+    }
+}
+
+impl From<ApiKey> for PlanShown {
+    fn from(key: ApiKey) -> Self {
+        let Terms { per_minute, per_day, per_month, per_second, overage } = Terms::of(&key.plan);
+        let allow_overage = overage == OveragePolicy::Admit;
+        Self { key: key.into(), per_minute, per_day, per_month, per_second, allow_overage }
     }
 }
 

@@ -23,9 +23,11 @@ impl Sealpost {
             let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
             committer.as_ref().ok_or(Refusal::Unavailable)?.submit(group)?
         };
-        let decided = outcome.await.map_err(|_lost| Error::Lost)??;
-        for (decided, (caller, recipient)) in decided.iter().zip(parties) {
-            if let Verdict::Refused(refusal) = &decided.verdict {
+        let mut decided = outcome.await.map_err(|_lost| Error::Lost)??;
+        for (decided, (caller, recipient)) in decided.iter_mut().zip(parties) {
+            if let Verdict::Refused(refusal) = &mut decided.verdict {
+                let contact = self.core.settings.sales_contact.as_deref();
+                contact.into_iter().for_each(|url| refusal.name_sales_contact(url));
                 self.core.cache_refusal(&caller, recipient.as_ref(), refusal, decided.limits);
             }
         }

@@ -91,7 +91,7 @@ impl Request {
         };
         let to = Recipient::parse(&send.to).map_err(|fault| match fault {
             RecipientFault::RawDid => Refusal::RawDidRejected { field: "to" },
-            RecipientFault::Unknown => UNKNOWN_RECIPIENT,
+            RecipientFault::Unknown => Refusal::of_id(&send.to, UNKNOWN_RECIPIENT),
         });
         let message = Zeroizing::new(mem::take(&mut send.message));
         let context = mem::take(&mut send.context);
@@ -109,7 +109,10 @@ impl Request {
         let SendContext { thread, reply_to, message_type } = self.context.clone();
         let reply_to = match reply_to {
             None => None,
-            Some(_) => Some(self.reply_to().ok_or(Refusal::ReplyNotFound)?),
+            Some(text) => {
+                let unknown = || Refusal::of_id(&text, Refusal::ReplyNotFound);
+                Some(self.reply_to().ok_or_else(unknown)?)
+            }
         };
         let inherited = match &reply_to {
             None => None,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{
     deliveries::{Deliveries, DeliveriesPage},
+    find::parse_id,
     redeliver::{Enabled, Recover, Recovered, Redelivered},
     rotate_secret::WebhookSecretRotated,
     update::{Update, Updated},
@@ -155,7 +156,7 @@ impl Core {
         webhook_id: &str,
         origin: &ActOrigin,
     ) -> Result<Deleted, Error> {
-        let id: WebhookId = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        let id = parse_id(webhook_id)?;
         let now = self.clock.now();
         let is_deleted = self.store.write(Durability::Durable, |tx| {
             if !tx.delete_webhook(key, &id, now)? {

@@ -10,7 +10,11 @@ use sealpost_domain::{
 };
 use serde::Serialize;
 
-use super::{delivery_state::DeliveryState, find::find, view::WebhookView};
+use super::{
+    delivery_state::DeliveryState,
+    find::{find, parse_id},
+    view::WebhookView,
+};
 use crate::{error::Error, sealpost::core::Core};
 
 /// Selects the failed deliveries of a webhook to send again.
@@ -74,7 +78,10 @@ impl Core {
         webhook_id: &str,
     ) -> Result<Enabled, Error> {
         let enabled = self.store.write(Durability::Durable, |tx| {
-            let Ok(id) = webhook_id.parse() else { return Ok(Err(Refusal::WebhookNotFound)) };
+            let id = match parse_id(webhook_id) {
+                Ok(id) => id,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
             if tx.lock_webhook(key, &id)?.is_none() {
                 return Ok(Err(Refusal::WebhookNotFound));
             }
@@ -118,9 +125,12 @@ impl Core {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let event_id = envelope_id.parse().ok();
-            let kept = event_id.filter(|id: &EventId| id.timestamp() >= self.kept_since(now));
-            let Some(event_id) = kept else { return Ok(Err(Refusal::EnvelopeNotFound)) };
+            let Ok(event_id) = envelope_id.parse::<EventId>() else {
+                return Ok(Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound)));
+            };
+            if event_id.timestamp() < self.kept_since(now) {
+                return Ok(Err(Refusal::EnvelopeNotFound));
+            }
             let id = DeliveryId { event_id, webhook_id: webhook.id };
             Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
         });

@@ -9,6 +9,7 @@ use sealpost_domain::{
 use sealpost_wallet::WebhookSecret;
 use serde::Serialize;
 
+use super::find::parse_id;
 use crate::{account::activity::ActOrigin, error::Error, sealpost::core::Core};
 
 /// A webhook with a new secret.
@@ -36,7 +37,7 @@ impl Core {
         webhook_id: &str,
         origin: &ActOrigin,
     ) -> Result<WebhookSecretRotated, Error> {
-        let id: WebhookId = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        let id = parse_id(webhook_id)?;
         let fresh = WebhookSecret::generate()?;
         let wrapped = fresh.wrap(&self.keyring, &id)?;
         let retiring = self.store.write(Durability::Durable, |tx| {

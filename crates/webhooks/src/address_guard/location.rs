@@ -13,7 +13,7 @@ use super::policy::AddressPolicy;
 
 impl AddressPolicy {
     /// Parses and checks a URL. Returns the canonical form of the URL. The error names the broken rule, as the rest of
-    /// a sentence that starts with "url", for example "must be https".
+    /// a sentence that starts with "url", for example "must name a host".
     pub fn parse_url(&self, raw: &str) -> Result<Url, String> {
         self.check(raw).map_err(str::to_owned)
     }
@@ -61,7 +61,7 @@ impl AddressPolicy {
         match (scheme, self.dev) {
             ("https", _) | ("http", true) => Ok(()),
             (_, true) => Err("must be http or https"),
-            (_, false) => Err("must be https"),
+            (_, false) => Err(NOT_HTTPS),
         }
     }
 
@@ -74,7 +74,12 @@ impl AddressPolicy {
     }
 
     fn check_address(&self, ip: IpAddr) -> Result<(), &'static str> {
-        if self.allows(ip) { Ok(()) } else { Err(NOT_PUBLIC) }
+        if self.allows(ip) { Ok(()) } else { Err(self.not_public()) }
+    }
+
+    /// Returns the error for an address that is not allowed.
+    pub(super) const fn not_public(&self) -> &'static str {
+        if self.dev { NOT_PUBLIC_IN_DEVELOPMENT } else { NOT_PUBLIC }
     }
 
     fn check_name(&self, name: &str) -> Result<(), &'static str> {
@@ -112,8 +117,22 @@ fn describe(error: url::ParseError) -> &'static str {
     }
 }
 
-pub(super) const NOT_PUBLIC: &str =
-    "must not lead to a private, loopback, otherwise non-public or denied address";
+/// Names the ways to receive events without a public https address.
+macro_rules! or_without_public_address {
+    ($problem:literal) => {
+        concat!(
+            $problem,
+            "; for tests on one machine start the server with --dev, elsewhere register relay: as the url, or see \
+             /docs/behind-nat"
+        )
+    };
+}
+
+const NOT_PUBLIC_IN_DEVELOPMENT: &str = "must not lead to a private, otherwise non-public or denied address; --dev allows only loopback";
+const NOT_HTTPS: &str = or_without_public_address!("must be https");
+const NOT_PUBLIC: &str = or_without_public_address!(
+    "must not lead to a private, loopback, otherwise non-public or denied address"
+);
 
 const URL_LEN_MAX: usize = 2048;
 
@@ -215,10 +234,10 @@ mod tests {
             ("", "must be an absolute URL, such as https://example.org/hook"),
             ("example.org/hook", "must be an absolute URL, such as https://example.org/hook"),
             ("//example.org", "must be an absolute URL, such as https://example.org/hook"),
-            ("http://example.org/", "must be https"),
-            ("ftp://example.org/", "must be https"),
-            ("file:///etc/passwd", "must be https"),
-            ("javascript:alert(1)", "must be https"),
+            ("http://example.org/", NOT_HTTPS),
+            ("ftp://example.org/", NOT_HTTPS),
+            ("file:///etc/passwd", NOT_HTTPS),
+            ("javascript:alert(1)", NOT_HTTPS),
             ("https://", "must name a host"),
             ("https://user@example.org/", "must not carry a user name or password"),
             ("https://:secret@example.org/", "must not carry a user name or password"),
@@ -266,9 +285,9 @@ mod tests {
             assert!(dev.parse_url(raw).is_ok(), "{raw}");
         }
         for (raw, fault) in [
-            ("http://10.0.0.1/", NOT_PUBLIC),
-            ("http://169.254.169.254/", NOT_PUBLIC),
-            ("http://[fe80::1]/", NOT_PUBLIC),
+            ("http://10.0.0.1/", NOT_PUBLIC_IN_DEVELOPMENT),
+            ("http://169.254.169.254/", NOT_PUBLIC_IN_DEVELOPMENT),
+            ("http://[fe80::1]/", NOT_PUBLIC_IN_DEVELOPMENT),
             ("http://127.0.0.1:22/", "must use port 443, 8443 or one from 1024 up"),
             ("ftp://127.0.0.1/", "must be http or https"),
         ] {

@@ -46,7 +46,10 @@ impl RequestBody for UpdateWebhook {
         let description = has_description.then_some(description);
         let paused = fields.optional_flag("paused")?;
         if url.is_none() && events.is_none() && description.is_none() && paused.is_none() {
-            return Err(Refusal::MissingField { field: "url" });
+            let mut misspelt =
+                CHANGED.into_iter().map(|name| fields.missing(name, &["webhook_id"]));
+            let misspelt = misspelt.find(|it| matches!(it, Refusal::MisspeltField { .. }));
+            return Err(misspelt.unwrap_or(Refusal::MissingField { field: "url" }));
         }
         Ok(Self { webhook_id, url, events, description, paused })
     }
@@ -83,6 +86,9 @@ impl Action for UpdateWebhook {
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
 }
+
+/// The members that an update can change. One of them is required.
+const CHANGED: [&str; 4] = ["url", "events", "description", "paused"];
 
 const DESCRIPTION: &str = "\
 Changes a webhook. Its id, its secret, its log and its health stay. The change holds on every node within two seconds. An \

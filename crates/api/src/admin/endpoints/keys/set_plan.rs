@@ -3,10 +3,10 @@
 use actix_web::web;
 use schemars::JsonSchema;
 use sealpost_domain::{ApiKeyId, Plan, Refusal};
-use sealpost_service::{Agreement, KeyShown};
+use sealpost_service::{Agreement, PlanShown};
 use serde_json::json;
 
-use super::example;
+use super::example_with;
 use crate::{
     admin::{
         page::parsed_required,
@@ -69,7 +69,7 @@ impl RequestBody for PlanChoice {
     }
 }
 
-async fn set_plan(request: ActRequest<PlanChoice>) -> JsonResponse<KeyShown> {
+async fn set_plan(request: ActRequest<PlanChoice>) -> JsonResponse<PlanShown> {
     request
         .perform(
             |body| &body.reason,
@@ -87,6 +87,13 @@ pub(in crate::admin::endpoints) fn endpoint() -> Endpoint {
 
 fn operation() -> Operation {
     let key = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
+    let plan = example_with(&json!({
+        "per_minute": 200,
+        "per_day": 10_000,
+        "per_month": 10_000,
+        "per_second": 100,
+        "allow_overage": false,
+    }));
     let fixed = json!({ "api_key_id": key, "plan": "builder", "reason": "Invoice 2026-118" });
     let agreed = json!({
         "api_key_id": key,
@@ -98,7 +105,7 @@ fn operation() -> Operation {
         "allow_overage": true,
         "reason": "Contract 12",
     });
-    Operation::new::<KeyShown>("setPlan", example())
+    Operation::new::<PlanShown>("setPlan", plan)
         .describe(
             Tag::Keys,
             "Set the plan of a key",

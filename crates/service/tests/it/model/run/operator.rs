@@ -30,7 +30,8 @@ impl Run {
 
     pub(super) fn set_plan(&mut self, key: usize, plan: Plan) -> Checked {
         let id = self.truth.keys[key].id.parse().unwrap();
-        let got = done(self.world.operator().set_plan(&id, agreed(plan)));
+        let set = self.world.operator().set_plan(&id, agreed(plan));
+        let got = done(set.map(|shown| shown.key));
         same("act", &Ok(self.truth.set_plan(key, plan)), &got)
     }
 
