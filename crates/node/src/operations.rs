@@ -1,5 +1,6 @@
 //! Serves the operations address:
 //!
+//! - `/`: a list of these paths.
 //! - `/livez`: the process works.
 //! - `/readyz`: the node can serve requests.
 //! - `/metrics`: the metrics of the process.
@@ -23,14 +24,30 @@ pub(crate) struct OperationsState {
     pub(crate) api: web::Data<ApiState>,
     pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) registry: Arc<Registry>,
+    /// Whether operators are configured, so that the console and its API are served.
+    pub(crate) has_console: bool,
 }
 
-/// Registers the routes of the operations address.
+/// Registers the routes of the operations address. Any other path gets status 404 and the list of paths.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
+        .service(web::resource("/").route(web::get().to(show_paths)))
+        .default_service(web::to(async |state: web::Data<OperationsState>| {
+            HttpResponse::NotFound().body(format!("no such path\n\n{}", paths(&state)))
+        }))
         .service(web::resource("/livez").route(web::get().to(livez)))
         .service(web::resource("/metrics").route(web::get().to(show_metrics)))
         .service(web::resource("/readyz").route(web::get().to(readyz)));
+}
+
+async fn show_paths(state: web::Data<OperationsState>) -> HttpResponse {
+    HttpResponse::Ok().body(paths(&state))
+}
+
+/// Returns the paths of the operations address, one per line.
+fn paths(state: &OperationsState) -> String {
+    let console = if state.has_console { CONSOLE_PATHS } else { NO_CONSOLE };
+    format!("{PATHS}{console}")
 }
 
 /// Reports whether the process works. Responds with status 503 only if a restart of the process is necessary. Threads
@@ -128,3 +145,17 @@ fn observe_deliveries(stats: &Stats) {
         }
     }
 }
+
+const PATHS: &str = "\
+sealpost operations address
+/livez    whether the process works
+/readyz   whether the node can serve requests
+/metrics  the metrics of the process
+";
+const CONSOLE_PATHS: &str = "\
+/console  pages for operators
+/admin    the API for operators, below /admin/v1
+";
+const NO_CONSOLE: &str = "\
+The console is off: it needs --console-password-file.
+";

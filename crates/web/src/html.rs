@@ -4,10 +4,12 @@
 //! template begins with `base`, the path of the base URL. [`cached_page`] prepares a page that is the same for all
 //! readers, and [`private_page`] responds with any other page.
 
+mod accept;
 mod cached;
 mod layout;
 mod response;
 
+pub(crate) use accept::accepts_html;
 pub(crate) use cached::{cached_asset, cached_file, cached_page};
 pub(crate) use layout::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress};
 pub(crate) use response::private_page;

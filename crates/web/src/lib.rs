@@ -14,6 +14,7 @@
 //! | `docs` | the guides, the API reference and the error pages |
 //! | `landing` | the page at `/`, for browsers |
 //! | `badge_page.rs` | the page of a badge |
+//! | `not_found.rs` | the response to an unknown path |
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, script and icon |
 //!
@@ -26,11 +27,13 @@ mod dashboard;
 mod docs;
 mod html;
 mod landing;
+mod not_found;
 mod routes;
 mod settings;
 mod state;
 
 pub use console::{ConsoleState, routes as console_routes};
+pub use not_found::no_such_page;
 pub use routes::routes;
 pub use settings::WebSettings;
 pub use state::WebState;

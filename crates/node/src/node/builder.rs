@@ -103,7 +103,9 @@ impl NodeBuilder {
             Arc::clone(&anonymous),
         )?;
         let node = Arc::clone(&components);
-        let operations = OperationsState { node, api: state, anonymous, registry: metrics };
+        let has_console = console.is_some();
+        let operations =
+            OperationsState { node, api: state, anonymous, registry: metrics, has_console };
         let serve_ops = |socket| {
             serving::serve_operations(
                 &settings,

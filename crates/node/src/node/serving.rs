@@ -33,7 +33,7 @@ pub(super) fn serve_api(
             // The API comes first, so that its requests are not compared with the routes of the pages.
             .configure(sealpost_api::routes_without_middleware(api.clone()))
             .configure(sealpost_web::routes(served.clone()))
-            .default_service(web::to(sealpost_api::no_such_path))
+            .default_service(web::to(sealpost_web::no_such_page))
     };
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
     let handle = listening::serve(socket, tls, bounds, make)
