@@ -23,8 +23,12 @@ impl VerificationReport {
             lines.push(("webhook-timestamp", format!("{timestamp}{}", age.unwrap_or_default())));
         }
         for entry in &self.signatures {
-            let maker = entry.made_with.as_deref().unwrap_or("none of the keys given");
-            lines.push(("signature", format!("{}, made with {maker}", entry.version)));
+            let made = match &entry.made_with {
+                Some(maker) => format!("made with {maker}"),
+                None if entry.checked => "made with none of the keys given".to_owned(),
+                None => "not checked, because no key of this version is given".to_owned(),
+            };
+            lines.push(("signature", format!("{}, {made}", entry.version)));
         }
         lines.push(("body", format!("{} bytes", self.body_bytes)));
         if let (Some(length), Some(hash)) = (self.signed_bytes, &self.signed_sha256) {

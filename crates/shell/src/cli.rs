@@ -100,6 +100,9 @@ pub struct SendArgs {
     /// API key or handle of the recipient
     #[arg(value_name = "TO")]
     pub(crate) to: String,
+    /// Catches a message among the arguments, which other users of the machine could see, for an error with advice
+    #[arg(hide = true, value_name = "MESSAGE", value_parser = no_message)]
+    pub(crate) message: Vec<String>,
     /// Name of the message: a send with the same name and message is stored once; if omitted, random
     #[arg(long, value_name = "TEXT")]
     pub(crate) idempotency_key: Option<String>,
@@ -185,6 +188,9 @@ pub enum TokensCommand {
         /// Scope of the token; repeatable
         #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = token_scope)]
         scopes: Vec<TokenScope>,
+        /// Lifetime of the token in days, 90 if omitted
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=366))]
+        expires_in_days: Option<u32>,
         #[command(flatten)]
         call: CallArgs,
     },
@@ -201,6 +207,10 @@ pub enum TokensCommand {
         #[command(flatten)]
         call: CallArgs,
     },
+}
+
+fn no_message(_text: &str) -> Result<String, &'static str> {
+    Err("the message is read from standard input, such as: echo Hello | sealpost send bob")
 }
 
 fn token_scope(name: &str) -> Result<TokenScope, String> {

@@ -21,7 +21,10 @@ pub const EXAMPLES: [(&str, &str); 24] = [
     ("keys find", "sealpost keys find bob"),
     ("keys show", "sealpost keys show\nsealpost keys show --json"),
     ("keys", "sealpost keys show"),
-    ("tokens create", "sealpost tokens create 'night job' --scope send --scope read"),
+    (
+        "tokens create",
+        "sealpost tokens create 'night job' --scope send --scope read --expires-in-days 30",
+    ),
     ("tokens list", "sealpost tokens list"),
     ("tokens revoke", "sealpost tokens revoke tok_01kxk83ffmfe7rw98sdqcq10h0"),
     ("tokens", "sealpost tokens list"),

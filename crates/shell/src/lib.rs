@@ -12,6 +12,7 @@ mod examples;
 mod input;
 mod output;
 mod profile;
+mod table;
 mod temporary_webhook;
 
 pub use cli::{ProfileArgs, ServiceCommand};
@@ -21,3 +22,4 @@ pub use examples::EXAMPLES;
 pub use output::{print, tolerate_closed_pipe};
 pub use sealpost_client::{Client, Relay, RelayResponse, RelayState, RelayedRequest};
 pub use temporary_webhook::{TemporaryWebhook, profile_client};
+pub use table::table;

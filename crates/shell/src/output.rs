@@ -6,7 +6,7 @@ use sealpost_receiver::escape_control;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::ShellError;
+use crate::{error::ShellError, table::table};
 
 /// Prints a result: as JSON, or one member per line.
 pub(crate) fn result(value: &impl Serialize, json: bool) -> Result<(), ShellError> {
@@ -18,16 +18,19 @@ pub(crate) fn result(value: &impl Serialize, json: bool) -> Result<(), ShellErro
     line(members(&value, "").trim_end())
 }
 
-/// Prints a list: as a JSON array, or the text of each entry on a line.
-pub(crate) fn list<T: Serialize>(
+/// Prints a list: as a JSON array, or the cells of each entry on a line. On a terminal, the lines have a header.
+pub(crate) fn list<T: Serialize, const N: usize>(
     entries: &[T],
     json: bool,
-    text: impl Fn(&T) -> String,
+    columns: [&str; N],
+    cells: impl Fn(&T) -> [String; N],
 ) -> Result<(), ShellError> {
     if json {
         return result(&entries, true);
     }
-    entries.iter().try_for_each(|entry| line(&escape_control(&text(entry))))
+    let rows: Vec<_> = entries.iter().map(|entry| cells(entry).to_vec()).collect();
+    let text = table(&columns, &rows, " ");
+    tolerate_closed_pipe(print(text)).map_err(ShellError::Output)
 }
 
 /// Prints a line.

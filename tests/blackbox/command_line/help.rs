@@ -55,6 +55,18 @@ fn colours_are_used_only_on_terminals_or_on_request() {
 }
 
 #[test]
+fn lists_have_a_header_only_on_terminals() {
+    let database = Database::embedded();
+    let alice = database.serve().client().new_identity();
+    let list = ["admin", "--data-dir", &database.data(), "key", "list"];
+    let shown = on_a_terminal(&list, &[]);
+    let lines: Vec<_> = shown.lines().map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(lines, [Some("API_KEY_ID"), Some(&*alice.key)], "{shown}");
+    let script = page(&list);
+    assert!(script.starts_with(&alice.key) && script.lines().count() == 1, "{script}");
+}
+
+#[test]
 fn progress_is_shown_only_on_terminals_and_cleared_at_the_end() {
     let (watched, unwatched) = (Database::postgres(), Database::postgres());
     let reported = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);

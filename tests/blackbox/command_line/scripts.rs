@@ -50,6 +50,9 @@ fn text_output_is_escaped_lines(database: &Database) {
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 14, "{}", ended.stdout);
     assert!(ended.stdout.contains(&alice.did));
+    let stats = run(database.admin_command(&["stats"])).stdout;
+    assert!(stats.lines().any(|line| line.starts_with("nodes ") && line.contains("host ")));
+    assert!(!stats.contains(['{', '[', '"']), "{stats}");
     // Control characters in a text are escaped: the text stays on its line.
     let reason = ["--reason", "a\nstatus  lifted\u{1b}[2J"];
     let enforce = [&["governance", "enforce", &alice.key], &reason[..]].concat();
@@ -93,13 +96,19 @@ fn plans_accept_only_their_own_numbers(database: &Database) {
     let set = ["plan", "set", alice.key.as_str()];
     let numbers = ["--per-minute=1", "--per-day=2", "--per-month=3", "--per-second=4"];
     for plan in ["explorer", "builder", "sovereign"] {
-        for more in [numbers[0], numbers[3], "--allow-overage"] {
+        for more in [numbers[0], numbers[3], "--allow-overage", "--keep-limits"] {
             let line = database.operate_refused(2, &[&set[..], &[plan, more]].concat());
             assert!(line.contains(plan), "{line}");
         }
         assert_eq!(database.operate(&[&set[..], &[plan]].concat())["plan"], plan);
     }
-    // Omitted numbers keep their current values: first those of the sovereign plan, then those of the key.
+    // Without the four numbers, a key would silently keep the limits of a smaller plan.
+    for given in [&[][..], &["--per-month=5"], &numbers[..3]] {
+        let line = database.operate_refused(2, &[&set[..], &["enterprise"], given].concat());
+        assert!(line.contains("--per-second") && line.contains("--keep-limits"), "{line}");
+    }
+    // With --keep-limits, omitted numbers keep their current values: first those of the sovereign plan, then those of
+    // the key.
     for (given, [minute, day, month, second], overage) in [
         (&[][..], [2000, 100_000, 100_000, 1000], false),
         (&["--per-month=5"], [2000, 100_000, 5, 1000], false),
@@ -107,8 +116,14 @@ fn plans_accept_only_their_own_numbers(database: &Database) {
         (&["--per-minute=30"], [30, 50, 5, 1000], false),
         (&numbers, [1, 2, 3, 4], false),
     ] {
-        let set = [&set[..], &["enterprise"], given].concat();
-        assert_eq!(database.operate(&set)["plan"], "enterprise");
+        let set = [&set[..], &["enterprise", "--keep-limits"], given].concat();
+        let shown = database.operate(&set);
+        assert_eq!(shown["plan"], "enterprise");
+        assert_eq!(
+            [&shown["per_minute"], &shown["per_day"], &shown["per_month"], &shown["per_second"]],
+            [&json!(minute), &json!(day), &json!(month), &json!(second)]
+        );
+        assert_eq!(shown["allow_overage"], overage);
         let trail = database.operate(&["audit", "list", "--limit", "1"]);
         let detail: Value = serde_json::from_str(&text(&trail["entries"][0], "detail")).unwrap();
         let terms = json!({

@@ -5,8 +5,10 @@ use std::{
     fs::{self, File},
     io::{Seek as _, Write as _},
     os::unix::fs::PermissionsExt as _,
+    time::Duration,
 };
 
+use sealpost_domain::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -102,6 +104,10 @@ fn a_message_is_sent_and_opened_from_the_shell() {
     let envelope = shell.succeed(&["send", "bob"], "Two\nlines\n");
     let open = ["open", envelope.trim(), "--profile", "bob"];
     assert_eq!(shell.succeed(&open, ""), "Two\nlines\n");
+    // A message is no argument, because other users of the machine can list arguments.
+    let argument = shell.run(&["send", "bob", "hello", "world"], "");
+    assert_eq!(argument.status, Some(2));
+    assert!(argument.stderr.contains("echo Hello | sealpost send bob"), "{}", argument.stderr);
     let foreign = shell.run(&["open", envelope.trim()], "");
     assert_eq!(foreign.status, Some(1));
     assert!(foreign.stderr.contains("ENVELOPE_NOT_FOUND"), "{}", foreign.stderr);
@@ -131,14 +137,84 @@ fn a_token_of_the_shell_is_a_profile_of_its_own() {
     let (shell, client) = (Shell::of(&server), server.client());
     let (alice, bob) = (client.new_identity(), client.new_identity());
     shell.log_in("default", &alice);
-    let created = shell.succeed(&["tokens", "create", "job", "--scope", "send", "--json"], "");
+    let create = ["tokens", "create", "job", "--scope", "send", "--expires-in-days", "2"];
+    let created = shell.succeed(&[&create[..], &["--json"]].concat(), "");
     let created: Value = serde_json::from_str(&created).unwrap();
+    let [from, until] =
+        ["created_at", "expires_at"].map(|name| text(&created, name).parse::<Timestamp>().unwrap());
+    assert_eq!(until.since(from), Duration::from_hours(2 * 24), "{created}");
+    let too_long =
+        shell.run(&["tokens", "create", "x", "--scope=send", "--expires-in-days=367"], "");
+    assert_eq!(too_long.status, Some(2), "{}", too_long.stderr);
     let login = ["login", "--url", &shell.url, "--api-key", &alice.key, "--profile", "job"];
     shell.succeed(&login, &text(&created, "token"));
     shell.succeed(&["send", &bob.key, "--profile", "job"], "x");
     shell.succeed(&["tokens", "revoke", &text(&created, "token_id")], "");
     let revoked = shell.run(&["send", &bob.key, "--profile", "job"], "x");
     assert!(revoked.stderr.contains("UNAUTHORIZED"), "{}", revoked.stderr);
+}
+
+#[test]
+fn sent_envelopes_are_listed_with_their_context_and_filtered() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let bob = client.new_identity_with_handle("bob");
+    let carol = client.new_identity_with_handle("carol");
+    shell.log_in("default", &client.new_identity());
+    shell.log_in("bob", &bob);
+    let send = |arguments: &[&str], message: &str| {
+        shell.succeed(&[&["send"], arguments].concat(), message).trim().to_owned()
+    };
+    let order = send(&["bob", "--thread", "order:7", "--type", "order.created"], "first");
+    let other = send(&["carol"], "second");
+    let reply = ["--reply-to", &order, "--idempotency-key", "once"];
+    let reply = [&["@bob"][..], &reply].concat();
+    let answer = send(&reply, "third");
+    assert_eq!(send(&reply, "third"), answer, "a repeated send is stored once");
+
+    let opened = shell.succeed(&["open", &answer, "--profile", "bob", "--json"], "");
+    let opened: Value = serde_json::from_str(&opened).unwrap();
+    assert_eq!((&opened["thread"], &opened["reply_to"]), (&json!("order:7"), &json!(order)));
+
+    let lines = shell.succeed(&["sent"], "");
+    let lines: Vec<_> = lines.lines().map(|line| line.split(' ').collect::<Vec<_>>()).collect();
+    let shown: Vec<_> = lines.iter().map(|line| (line[1], line[2], line[3], line[4])).collect();
+    let (bob, carol) = (bob.key.as_str(), carol.key.as_str());
+    assert_eq!(
+        shown,
+        [
+            (&*answer, bob, "sent", "order:7"),
+            (&*other, carol, "waiting", "-"),
+            (&*order, bob, "waiting", "order:7"),
+        ]
+    );
+    let ids = |filter: &[&str]| -> Vec<String> {
+        let listed = shell.succeed(&[&["sent"], filter, &["--json"]].concat(), "");
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        listed.as_array().unwrap().iter().map(|entry| text(entry, "envelope_id")).collect()
+    };
+    assert_eq!(ids(&["--recipient", "carol"]), [&*other]);
+    assert_eq!(ids(&["--thread", "order:7"]), [&*answer, &*order]);
+    assert_eq!(ids(&["--limit", "2"]), [&*answer, &*other]);
+    assert_eq!(ids(&["--since", lines[1][0]]), [&*answer, &*other]);
+    assert_eq!(ids(&["--until", lines[1][0]]), [&*order]);
+    let listed = shell.succeed(&["sent", "--thread", "order:7", "--limit", "1", "--json"], "");
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!((&listed[0]["reply_to"], &listed[0]["type"]), (&json!(order), &Value::Null));
+
+    for (arguments, status, advice) in [
+        (&["send", "bob", "--thread", "a b"][..], 1, "thread"),
+        (&["send", "bob", "--type", "Order"], 1, "type"),
+        (&["send", "bob", "--reply-to", "env_x"], 2, "--reply-to"),
+        (&["send", "bob", "--reply-to", "env_01h455vb4pex5vsknk084sn02q"], 1, "reply_to"),
+        (&["sent", "--recipient", "nobody"], 1, "KEY_NOT_FOUND"),
+        (&["sent", "--since", "yesterday"], 2, "--since"),
+    ] {
+        let refused = shell.run(arguments, "x");
+        assert_eq!(refused.status, Some(status), "{arguments:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(advice), "{arguments:?}: {}", refused.stderr);
+    }
 }
 
 #[test]

@@ -92,6 +92,8 @@ fn a_backup_replaces_no_existing_file() {
     nowhere.arg(folder.path().join("no/such/folder/copy.db"));
     let ended = run(nowhere);
     assert_eq!((ended.status, ended.stderr.lines().count()), (Some(1), 1), "{ended:?}");
+    assert!(ended.stderr.contains("no/such/folder of the backup does not exist"), "{ended:?}");
+    assert!(!ended.stderr.contains("sealpost.db"), "{ended:?}");
     server.stop();
 }
 

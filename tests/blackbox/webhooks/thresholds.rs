@@ -18,7 +18,7 @@ fn register(client: &Client, identity: &Identity, url: &str, events: &[&str]) ->
 }
 
 fn agree(database: &Database, key: &str, per_day: &str, per_month: &str) {
-    let limits = ["--per-day", per_day, "--per-month", per_month];
+    let limits = ["--per-day", per_day, "--per-month", per_month, "--keep-limits"];
     database.operate(
         &[&["plan", "set", key, "enterprise", "--per-minute", "1000"], &limits[..]].concat(),
     );

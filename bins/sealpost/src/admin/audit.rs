@@ -2,11 +2,10 @@
 
 use sealpost_service::{AuditShown, AuditVerdict};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{
     desk::Desk,
-    output::{Output, plain},
+    output::{Output, table},
 };
 use crate::{cli::AuditCommand as C, fault::Fault};
 
@@ -17,7 +16,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
                 None => desk.operator.newest_audit_entries(*limit)?,
                 Some(after) => desk.operator.audit_entries(*after, *limit)?,
             };
-            output.show_as(&Listed { entries }, list)
+            output.show_as(&Listed { entries }, |listed| table(listed, "entries", &COLUMNS))
         }
         C::Verify => verify(desk, output),
     }
@@ -41,17 +40,6 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
             Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
         }
     }
-}
-
-/// Returns one line of text per entry.
-fn list(listed: &Value) -> String {
-    let entries = listed.get("entries").and_then(Value::as_array).into_iter().flatten();
-    entries.map(line).collect()
-}
-
-fn line(entry: &Value) -> String {
-    let shown = COLUMNS.map(|name| entry.get(name).map(plain).unwrap_or_default());
-    format!("{}\n", shown.join("  "))
 }
 
 const COLUMNS: [&str; 6] = ["number", "at", "actor", "action", "subject", "detail"];

@@ -2,11 +2,10 @@
 
 use sealpost_service::{InviteShown, InviteTerms};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{
     desk::Desk,
-    output::{Output, plain},
+    output::{Output, table},
 };
 use crate::{cli::InviteCommand as C, fault::Fault};
 
@@ -18,7 +17,10 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             let terms = InviteTerms { uses: args.uses, expires_in, note };
             output.show(&operator.create_invite(&terms)?)
         }
-        C::List { limit } => output.show_as(&Listed { invites: operator.invites(*limit)? }, list),
+        C::List { limit } => {
+            let listed = Listed { invites: operator.invites(*limit)? };
+            output.show_as(&listed, |listed| table(listed, "invites", &COLUMNS))
+        }
         C::Revoke { invite_id } => output.show(&operator.revoke_invite(invite_id)?),
     }
 }
@@ -26,16 +28,6 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
 #[derive(Serialize)]
 struct Listed {
     invites: Vec<InviteShown>,
-}
-
-/// Returns one line of text per invite.
-fn list(listed: &Value) -> String {
-    let invites = listed.get("invites").and_then(Value::as_array).into_iter().flatten();
-    let line = |invite: &Value| {
-        let shown = COLUMNS.map(|name| invite.get(name).map(plain).unwrap_or_default());
-        format!("{}\n", shown.join("  "))
-    };
-    invites.map(line).collect()
 }
 
 const COLUMNS: [&str; 6] = ["invite_id", "status", "used", "uses", "expires_at", "note"];

@@ -5,11 +5,10 @@ use std::path::Path;
 use sealpost_node::keys::{self, source::KeySource};
 use sealpost_service::IssuerKeyShown;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{
     desk::Desk,
-    output::{Output, plain},
+    output::{Output, table},
 };
 use crate::{cli::IssuerCommand as C, fault::Fault, settings::key_settings};
 
@@ -17,7 +16,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
     match command {
         C::List => {
             let keys = desk.operator.issuer_keys()?;
-            output.show_as(&Listed { keys }, list)
+            output.show_as(&Listed { keys }, |listed| table(listed, "keys", &COLUMNS))
         }
         C::Rotate { kek_file } => output.show(&rotate(desk, kek_file.as_deref())?),
     }
@@ -26,16 +25,6 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
 #[derive(Serialize)]
 struct Listed {
     keys: Vec<IssuerKeyShown>,
-}
-
-/// Returns one line of text per issuer key.
-fn list(listed: &Value) -> String {
-    let keys = listed.get("keys").and_then(Value::as_array).into_iter().flatten();
-    let line = |key: &Value| {
-        let shown = COLUMNS.map(|name| key.get(name).map(plain).unwrap_or_default());
-        format!("{}\n", shown.join("  "))
-    };
-    keys.map(line).collect()
 }
 
 /// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.

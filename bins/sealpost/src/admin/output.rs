@@ -43,48 +43,102 @@ impl Output {
     ) -> Result<(), Fault> {
         let entries = page.entries.iter().map(serde_json::to_value);
         let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
-        let line = |entry: &Value| if self.json { entry.to_string() } else { row(entry, columns) };
-        let mut lines: Vec<String> = entries.iter().map(line).collect();
-        let last = entries.last().zip(columns.first());
-        if let Some((last, id)) = last.filter(|_| page.more && !self.json) {
-            let cursor = last.get(id).map(plain).unwrap_or_default();
-            lines.push(format!("for the next page, add --cursor {cursor}"));
+        if self.json {
+            return print(entries.iter().map(|entry| format!("{entry}\n")).collect::<String>());
         }
-        let end = if lines.is_empty() { "" } else { "\n" };
-        print(format!("{}{end}", lines.join("\n")))
+        let mut text = table_of(&entries, columns);
+        let last = entries.last().zip(columns.first());
+        if let Some((last, id)) = last.filter(|_| page.more) {
+            let cursor = last.get(id).map(plain).unwrap_or_default();
+            text.push_str(&format!("for the next page, add --cursor {cursor}\n"));
+        }
+        print(text)
     }
+}
+
+/// Returns the entries of the list `name` as text: the named fields of each entry on a line.
+pub(super) fn table(listed: &Value, name: &str, columns: &[&str]) -> String {
+    let entries = listed.get(name).and_then(Value::as_array);
+    table_of(entries.map(Vec::as_slice).unwrap_or_default(), columns)
+}
+
+fn table_of(entries: &[Value], columns: &[&str]) -> String {
+    let rows: Vec<_> = entries.iter().map(|entry| cells(entry, columns)).collect();
+    sealpost_shell::table(columns, &rows, "  ")
 }
 
 /// Returns the named fields of an entry as one line of text.
 pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
-    let fields = columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default());
-    fields.collect::<Vec<_>>().join("  ")
+    cells(entry, columns).join("  ")
+}
+
+fn cells(entry: &Value, columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default()).collect()
 }
 
 fn unserialisable(error: serde_json::Error) -> Fault {
     Fault::caused("the result cannot be serialised", error)
 }
 
+/// Returns the fields of a result, one per line. A list of objects has one line for each object.
 pub(super) fn lines(value: &Value) -> String {
-    let fields = value.as_object().into_iter().flatten();
-    let line = |(name, value): (&String, &Value)| format!("{name:<14}  {}\n", plain(value));
-    fields.map(line).collect::<Vec<_>>().concat()
+    let fields: Vec<_> = value.as_object().into_iter().flatten().collect();
+    let widths = fields.iter().map(|(name, _)| name.len());
+    let width = widths.max().unwrap_or_default().max(NAME_WIDTH_MIN);
+    let line = |(name, value): &(&String, &Value)| {
+        let values = match value {
+            Value::Array(entries) if entries.iter().any(Value::is_object) => &entries[..],
+            single => std::slice::from_ref(*single),
+        };
+        let line = |value| format!("{name:<width$}  {}\n", plain(value));
+        values.iter().map(line).collect::<String>()
+    };
+    fields.iter().map(line).collect()
 }
 
 /// Returns a JSON value as one line of text. Control characters are escaped, because labels and reasons are user input.
 pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
+    let text = match value {
+        Value::Null => String::new(),
         Value::String(text) => escape_control(text),
-        other => other.to_string(),
-    }
+        Value::Array(entries) => entries.iter().map(plain).collect::<Vec<_>>().join(","),
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| format!("{name} {}", plain(value));
+            fields.iter().map(field).collect::<Vec<_>>().join(", ")
+        }
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    if text.is_empty() { "-".to_owned() } else { text }
 }
+
+const NAME_WIDTH_MIN: usize = 14;
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn text_contains_no_json() {
+        let shown = lines(&json!({
+            "keys": {"active": 1, "revoked": 2},
+            "scopes": ["read", "send"],
+            "webhooks": {},
+            "failing_webhooks": [],
+            "nodes": [{"base_url": null, "host": "a"}, {"base_url": "http://b", "host": "b"}],
+        }));
+        let expected = "\
+            failing_webhooks  -\n\
+            keys              active 1, revoked 2\n\
+            nodes             base_url -, host a\n\
+            nodes             base_url http://b, host b\n\
+            scopes            read,send\n\
+            webhooks          -\n";
+        let mut sorted: Vec<_> = shown.lines().collect();
+        sorted.sort_unstable();
+        assert_eq!(format!("{}\n", sorted.join("\n")), expected);
+    }
 
     #[test]
     fn user_input_stays_on_its_line() {

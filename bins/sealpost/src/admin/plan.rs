@@ -28,21 +28,42 @@ enum Chosen {
     Fixed(Plan),
 }
 
-/// Returns the plan that the arguments request. Rejects limits for a plan with fixed limits.
+/// Returns the plan that the arguments request. Rejects limits for a plan with fixed limits, and the plan enterprise if
+/// limits are missing.
 fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,
-        PlanName::Enterprise => return Ok(Chosen::Agreed(agreement(args))),
+        PlanName::Enterprise => return enterprise(args).map(Chosen::Agreed),
         PlanName::Explorer => Plan::Explorer,
         PlanName::Sovereign => Plan::Sovereign,
     };
-    if agreement(args) != Agreement::default() {
+    if agreement(args) != Agreement::default() || args.keep_limits {
         return Err(Fault::usage(format!(
-            "the plan {} has fixed limits: omit --per-... and --allow-overage",
+            "the plan {} has fixed limits: omit --per-..., --keep-limits and --allow-overage",
             fixed.name()
         )));
     }
     Ok(Chosen::Fixed(fixed))
+}
+
+/// Returns the limits for the plan enterprise. A limit that is not given stays only on request, because it would be the
+/// limit of a smaller plan.
+fn enterprise(args: &PlanArgs) -> Result<Agreement, Fault> {
+    let given = [
+        ("--per-minute", args.per_minute),
+        ("--per-day", args.per_day),
+        ("--per-month", args.per_month),
+        ("--per-second", args.per_second),
+    ];
+    let missing = given.iter().filter(|(_, limit)| limit.is_none()).map(|(flag, _)| *flag);
+    let missing: Vec<_> = missing.collect();
+    if missing.is_empty() || args.keep_limits {
+        return Ok(agreement(args));
+    }
+    Err(Fault::usage(format!(
+        "the plan enterprise needs {}: give the missing limits, or --keep-limits to keep the current ones",
+        missing.join(", ")
+    )))
 }
 
 fn agreement(args: &PlanArgs) -> Agreement {
@@ -70,6 +91,7 @@ mod tests {
             per_day: none,
             per_month: none,
             per_second: none,
+            keep_limits: false,
             allow_overage: false,
         }
     }
@@ -79,11 +101,19 @@ mod tests {
         assert_eq!(chosen(&args(PlanName::Builder)).unwrap(), Chosen::Fixed(Plan::Builder));
         assert!(chosen(&PlanArgs { per_day: Some(1), ..args(PlanName::Builder) }).is_err());
         assert!(chosen(&PlanArgs { allow_overage: true, ..args(PlanName::Explorer) }).is_err());
+        assert!(chosen(&PlanArgs { keep_limits: true, ..args(PlanName::Explorer) }).is_err());
     }
 
     #[test]
-    fn the_enterprise_plan_takes_the_given_limits() {
+    fn the_enterprise_plan_takes_all_limits_or_keeps_the_others_on_request() {
         let none = args(PlanName::Enterprise);
+        assert!(chosen(&none).is_err());
+        let three = PlanArgs { per_day: Some(2), per_month: Some(3), per_second: Some(4), ..none };
+        let fault = chosen(&three).unwrap_err().to_string();
+        assert!(fault.starts_with("the plan enterprise needs --per-minute: "), "{fault}");
+        let all = PlanArgs { per_minute: Some(1), ..three };
+        assert!(matches!(chosen(&all).unwrap(), Chosen::Agreed(_)));
+        let none = PlanArgs { keep_limits: true, ..args(PlanName::Enterprise) };
         assert_eq!(chosen(&none).unwrap(), Chosen::Agreed(Agreement::default()));
         let given = PlanArgs { per_day: Some(2), per_second: Some(4), allow_overage: true, ..none };
         let agreed = Agreement {

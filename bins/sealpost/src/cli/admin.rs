@@ -253,7 +253,7 @@ pub(crate) struct PlanArgs {
     /// New plan of the key
     #[arg(value_enum, value_name = "PLAN")]
     pub(crate) plan: PlanName,
-    /// Limit of requests per minute. Only the plan enterprise accepts limits; an omitted limit keeps its current value
+    /// Limit of requests per minute. Only the plan enterprise accepts limits, and it needs all four
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
     /// Limit of requests per day
@@ -265,6 +265,9 @@ pub(crate) struct PlanArgs {
     /// Limit of messages per second
     #[arg(long, value_name = "N")]
     pub(crate) per_second: Option<u32>,
+    /// Keep the current value of each limit that is not given
+    #[arg(long)]
+    pub(crate) keep_limits: bool,
     /// Admit and record messages over the monthly allowance; if omitted, turns overage off
     #[arg(long)]
     pub(crate) allow_overage: bool,

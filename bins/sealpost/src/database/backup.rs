@@ -26,8 +26,14 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
     if file.exists() {
         return Err(Fault::new(format!("{} is there already: give a new file", file.display())));
     }
+    if let Some(folder) = file.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir()) {
+        return Err(Fault::new(format!(
+            "the folder {} of the backup does not exist: create it, or give another file",
+            folder.display()
+        )));
+    }
     open_database(&settings, &url)?.backup(file).map_err(|error| {
-        Fault::caused(format!("the database {} cannot be copied", source.display()), error)
+        Fault::caused(format!("the backup of {} failed", source.display()), error)
     })?;
     let report = format!(
         "copied the database to {}; its envelopes can be opened only with the key file: keep a copy of the key file in \

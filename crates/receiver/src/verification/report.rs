@@ -49,6 +49,8 @@ pub struct SignatureEntry {
     pub version: String,
     /// The name of the key that made the signature. `None` if it is not one of the receiver's keys.
     pub made_with: Option<String>,
+    /// Whether the receiver has a key of the signature's version. Without one, the signature was not checked.
+    pub checked: bool,
 }
 
 /// Verifies a request like [`verify`](crate::verify) and reports all facts for a developer. Takes longer than `verify`,
@@ -98,6 +100,7 @@ impl VerificationReport {
             SignatureEntry {
                 version: version(text).to_owned(),
                 made_with: key.map(ReceiverKey::name),
+                checked: keys.iter().any(|key| key.version() == version(text)),
             }
         };
         self.signatures = entries(headers).map(entry).collect();

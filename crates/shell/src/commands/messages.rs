@@ -44,17 +44,15 @@ pub(super) async fn sent(args: SentArgs, config_folder: &Path) -> Result<(), She
     let newest = service.client.sent(&filter, limit.clamp(1, PAGE_SIZE_MAX));
     let newest = newest.take(usize::try_from(limit).unwrap_or(usize::MAX));
     let newest: Vec<_> = newest.try_collect().await?;
-    output::list(&newest, call.json, sent_line)?;
+    output::list(&newest, call.json, COLUMNS, sent_cells)?;
     service.store_session().await
 }
 
-fn sent_line(sent: &ListedEnvelope) -> String {
+fn sent_cells(sent: &ListedEnvelope) -> [String; 5] {
     let ListedEnvelope { envelope_id, recipient, sent_at, state, thread, .. } = sent;
-    format!(
-        "{sent_at} {envelope_id} {recipient} {} {}",
-        state.as_str(),
-        thread.as_deref().unwrap_or("-")
-    )
+    let thread = thread.as_deref().unwrap_or("-").to_owned();
+    let [at, id, to] = [sent_at.to_string(), envelope_id.to_string(), recipient.to_string()];
+    [at, id, to, state.as_str().to_owned(), thread]
 }
 
 /// Opens an envelope, and prints its message.
@@ -68,4 +66,5 @@ pub(super) async fn open(args: &OpenArgs, config_folder: &Path) -> Result<(), Sh
     output::message(&opened.message)
 }
 
+const COLUMNS: [&str; 5] = ["sent_at", "envelope_id", "recipient", "state", "thread"];
 const PAGE_SIZE_MAX: u32 = 100;

@@ -14,14 +14,14 @@ use crate::{
 
 pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<(), ShellError> {
     match command {
-        TokensCommand::Create { name, scopes, call } => {
-            create(&name, &scopes, &call, config_folder).await
+        TokensCommand::Create { name, scopes, expires_in_days, call } => {
+            create(&name, &scopes, expires_in_days, &call, config_folder).await
         }
         TokensCommand::List { call } => {
             let service = ProfileClient::open(&call, config_folder)?;
             let tokens = service.client.account().tokens().await?;
             service.store_session().await?;
-            output::list(&tokens, call.json, token_line)
+            output::list(&tokens, call.json, COLUMNS, token_cells)
         }
         TokensCommand::Revoke { token_id, call } => {
             let service = ProfileClient::open(&call, config_folder)?;
@@ -36,6 +36,7 @@ pub(super) async fn run(command: TokensCommand, config_folder: &Path) -> Result<
 async fn create(
     name: &str,
     scopes: &[TokenScope],
+    expires_in_days: Option<u32>,
     call: &CallArgs,
     config_folder: &Path,
 ) -> Result<(), ShellError> {
@@ -50,14 +51,16 @@ async fn create(
         api_key_id: key,
         name: name.to_owned(),
         scopes: scopes.to_vec(),
-        expires_in_days: None,
+        expires_in_days,
     };
     let created = service.client.account().create_token(&secret.0, &token).await?;
     service.store_session().await?;
     output::result(&created, call.json)
 }
 
-fn token_line(token: &ApiTokenView) -> String {
+fn token_cells(token: &ApiTokenView) -> [String; 4] {
     let ApiTokenView { token_id, name, api_key_id, expires_at, .. } = token;
-    format!("{token_id} {name} {api_key_id} until {expires_at}")
+    [token_id.to_string(), name.clone(), api_key_id.to_string(), format!("until {expires_at}")]
 }
+
+const COLUMNS: [&str; 4] = ["token_id", "name", "api_key_id", "expires_at"];

@@ -30,13 +30,13 @@ pub(super) async fn run(command: WebhooksCommand, config_folder: &Path) -> Resul
             let newest = webhooks.deliveries(webhook_id, page_size);
             let newest = newest.take(usize::try_from(limit).unwrap_or(usize::MAX));
             let newest: Vec<_> = newest.try_collect().await?;
-            output::list(&newest, call.json, delivery_line)?;
+            output::list(&newest, call.json, DELIVERY_COLUMNS, delivery_cells)?;
         }
         WebhooksCommand::Enable(WebhookArgs { webhook_id, call }) => {
             output::result(&webhooks.enable(webhook_id).await?, call.json)?;
         }
         WebhooksCommand::List { call } => {
-            output::list(&webhooks.list().await?, call.json, webhook_line)?;
+            output::list(&webhooks.list().await?, call.json, WEBHOOK_COLUMNS, webhook_cells)?;
         }
         WebhooksCommand::Recover(RecoverArgs { webhook, since, until, dry_run }) => {
             let request = RecoverRequest { since, until, dry_run };
@@ -117,18 +117,23 @@ fn changes_of(changes: ChangeArgs) -> WebhookChanges {
     }
 }
 
-fn webhook_line(webhook: &WebhookView) -> String {
+fn webhook_cells(webhook: &WebhookView) -> [String; 4] {
     let WebhookView { webhook_id, status, paused, url, events, .. } = webhook;
     let paused = if *paused { ",paused" } else { "" };
-    format!("{webhook_id} {}{paused} {url} {}", status.as_str(), events.join(","))
+    let status = format!("{}{paused}", status.as_str());
+    [webhook_id.to_string(), status, url.clone(), events.join(",")]
 }
 
-fn delivery_line(delivery: &Delivery) -> String {
+fn delivery_cells(delivery: &Delivery) -> [String; 5] {
     let Delivery { at, envelope_id, attempt, outcome, status_code, error, .. } = delivery;
     let reason = status_code.map(|status| status.to_string()).or_else(|| error.clone());
-    format!("{at} {envelope_id} attempt {attempt} {outcome} {}", reason.unwrap_or_default())
+    let [at, attempt] = [at.to_string(), format!("attempt {attempt}")];
+    [at, envelope_id.to_string(), attempt, outcome.to_string(), reason.unwrap_or_default()]
 }
 
 /// The URL of a webhook whose receiver connects to the service.
 const RELAY: &str = "relay:";
+const DELIVERY_COLUMNS: [&str; 5] = ["at", "envelope_id", "attempt", "outcome", "reason"];
+const WEBHOOK_COLUMNS: [&str; 4] = ["webhook_id", "status", "url", "events"];
+
 const PAGE_SIZE_MAX: u32 = 100;
