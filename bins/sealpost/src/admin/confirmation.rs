@@ -13,7 +13,7 @@ struct Destruction {
     /// The word that the operator types.
     verb: &'static str,
     subject: String,
-    /// What the command destroys, and what stays.
+    /// The effects of the command, and the data that stays.
     loss: &'static str,
     is_confirmed: bool,
 }

@@ -97,8 +97,13 @@ fn lower_hex<const LEN: usize>(text: &str) -> Option<[u8; LEN]> {
 
 /// The log target of finished spans. An exporter of spans reads these events, which have the level `TRACE`.
 ///
-/// Each event has the fields `span` (the name), `kind` (`client`, `internal` or `server`), `trace` (a [`TraceParent`] whose parent id is the id of the span itself),
-/// `parent` (the span id of the parent in hexadecimal digits; empty without one), `duration_ns` and `is_error`. The other fields are attributes.
+/// Each event has these fields, and others as attributes of the span:
+///
+/// - `span`: the name
+/// - `kind`: `client`, `internal` or `server`
+/// - `trace`: a [`TraceParent`]. Its parent id is the id of the span itself.
+/// - `parent`: the id of the parent span in hexadecimal digits; absent without a parent
+/// - `duration_ns` and `is_error`
 pub const SPAN_TARGET: &str = "span";
 
 const SAMPLED: u8 = 1;

@@ -1,7 +1,7 @@
 //! The export of an account: everything that is stored about the account, as one JSON object.
 //!
-//! The object is built in portions of bounded size, because an account can have millions of envelopes. Each portion
-//! reads the database anew, so rows that change meanwhile may be missing or new.
+//! The object is built in portions of bounded size, because an account can have millions of envelopes. The
+//! portions are no snapshot: rows that change during the export may be missing.
 
 pub(crate) mod document;
 
@@ -35,7 +35,7 @@ pub struct ExportPosition {
     account_id: AccountId,
     started_at: Timestamp,
     next: NextPart,
-    /// Whether the next entry is the first one of its list, which no comma precedes.
+    /// True if the next entry is the first one of its list. No comma precedes this entry.
     is_first: bool,
 }
 
