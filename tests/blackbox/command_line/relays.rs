@@ -31,7 +31,9 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
     let webhooks = || client.manage(&bob, &json!({"action": "list"})).ok()["webhooks"].take();
     let webhook = webhooks()[0].take();
     assert_eq!(webhook["connected"], 1);
-    let attempts = json!({"action": "deliveries", "webhook_id": webhook["webhook_id"]});
+    // The newest entry is the next attempt, which is pending.
+    let id = &webhook["webhook_id"];
+    let attempts = json!({"action": "deliveries", "webhook_id": id, "state": "failed"});
     let status = eventually("the attempt is recorded", SOON, || {
         client.manage(&bob, &attempts).ok()["deliveries"][0]["status_code"].as_u64()
     });
