@@ -56,6 +56,18 @@ fn seen(client: &Client, identity: &Identity, webhook: Option<&str>) -> Vec<Valu
     views
 }
 
+/// Returns the public key of the service, the status of the page of a badge, the audit trail and its verification.
+fn public_records(client: &Client, database: &Database, badge: &str) -> Value {
+    let document = client.request("GET", "/.well-known/did.json").response().json();
+    let page = client.request("GET", &format!("/badges/{badge}")).response();
+    json!([
+        document["verificationMethod"][0]["publicKeyMultibase"],
+        page.status,
+        database.operate(&["audit", "list"]),
+        database.operate(&["audit", "verify"]),
+    ])
+}
+
 #[test]
 fn everything_goes_on_after_a_move() {
     let database = Database::embedded();
@@ -92,14 +104,13 @@ fn everything_goes_on_after_a_move() {
     let metrics = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
     database.operate(&[&["assess", &alice.key], &metrics[..]].concat());
     let badge = text(&client.act(&alice, "/v1/badges/issue", &json!({})).ok(), "badge_id");
-    let keys = client.request("GET", "/.well-known/did.json").response().json();
     for outcome in ["failed", "succeeded"] {
         let logged = format!("attempts WHERE outcome = '{outcome}'");
         eventually("the attempt is logged", SOON, || (database.count(&logged) > 0).then_some(()));
     }
     let people = [(&alice, None), (&bob, Some(&*webhook)), (&carol, None)];
     let before = people.map(|(identity, webhook)| seen(client, identity, webhook));
-    let trail = database.operate(&["audit", "list"]);
+    let records = public_records(client, &database, &badge);
     server.stop();
 
     let source = fs::read(database.file()).unwrap();
@@ -134,15 +145,7 @@ fn everything_goes_on_after_a_move() {
     client.send(&carol, "bob", "x").refused(403, "RECIPIENT_REFUSES");
     let login = client.login(&bob.account, bob.login_secret.as_deref().unwrap());
     assert_eq!(login.ok()["account_id"], bob.account);
-    assert_eq!(client.request("GET", &format!("/badges/{badge}")).response().status, 200);
-    let found = client.request("GET", "/.well-known/did.json").response().json();
-    let multibase =
-        |document: &Value| document["verificationMethod"][0]["publicKeyMultibase"].clone();
-    assert_eq!(multibase(&found), multibase(&keys));
-    assert_eq!(target.operate(&["audit", "list"]), trail);
-    let verified = run(target.admin_command(&["audit", "verify"]));
-    assert_eq!(verified.status, Some(0), "{verified:?}");
-    assert_eq!(target.count("attempts WHERE number <= 0"), 0);
+    assert_eq!(public_records(client, &target, &badge), records);
     server.stop();
     // The source stays usable.
     database.serve().stop();

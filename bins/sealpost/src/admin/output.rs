@@ -50,7 +50,7 @@ impl Output {
         let last = entries.last().zip(columns.first());
         if let Some((last, id)) = last.filter(|_| page.more) {
             let cursor = last.get(id).map(plain).unwrap_or_default();
-            text.push_str(&format!("for the next page, add --cursor {cursor}\n"));
+            text = format!("{text}for the next page, add --cursor {cursor}\n");
         }
         print(text)
     }

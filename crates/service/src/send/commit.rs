@@ -26,8 +26,9 @@ impl Sealpost {
         let mut decided = outcome.await.map_err(|_lost| Error::Lost)??;
         for (decided, (caller, recipient)) in decided.iter_mut().zip(parties) {
             if let Verdict::Refused(refusal) = &mut decided.verdict {
-                let contact = self.core.settings.sales_contact.as_deref();
-                contact.into_iter().for_each(|url| refusal.name_sales_contact(url));
+                if let Some(url) = &self.core.settings.sales_contact {
+                    refusal.name_sales_contact(url);
+                }
                 self.core.cache_refusal(&caller, recipient.as_ref(), refusal, decided.limits);
             }
         }

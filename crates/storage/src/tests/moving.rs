@@ -209,7 +209,7 @@ fn error_text(error: &StoreError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
+        text = format!("{text}: {error}");
         cause = error.source();
     }
     text
