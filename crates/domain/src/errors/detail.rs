@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{code::Code, refusal::AllowanceAdvice};
+use super::{advice::AllowanceAdvice, code::Code};
 use crate::{KeyStatus, TokenScope, UnmetThreshold, Window};
 
 pub(super) fn drift(over: &UnmetThreshold) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{code::Code, detail};
+use super::{advice::AllowanceAdvice, code::Code, detail};
 use crate::{CircuitReport, KeyStatus, Timestamp, TokenScope, UnmetThreshold, Window, id_kind};
 
 /// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what
@@ -256,18 +256,6 @@ pub enum Refusal {
         /// Name of the field, if the refusal of an unknown id names it.
         field: Option<&'static str>,
     },
-}
-
-/// The way to a larger monthly allowance, for the error text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AllowanceAdvice {
-    /// Ask the operator of the service.
-    Ask {
-        /// The URL of the sales contact; `None` if the service names none.
-        contact: Option<String>,
-    },
-    /// Upgrade the plan.
-    Upgrade,
 }
 
 impl Refusal {

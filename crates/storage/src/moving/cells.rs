@@ -9,7 +9,7 @@ use diesel::{
     sqlite::{Sqlite, SqliteType},
 };
 
-use super::rows::RowHasher;
+use super::checksum::RowHasher;
 
 /// One value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]

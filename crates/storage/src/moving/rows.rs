@@ -1,20 +1,11 @@
-//! Rows of any table: portions of rows, column by column, and checksums that do not depend on the order of rows.
-
-use sha2::{Digest as _, Sha256};
+//! Portions of the rows of any table, column by column.
 
 use super::{
-    MoveFault,
     cells::{Cell, SourceRow},
+    fault::MoveFault,
     tables::{ColumnKind, MovedTable},
 };
 use crate::connection::fault::Fault;
-
-/// The number of rows of a table, and the sum of the hashes of its rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct TableSum {
-    pub(super) rows: u64,
-    sum: [u64; 4],
-}
 
 /// The values of one column in a portion of rows.
 pub(super) enum ColumnValues {
@@ -29,16 +20,6 @@ pub(super) struct RowPortion {
     pub(super) columns: Vec<ColumnValues>,
     count: u64,
     bytes: usize,
-}
-
-impl TableSum {
-    /// Adds a row with this hash.
-    pub(super) fn add(&mut self, hash: [u64; 4]) {
-        self.rows = self.rows.saturating_add(1);
-        for (sum, part) in self.sum.iter_mut().zip(hash) {
-            *sum = sum.wrapping_add(part);
-        }
-    }
 }
 
 impl RowPortion {
@@ -97,64 +78,7 @@ impl ColumnValues {
     }
 }
 
-/// Hashes the cells of one row. Each cell begins with its type and its length, so that no two rows have the same bytes.
-#[derive(Default)]
-pub(super) struct RowHasher(Sha256);
-
-impl RowHasher {
-    pub(super) fn null(&mut self) {
-        self.0.update([0]);
-    }
-
-    pub(super) fn integer(&mut self, number: i64) {
-        self.0.update([1]);
-        self.0.update(number.to_be_bytes());
-    }
-
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update([2]);
-        self.0.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-        self.0.update(bytes);
-    }
-
-    pub(super) fn finish(self) -> [u64; 4] {
-        let hash: [u8; 32] = self.0.finalize().into();
-        let (parts, _rest) = hash.as_chunks::<8>();
-        let mut numbers = parts.iter().map(|part| u64::from_be_bytes(*part));
-        std::array::from_fn(|_| numbers.next().unwrap_or_default())
-    }
-}
-
 /// Maximum number of rows in one portion.
 const ROWS_MAX: u64 = 4096;
 /// Number of bytes after which a portion is full. One row more may cross it.
 const BYTES_MAX: usize = 4_194_304;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hash(cells: &[&[u8]]) -> [u64; 4] {
-        let mut hasher = RowHasher::default();
-        cells.iter().for_each(|cell| hasher.bytes(cell));
-        hasher.finish()
-    }
-
-    fn sum(rows: &[[u64; 4]]) -> TableSum {
-        let mut sum = TableSum::default();
-        rows.iter().for_each(|row| sum.add(*row));
-        sum
-    }
-
-    #[test]
-    fn the_order_of_rows_does_not_matter_and_every_other_difference_does() {
-        let (first, second) = (hash(&[b"a", b"b"]), hash(&[b"ab", b""]));
-        assert_eq!(sum(&[first, second]), sum(&[second, first]));
-        for other in [&[first][..], &[first, first], &[first, second, second], &[second, second]] {
-            assert_ne!(sum(&[first, second]), sum(other));
-        }
-        let mut null = RowHasher::default();
-        null.null();
-        assert_ne!(null.finish(), hash(&[b""]));
-    }
-}

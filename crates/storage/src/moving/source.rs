@@ -13,11 +13,7 @@ use diesel::{
 };
 use sealpost_domain::{Wrapped, ports::StoreError};
 
-use super::{
-    cells::SourceRow,
-    rows::{RowPortion, TableSum},
-    tables::MovedTable,
-};
+use super::{cells::SourceRow, checksum::TableSum, rows::RowPortion, tables::MovedTable};
 use crate::{
     connection::{
         AnyConnection,

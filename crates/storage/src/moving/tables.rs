@@ -3,7 +3,7 @@
 
 use diesel::{PgConnection, SqliteConnection, prelude::*, sql_query, sql_types::Text};
 
-use super::MoveFault;
+use super::fault::MoveFault;
 use crate::connection::fault::Fault;
 
 /// A table that is moved.

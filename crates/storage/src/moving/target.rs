@@ -11,9 +11,10 @@ use diesel::{
 };
 
 use super::{
-    MoveFault,
     cells::TargetRowHash,
-    rows::{ColumnValues, RowPortion, TableSum},
+    checksum::TableSum,
+    fault::MoveFault,
+    rows::{ColumnValues, RowPortion},
     tables::MovedTable,
 };
 use crate::connection::{AnyConnection, fault::Fault};
