@@ -1,8 +1,8 @@
 //! Tests of the command line: help, terminals, output, commands in scripts, commands that call a service, the tools of
 //! agents, and the demo.
 
-mod confirmation;
 mod agents;
+mod confirmation;
 mod demo;
 mod help;
 mod output;

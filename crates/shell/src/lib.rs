@@ -21,5 +21,5 @@ pub use error::ShellError;
 pub use examples::EXAMPLES;
 pub use output::{print, tolerate_closed_pipe};
 pub use sealpost_client::{Client, Relay, RelayResponse, RelayState, RelayedRequest};
-pub use temporary_webhook::{TemporaryWebhook, profile_client};
 pub use table::table;
+pub use temporary_webhook::{TemporaryWebhook, profile_client};

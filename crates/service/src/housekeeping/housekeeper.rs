@@ -26,7 +26,7 @@ use super::{
     clock_lag::ClockLag, interval::Interval, retention, stop_signal::StopSignal, task::run_task,
     waiting::transfer_waiting,
 };
-use crate::{cache::event::CacheEvent, sealpost::core::Core, webhooks::relay};
+use crate::{cache::event::CacheEvent, sealpost::core::Core};
 
 /// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
@@ -81,8 +81,7 @@ impl Housekeeper {
         })?;
         let every = core.settings.waiting_transfer_every;
         housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
-        let mut relay_renewal =
-            Interval { every: relay::NODE_RENEWED_EVERY, last: core.clock.now() };
+        let mut relay_renewal = core.relay_renewal();
         housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], core, move |core, _| {
             if let Err(error) = core.keep_relays(&mut relay_renewal) {
                 let error: &dyn std::error::Error = &error;

@@ -116,6 +116,11 @@ impl Core {
         Ok(Relay { id: connection.id, webhook_id: webhook.id })
     }
 
+    /// Returns the interval of [`Core::keep_relays`] at which the connections of this node are counted anew.
+    pub(crate) fn relay_renewal(&self) -> Interval {
+        Interval { every: NODE_RENEWED_EVERY, last: self.clock.now() }
+    }
+
     /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
     /// changed.
     pub(crate) fn keep_relays(&self, renewal: &mut Interval) -> Result<(), StoreError> {
@@ -138,4 +143,4 @@ impl Core {
 /// than this.
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
-pub(crate) const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
+const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
