@@ -33,16 +33,17 @@ class ActivatedPlan(Choice):
 
 
 class ActivityKind(Choice):
-    """The kind of an action in the activity log of an account. `key_activated`: An API key (identity) was created.
-    `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A login secret or a recovery
-    code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator changed the account or one of
-    its API keys. `policy_changed`: The owner changed the recipient policy of an API key. `recovered`: A client used the
-    recovery code to get a new login secret. `secret_replaced`: The owner replaced the login secret, or the signing
-    secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API
-    token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
-    `webhook_updated`: The owner changed a webhook.
+    """The kind of an action in the activity log of an account. `account_exported`: The owner exported the data of the
+    account. `key_activated`: An API key (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A
+    session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all
+    sessions. `operator`: An operator changed the account or one of its API keys. `policy_changed`: The owner changed
+    the recipient policy of an API key. `recovered`: A client used the recovery code to get a new login secret.
+    `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The
+    owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a
+    webhook. `webhook_registered`: The owner registered a webhook. `webhook_updated`: The owner changed a webhook.
     """
 
+    ACCOUNT_EXPORTED = "account_exported"
     KEY_ACTIVATED = "key_activated"
     KEY_REVOKED = "key_revoked"
     LOGIN = "login"
@@ -57,6 +58,16 @@ class ActivityKind(Choice):
     WEBHOOK_DELETED = "webhook_deleted"
     WEBHOOK_REGISTERED = "webhook_registered"
     WEBHOOK_UPDATED = "webhook_updated"
+
+
+class BadgeStatus(Choice):
+    """The status of a badge at some time. `expired`: The validity of the badge has ended. `revoked`: The badge was
+    revoked. `valid`: The badge is within its validity and was not revoked.
+    """
+
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+    VALID = "valid"
 
 
 class BadgeVerdict(Choice):
@@ -222,6 +233,7 @@ class ProblemCode(Choice):
     TOKEN_NOT_FOUND = "TOKEN_NOT_FOUND"
     UNAUTHORIZED = "UNAUTHORIZED"
     UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
+    UPGRADE_REQUIRED = "UPGRADE_REQUIRED"
     WEBHOOK_NOT_FOUND = "WEBHOOK_NOT_FOUND"
 
 
@@ -323,6 +335,30 @@ class AccountClosed(Response):
     """Number of deleted rows of each kind."""
     kept: list[KeptData]
     """The data that is kept, with the reasons."""
+
+
+@dataclass
+class AccountExport(Response):
+    """Everything that is stored about an account. Contains no messages and no secrets."""
+
+    account_id: str
+    """Id of the account."""
+    exported_at: datetime
+    """Start of the export."""
+    created_at: datetime
+    """Time at which the account was created."""
+    partner: str | None
+    """The partner of the account, assigned by an operator; null without one."""
+    sessions: list[ExportedSession]
+    """The sessions that have not expired, latest expiry first; at most 10,000."""
+    api_tokens: list[ApiTokenView]
+    """The API tokens that have not expired, oldest first."""
+    keys: list[ExportedKey]
+    """The API keys, newest first, with revoked ones."""
+    activity: list[ActivityView]
+    """The activity of the account, newest first."""
+    envelopes: list[ExportedEnvelope]
+    """The envelopes that the keys sent and that have not expired: newest first for each key."""
 
 
 @dataclass
@@ -460,6 +496,22 @@ class ApiTokenView(Response):
     """Time at which the token expires."""
     last_used_at: datetime | None
     """Start of the hour of the last use; null if the token was never used."""
+
+
+@dataclass
+class BadgeListed(Response):
+    """A badge of a key, as operators see it."""
+
+    badge_id: str
+    """Id of the badge."""
+    status: BadgeStatus
+    """Whether the badge is valid, expired or revoked."""
+    jurisdiction: str | None
+    """The jurisdiction whose checks the key passed; `null` if the request for the badge named no jurisdiction."""
+    issued_at: datetime
+    """Time from which the badge is valid."""
+    expires_at: datetime
+    """Time from which the badge is no longer valid."""
 
 
 @dataclass
@@ -658,6 +710,8 @@ class Enabled(Response):
     created_at: datetime
     last_success_at: datetime | None
     last_failure: LastFailure | None
+    connected: int | None
+    """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
     due_now: int
     """Number of pending deliveries that this request made due now."""
 
@@ -740,6 +794,106 @@ class Explanation(Response):
     """The jurisdiction whose compliance checks did not pass."""
     checks: list[CheckReport] | None = None
     """The compliance checks of the jurisdiction, with their results."""
+
+
+@dataclass
+class ExportRequest(Request):
+    """The login secret, which confirms that the owner of the account sends the request."""
+
+    login_secret: str = field(repr=False)
+    """The login secret of the account."""
+
+
+@dataclass
+class ExportedDay(Response):
+    """The counts of a key on one day."""
+
+    day: datetime
+    """Start of the day (UTC)."""
+    sent: int
+    """Number of envelopes sent by the key."""
+    received: int
+    """Number of envelopes sent to the key."""
+    delivered: int
+    """Number of events delivered to the webhooks of the key."""
+
+
+@dataclass
+class ExportedEnvelope(Response):
+    """A sent envelope, without its message."""
+
+    sender: str
+    """The key that sent the envelope."""
+    envelope_id: str
+    """Id of the envelope."""
+    recipient: str
+    """The key that can open the envelope."""
+    sent_at: datetime
+    """Time at which the envelope was sent."""
+    state: ReceiptState
+    """State of the envelope, as its receipt shows it."""
+    thread: str | None
+    """The thread of the message; null if the sender gave none."""
+    reply_to: str | None
+    """The envelope that the message replies to; null if the message is no reply."""
+    type: str | None
+    """The type of the message, such as `text/plain`; null if the sender gave none."""
+
+
+@dataclass
+class ExportedKey(Response):
+    """An API key with its usage, webhooks, policy and daily counts."""
+
+    api_key_id: str
+    """The API key."""
+    account_id: str
+    """The account of the key."""
+    did: str
+    """The DID of the key."""
+    status: KeyStatus
+    """The state of the key."""
+    plan: str
+    """The name of the plan."""
+    label: str
+    """The label of the key."""
+    handle: str | None
+    """The handle of the key; `null` if the key has none."""
+    created_at: datetime
+    """Time at which the key was created."""
+    throughput_per_second: int
+    """Maximum number of messages per second. A burst of one second is allowed."""
+    allow_overage: bool
+    """Whether messages over the monthly allowance are admitted and recorded."""
+    usage: Report
+    """The limits per minute, day and month, with the current usage."""
+    governance: GovernanceView
+    """Governance decisions about the key."""
+    webhooks: list[WebhookView]
+    """The webhooks, newest first."""
+    badges: list[BadgeListed]
+    """The badges, sorted by expiry, latest first; at most 100."""
+    policy: PolicyView
+    """The policy of the key as a recipient."""
+    daily_counts: list[ExportedDay]
+    """The daily counts, oldest first. Days without messages are missing, and so are the last minutes."""
+
+
+@dataclass
+class ExportedSession(Response):
+    """A session, without its token."""
+
+    name: str
+    """Name of the session on the dashboard and in the activity."""
+    started_at: datetime | None
+    """Time of the login; null if it was not stored."""
+    last_used_at: datetime | None
+    """Start of the hour of the last use; null before the first known use."""
+    expires_at: datetime
+    """Time at which the session expires."""
+    client_address: str | None
+    """Address of the client that logged in."""
+    user_agent: str | None
+    """User agent of the client that logged in."""
 
 
 @dataclass
@@ -1487,6 +1641,8 @@ class Updated(Response):
     created_at: datetime
     last_success_at: datetime | None
     last_failure: LastFailure | None
+    connected: int | None
+    """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
     warning: str | None
     """A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none."""
 
@@ -1657,6 +1813,8 @@ class WebhookView(Response):
     created_at: datetime
     last_success_at: datetime | None
     last_failure: LastFailure | None
+    connected: int | None
+    """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
 
 
 @dataclass

@@ -6,6 +6,7 @@ from typing import Any
 from .model import one_of
 from .models import (
     AccountClosed,
+    AccountExport,
     Activated,
     ActivateRequest,
     ActivityPage,
@@ -23,6 +24,7 @@ from .models import (
     DryRun,
     Enabled,
     EnableWebhook,
+    ExportRequest,
     Issued,
     IssuedBadge,
     IssueRequest,
@@ -90,6 +92,7 @@ REVOKE_API_TOKEN = Operation[RevokeTokenRequest, ApiTokenRevoked](
     "POST", "/v1/auth/tokens/revoke", ApiTokenRevoked.from_dict
 )
 LIST_ACTIVITY = Operation[ActivityRequest | None, ActivityPage]("POST", "/v1/account/activity", ActivityPage.from_dict)
+EXPORT_ACCOUNT = Operation[ExportRequest, AccountExport]("POST", "/v1/account/export", AccountExport.from_dict)
 CLOSE_ACCOUNT = Operation[CloseRequest, AccountClosed]("POST", "/v1/account/close", AccountClosed.from_dict)
 SEND_MESSAGE = Operation[SendRequest, Sent]("POST", "/v1/channel/send", Sent.from_dict)
 SEND_MESSAGES = Operation[SendBatchRequest, SendBatchResponse](

@@ -24,6 +24,28 @@ export interface AccountClosed {
   kept: KeptData[];
 }
 
+/** Everything that is stored about an account. Contains no messages and no secrets. */
+export interface AccountExport {
+  /** Id of the account. */
+  account_id: string;
+  /** Start of the export. */
+  exported_at: Date;
+  /** Time at which the account was created. */
+  created_at: Date;
+  /** The partner of the account, assigned by an operator; null without one. */
+  partner: string | null;
+  /** The sessions that have not expired, latest expiry first; at most 10,000. */
+  sessions: ExportedSession[];
+  /** The API tokens that have not expired, oldest first. */
+  api_tokens: ApiTokenView[];
+  /** The API keys, newest first, with revoked ones. */
+  keys: ExportedKey[];
+  /** The activity of the account, newest first. */
+  activity: ActivityView[];
+  /** The envelopes that the keys sent and that have not expired: newest first for each key. */
+  envelopes: ExportedEnvelope[];
+}
+
 /** The name and the handle of a new identity. */
 export interface ActivateRequest {
   /** A name of the identity, for people. */
@@ -67,16 +89,17 @@ export interface Activated {
 export type ActivatedPlan = "builder" | "enterprise" | "explorer" | "sovereign";
 
 /**
- * The kind of an action in the activity log of an account. `key_activated`: An API key (identity) was created.
- * `key_revoked`: The owner revoked an API key. `login`: A session began. `login_failed`: A login secret or a recovery
- * code was wrong. `logout`: The owner ended one or all sessions. `operator`: An operator changed the account or one of
- * its API keys. `policy_changed`: The owner changed the recipient policy of an API key. `recovered`: A client used the
- * recovery code to get a new login secret. `secret_replaced`: The owner replaced the login secret, or the signing
- * secret of a webhook. `token_created`: The owner created an API token. `token_revoked`: The owner revoked an API
- * token. `webhook_deleted`: The owner deleted a webhook. `webhook_registered`: The owner registered a webhook.
- * `webhook_updated`: The owner changed a webhook.
+ * The kind of an action in the activity log of an account. `account_exported`: The owner exported the data of the
+ * account. `key_activated`: An API key (identity) was created. `key_revoked`: The owner revoked an API key. `login`: A
+ * session began. `login_failed`: A login secret or a recovery code was wrong. `logout`: The owner ended one or all
+ * sessions. `operator`: An operator changed the account or one of its API keys. `policy_changed`: The owner changed the
+ * recipient policy of an API key. `recovered`: A client used the recovery code to get a new login secret.
+ * `secret_replaced`: The owner replaced the login secret, or the signing secret of a webhook. `token_created`: The
+ * owner created an API token. `token_revoked`: The owner revoked an API token. `webhook_deleted`: The owner deleted a
+ * webhook. `webhook_registered`: The owner registered a webhook. `webhook_updated`: The owner changed a webhook.
  */
 export type ActivityKind =
+  | "account_exported"
   | "key_activated"
   | "key_revoked"
   | "login"
@@ -174,6 +197,26 @@ export interface ApiTokenView {
   /** Start of the hour of the last use; null if the token was never used. */
   last_used_at: Date | null;
 }
+
+/** A badge of a key, as operators see it. */
+export interface BadgeListed {
+  /** Id of the badge. */
+  badge_id: string;
+  /** Whether the badge is valid, expired or revoked. */
+  status: BadgeStatus;
+  /** The jurisdiction whose checks the key passed; `null` if the request for the badge named no jurisdiction. */
+  jurisdiction: string | null;
+  /** Time from which the badge is valid. */
+  issued_at: Date;
+  /** Time from which the badge is no longer valid. */
+  expires_at: Date;
+}
+
+/**
+ * The status of a badge at some time. `expired`: The validity of the badge has ended. `revoked`: The badge was revoked.
+ * `valid`: The badge is within its validity and was not revoked.
+ */
+export type BadgeStatus = "expired" | "revoked" | "valid";
 
 /**
  * The result of a verification. `expired`: The badge has expired. `invalid`: The credential is not a badge of this
@@ -382,6 +425,8 @@ export interface Enabled {
   created_at: Date;
   last_success_at: Date | null;
   last_failure: LastFailure | null;
+  /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
+  connected: number | null;
   /** Number of pending deliveries that this request made due now. */
   due_now: number;
 }
@@ -473,6 +518,96 @@ export interface Explanation {
   jurisdiction?: string | null;
   /** The compliance checks of the jurisdiction, with their results. */
   checks?: CheckReport[] | null;
+}
+
+/** The login secret, which confirms that the owner of the account sends the request. */
+export interface ExportRequest {
+  /** The login secret of the account. */
+  login_secret: string;
+}
+
+/** The counts of a key on one day. */
+export interface ExportedDay {
+  /** Start of the day (UTC). */
+  day: Date;
+  /** Number of envelopes sent by the key. */
+  sent: number;
+  /** Number of envelopes sent to the key. */
+  received: number;
+  /** Number of events delivered to the webhooks of the key. */
+  delivered: number;
+}
+
+/** A sent envelope, without its message. */
+export interface ExportedEnvelope {
+  /** The key that sent the envelope. */
+  sender: string;
+  /** Id of the envelope. */
+  envelope_id: string;
+  /** The key that can open the envelope. */
+  recipient: string;
+  /** Time at which the envelope was sent. */
+  sent_at: Date;
+  /** State of the envelope, as its receipt shows it. */
+  state: ReceiptState;
+  /** The thread of the message; null if the sender gave none. */
+  thread: string | null;
+  /** The envelope that the message replies to; null if the message is no reply. */
+  reply_to: string | null;
+  /** The type of the message, such as `text/plain`; null if the sender gave none. */
+  type: string | null;
+}
+
+/** An API key with its usage, webhooks, policy and daily counts. */
+export interface ExportedKey {
+  /** The API key. */
+  api_key_id: string;
+  /** The account of the key. */
+  account_id: string;
+  /** The DID of the key. */
+  did: string;
+  /** The state of the key. */
+  status: KeyStatus;
+  /** The name of the plan. */
+  plan: string;
+  /** The label of the key. */
+  label: string;
+  /** The handle of the key; `null` if the key has none. */
+  handle: string | null;
+  /** Time at which the key was created. */
+  created_at: Date;
+  /** Maximum number of messages per second. A burst of one second is allowed. */
+  throughput_per_second: number;
+  /** Whether messages over the monthly allowance are admitted and recorded. */
+  allow_overage: boolean;
+  /** The limits per minute, day and month, with the current usage. */
+  usage: Report;
+  /** Governance decisions about the key. */
+  governance: GovernanceView;
+  /** The webhooks, newest first. */
+  webhooks: WebhookView[];
+  /** The badges, sorted by expiry, latest first; at most 100. */
+  badges: BadgeListed[];
+  /** The policy of the key as a recipient. */
+  policy: PolicyView;
+  /** The daily counts, oldest first. Days without messages are missing, and so are the last minutes. */
+  daily_counts: ExportedDay[];
+}
+
+/** A session, without its token. */
+export interface ExportedSession {
+  /** Name of the session on the dashboard and in the activity. */
+  name: string;
+  /** Time of the login; null if it was not stored. */
+  started_at: Date | null;
+  /** Start of the hour of the last use; null before the first known use. */
+  last_used_at: Date | null;
+  /** Time at which the session expires. */
+  expires_at: Date;
+  /** Address of the client that logged in. */
+  client_address: string | null;
+  /** User agent of the client that logged in. */
+  user_agent: string | null;
 }
 
 /**
@@ -826,6 +961,7 @@ export type ProblemCode =
   | "TOKEN_NOT_FOUND"
   | "UNAUTHORIZED"
   | "UNSUPPORTED_MEDIA_TYPE"
+  | "UPGRADE_REQUIRED"
   | "WEBHOOK_NOT_FOUND";
 
 /** The state of a sent envelope, as far as the recipient's policy lets the sender see it. */
@@ -1241,6 +1377,8 @@ export interface Updated {
   created_at: Date;
   last_success_at: Date | null;
   last_failure: LastFailure | null;
+  /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
+  connected: number | null;
   /** A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none. */
   warning: string | null;
 }
@@ -1396,6 +1534,8 @@ export interface WebhookView {
   created_at: Date;
   last_success_at: Date | null;
   last_failure: LastFailure | null;
+  /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
+  connected: number | null;
 }
 
 /** Used and remaining units of one limit in its current time window. */
@@ -1424,6 +1564,7 @@ export interface Operations {
   "POST /v1/auth/tokens/list": { body: undefined; result: ApiTokenList };
   "POST /v1/auth/tokens/revoke": { body: RevokeTokenRequest; result: ApiTokenRevoked };
   "POST /v1/account/activity": { body: ActivityRequest | undefined; result: ActivityPage };
+  "POST /v1/account/export": { body: ExportRequest; result: AccountExport };
   "POST /v1/account/close": { body: CloseRequest; result: AccountClosed };
   "POST /v1/channel/send": { body: SendRequest; result: Sent };
   "POST /v1/channel/send-batch": { body: SendBatchRequest; result: SendBatchResponse };

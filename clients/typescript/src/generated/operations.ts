@@ -32,7 +32,9 @@ export const INSTANTS: readonly string[] = [
   "at",
   "closed_at",
   "created_at",
+  "day",
   "expires_at",
+  "exported_at",
   "failing_since",
   "issued_at",
   "last_success_at",
@@ -44,6 +46,7 @@ export const INSTANTS: readonly string[] = [
   "revoked_at",
   "sent_at",
   "since",
+  "started_at",
   "timestamp",
   "valid_until",
 ];

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from .. import operations
 from ..models import (
     AccountClosed,
+    AccountExport,
     ActivityRequest,
     ActivityView,
     ApiTokenCreated,
@@ -15,6 +16,7 @@ from ..models import (
     ApiTokenView,
     CloseRequest,
     CreateTokenRequest,
+    ExportRequest,
     LoggedOut,
     LogoutRequest,
     RevokeTokenRequest,
@@ -83,6 +85,11 @@ class Account:
     def revoke_token(self, token_id: str) -> ApiTokenRevoked:
         """Revokes an API token."""
         return self._transport.call(operations.REVOKE_API_TOKEN, RevokeTokenRequest(token_id=token_id))
+
+    def export(self, login_secret: str | None = None) -> AccountExport:
+        """Returns everything that the service stores about the account, without messages and secrets."""
+        body = ExportRequest(login_secret=self._login_secret(login_secret))
+        return self._transport.call(operations.EXPORT_ACCOUNT, body)
 
     def close(self, login_secret: str) -> AccountClosed:
         """Closes the account and revokes all its API keys, permanently."""
