@@ -35,7 +35,7 @@ UPDATED = {
     "webhook_id": "wh_1", "api_key_id": "ak_1", "url": "https://example.com/", "events": ["envelope.received"],
     "description": None, "status": "enabled", "paused": False, "disabled_reason": None, "failing_since": None,
     "created_at": "2026-01-01T00:00:00.000Z", "last_success_at": None, "last_failure": None, "warning": None,
-    "of_a_newer_service": 1,
+    "connected": None, "of_a_newer_service": 1,
 }  # fmt: skip
 
 def problem(status, code, **headers):

@@ -13,7 +13,12 @@ pub fn table(columns: &[&str], rows: &[Vec<String>], separator: &str) -> String 
 }
 
 fn joined(rows: &[Vec<String>], separator: &str) -> String {
-    rows.iter().map(|row| format!("{}\n", row.join(separator).trim_end())).collect()
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(row.join(separator).trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn aligned(columns: &[&str], rows: Vec<Vec<String>>) -> String {

@@ -26,8 +26,8 @@ pub struct WebState {
 
 impl WebState {
     /// Creates the state. Pages and API run in the same server and share `api`.
-    pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
-        let WebSettings { dashboard_per_minute, live_logs_per_account, live_logs } = settings;
+    pub fn new(api: web::Data<ApiState>, settings: &WebSettings) -> Self {
+        let WebSettings { dashboard_per_minute, live_logs_per_account, live_logs } = *settings;
         let sales_contact = api.sealpost.sales_contact().map(str::to_owned);
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());

@@ -43,7 +43,7 @@ fn a_misspelt_member_is_named_with_the_member_that_it_resembles() {
         (json!({"to": "bob", "body": "x"}), "did you mean"),
         (json!({"to": "bob", "metadata": "x"}), "metadata"),
     ] {
-        let detail = detail(&client, &alice, "/v1/channel/send", &body, missing);
+        let detail = detail(client, &alice, "/v1/channel/send", &body, missing);
         assert!(!detail.contains(absent), "{detail}");
     }
     let batch = json!({"messages": [{"to": "bob", "mesage": "x"}]});
@@ -60,16 +60,16 @@ fn an_unknown_member_gets_a_suggestion_only_if_one_is_near() {
     let alice = client.new_identity();
     let invalid = (400, "INVALID_FIELD");
     let near = json!({"to": "bob", "message": "x", "replyTo": "env_x"});
-    let near = detail(&client, &alice, "/v1/channel/send", &near, invalid);
+    let near = detail(client, &alice, "/v1/channel/send", &near, invalid);
     assert_eq!(near, "replyTo is an unknown field; did you mean reply_to?");
     let far = json!({"to": "bob", "message": "x", "metadata": {}});
     assert_eq!(
-        detail(&client, &alice, "/v1/channel/send", &far, invalid),
+        detail(client, &alice, "/v1/channel/send", &far, invalid),
         "metadata is an unknown field; this request takes to, message, thread, reply_to, type, api_key_id"
     );
     let secret =
         json!({"url": "https://hooks.invalid/", "events": ["envelope.received"], "secret": "x"});
-    let secret = detail(&client, &alice, "/v1/webhooks/register", &secret, invalid);
+    let secret = detail(client, &alice, "/v1/webhooks/register", &secret, invalid);
     assert!(secret.starts_with("secret is an unknown field; this request takes url, "), "{secret}");
 }
 
@@ -120,7 +120,7 @@ fn an_id_of_another_kind_is_named_with_the_code_of_an_unknown_id() {
             "env_",
         ),
     ] {
-        let detail = detail(&client, &alice, &format!("/v1/{path}"), &body, refused);
+        let detail = detail(client, &alice, &format!("/v1/{path}"), &body, refused);
         assert!(detail.contains(given) && detail.contains(expected), "{path}: {detail}");
         assert!(!detail.contains(&*alice.key), "{detail}");
     }
@@ -147,7 +147,7 @@ fn a_receipt_of_a_foreign_envelope_gets_the_advice_of_a_sender() {
     for (reader, id) in [(&bob, &*envelope), (&alice, ENVELOPE)] {
         let body = json!({"envelope_id": id});
         let refused = (404, "ENVELOPE_NOT_FOUND");
-        let detail = detail(&client, reader, "/v1/channel/receipt", &body, refused);
+        let detail = detail(client, reader, "/v1/channel/receipt", &body, refused);
         assert!(detail.contains("sent no stored envelope"), "{detail}");
         assert!(detail.contains("response to your send"), "{detail}");
     }

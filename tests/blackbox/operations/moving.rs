@@ -68,6 +68,13 @@ fn public_records(client: &Client, database: &Database, badge: &str) -> Value {
     ])
 }
 
+fn receiver_failing_while(is_failing: &Arc<AtomicBool>) -> Receiver {
+    let is_failing = Arc::clone(is_failing);
+    Receiver::reacting(move |_| {
+        Reaction::Status(if is_failing.load(Ordering::SeqCst) { 500 } else { 204 })
+    })
+}
+
 #[test]
 fn everything_goes_on_after_a_move() {
     let database = Database::embedded();
@@ -78,10 +85,7 @@ fn everything_goes_on_after_a_move() {
     let carol = client.new_identity();
     database.set_enterprise(&alice.key, [1000, 1000, 1000, 1000]);
     let is_failing = Arc::new(AtomicBool::new(false));
-    let failing = Arc::clone(&is_failing);
-    let receiver = Receiver::reacting(move |_| {
-        Reaction::Status(if failing.load(Ordering::SeqCst) { 500 } else { 204 })
-    });
+    let receiver = receiver_failing_while(&is_failing);
     let registered = client.register(&bob, &receiver.url);
     let (webhook, secret) = (text(&registered, "webhook_id"), text(&registered, "secret"));
     let delivered = text(&client.send(&alice, "bob", "first").ok(), "envelope_id");

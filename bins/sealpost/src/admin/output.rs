@@ -44,7 +44,8 @@ impl Output {
         let entries = page.entries.iter().map(serde_json::to_value);
         let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
         if self.json {
-            return print(entries.iter().map(|entry| format!("{entry}\n")).collect::<String>());
+            let lines: Vec<_> = entries.iter().map(Value::to_string).collect();
+            return print(lines.iter().flat_map(|line| [line, "\n"]).collect::<String>());
         }
         let mut text = table_of(&entries, columns);
         let last = entries.last().zip(columns.first());

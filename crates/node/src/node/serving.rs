@@ -24,7 +24,7 @@ pub(super) fn serve_api(
     anonymous: Arc<AnonymousConnections>,
 ) -> Result<(ServerHandle, web::Data<WebState>), NodeError> {
     let bounds = bounds(settings, workers(settings), anonymous, &api);
-    let pages = web::Data::new(WebState::new(api.clone(), settings.web.clone()));
+    let pages = web::Data::new(WebState::new(api.clone(), &settings.web));
     let served = pages.clone();
     let make = move || {
         App::new()

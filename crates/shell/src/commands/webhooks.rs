@@ -128,7 +128,7 @@ fn delivery_cells(delivery: &Delivery) -> [String; 5] {
     let Delivery { at, envelope_id, attempt, outcome, status_code, error, .. } = delivery;
     let reason = status_code.map(|status| status.to_string()).or_else(|| error.clone());
     let [at, attempt] = [at.to_string(), format!("attempt {attempt}")];
-    [at, envelope_id.to_string(), attempt, outcome.to_string(), reason.unwrap_or_default()]
+    [at, envelope_id.clone(), attempt, outcome.clone(), reason.unwrap_or_default()]
 }
 
 /// The URL of a webhook whose receiver connects to the service.

@@ -53,13 +53,17 @@ mod tests {
 
     fn hash(cells: &[&[u8]]) -> [u64; 4] {
         let mut hasher = RowHasher::default();
-        cells.iter().for_each(|cell| hasher.bytes(cell));
+        for cell in cells {
+            hasher.bytes(cell);
+        }
         hasher.finish()
     }
 
     fn sum(rows: &[[u64; 4]]) -> TableSum {
         let mut sum = TableSum::default();
-        rows.iter().for_each(|row| sum.add(*row));
+        for row in rows {
+            sum.add(*row);
+        }
         sum
     }
 

@@ -74,10 +74,10 @@ pub(super) fn insert(
     Ok(())
 }
 
-fn bind<'a>(
-    insert: BoxedSqlQuery<'a, Pg, diesel::query_builder::SqlQuery>,
+fn bind(
+    insert: BoxedSqlQuery<'_, Pg, diesel::query_builder::SqlQuery>,
     values: ColumnValues,
-) -> BoxedSqlQuery<'a, Pg, diesel::query_builder::SqlQuery> {
+) -> BoxedSqlQuery<'_, Pg, diesel::query_builder::SqlQuery> {
     match values {
         ColumnValues::Booleans(values) => insert.bind::<Array<Nullable<Bool>>, _>(values),
         ColumnValues::Bytes(values) => insert.bind::<Array<Nullable<Binary>>, _>(values),
