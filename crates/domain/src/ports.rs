@@ -50,8 +50,8 @@ pub use lookup::{
 pub use nodes::{Node, NodeRepo, TaskTurn};
 pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use relays::{
-    RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, RelayLookup,
-    RelayRepo, Relays,
+    OpenRelay, RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayFrame, RelayLink,
+    RelayLookup, RelayRepo, Relays,
 };
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, OldestSnapshot, Store, Tx};

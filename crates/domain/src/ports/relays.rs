@@ -129,6 +129,15 @@ pub struct RelayConnection {
     pub client_address: Option<IpAddr>,
 }
 
+/// An open connection, as the owner of the webhook sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRelay {
+    /// Time at which the connection was opened.
+    pub connected_at: Timestamp,
+    /// IP address of the receiver, if known.
+    pub client_address: Option<String>,
+}
+
 /// Reads the connections of all nodes.
 pub trait RelayLookup {
     /// Counts the connections of webhooks. Leaves out webhooks without a connection, and connections of nodes whose row
@@ -139,13 +148,13 @@ pub trait RelayLookup {
         now: Timestamp,
     ) -> Result<HashMap<WebhookId, u64>, StoreError>;
 
-    /// Returns the connections to a webhook, oldest first, each with the time at which it was opened and the address of
-    /// the receiver. Leaves out the same connections as [`count_relays`](Self::count_relays).
+    /// Returns the connections to a webhook, oldest first. Leaves out the same connections as
+    /// [`count_relays`](Self::count_relays).
     fn relays_of(
         &mut self,
         webhook: &WebhookId,
         now: Timestamp,
-    ) -> Result<Vec<(Timestamp, Option<String>)>, StoreError>;
+    ) -> Result<Vec<OpenRelay>, StoreError>;
 
     /// Returns the connections of a node that must close, each with the reason.
     fn ended_relays(

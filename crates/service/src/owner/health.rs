@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealpost_domain::{
     ApiKeyId, AttemptTiming, Refusal, Timestamp, Webhook, WebhookId,
-    ports::{OwnerLookup, StoreError, WebhookOwner},
+    ports::{OpenRelay, OwnerLookup, StoreError, WebhookOwner},
 };
 
 use super::{
@@ -22,6 +22,8 @@ pub struct WebhookReport {
     pub retiring_until: Option<Timestamp>,
     /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
+    /// The connections of a relay, oldest first. Empty for a webhook with another URL.
+    pub relays: Vec<OpenRelay>,
 }
 
 /// The attempts at a webhook in the last 24 hours.
@@ -73,7 +75,13 @@ impl Owner<'_> {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = core.store.lookup()?.list_webhooks(&key)?;
             let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
-            Ok(report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?)
+            let mut report = report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?;
+            if let Some(connected) = &mut report.webhook.connected {
+                let id = &report.webhook.webhook_id;
+                report.relays = core.store.lookup()?.relays_of(id, now)?;
+                *connected = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
+            }
+            Ok(report)
         })
         .await
     }
@@ -142,7 +150,8 @@ fn report(
     let retiring_until = retiring_until.filter(|until| *until > now);
     let webhook = WebhookView::from(webhook);
     let max = usize::try_from(RECENT_MAX).unwrap_or(usize::MAX);
-    Ok(WebhookReport { webhook, retiring_until, recent: RecentAttempts::of(&attempts, now, max) })
+    let recent = RecentAttempts::of(&attempts, now, max);
+    Ok(WebhookReport { webhook, retiring_until, recent, relays: Vec::new() })
 }
 
 /// Returns the smallest duration that at least `percent` of the durations do not exceed. The durations must be sorted.

@@ -10,8 +10,8 @@ use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, KeyStatus, LeaseToken, RELAY_URL, Timestamp, WebhookId, WebhookStatus,
     ports::{
-        RelayConnection, RelayConnectionId, RelayEnd, RelayLookup, RelayRepo, StoreError,
-        WebhookRepo as _,
+        OpenRelay, RelayConnection, RelayConnectionId, RelayEnd, RelayLookup, RelayRepo,
+        StoreError, WebhookRepo as _,
     },
 };
 
@@ -59,7 +59,7 @@ macro_rules! look_up_on {
                 &mut self,
                 webhook: &WebhookId,
                 now: Timestamp,
-            ) -> Result<Vec<(Timestamp, Option<String>)>, StoreError> {
+            ) -> Result<Vec<OpenRelay>, StoreError> {
                 self.run(|conn| {
                     let connections = c::table
                         .inner_join(n::table.on(n::node.eq(c::node)))
@@ -68,7 +68,11 @@ macro_rules! look_up_on {
                         .order((c::connected_at, c::id))
                         .select((c::connected_at, c::client_address));
                     let rows = connections.load::<(i64, Option<String>)>(conn)?.into_iter();
-                    Ok(rows.map(|(at, address)| (Timestamp::from_millis(at), address)).collect())
+                    let open = |(at, client_address)| OpenRelay {
+                        connected_at: Timestamp::from_millis(at),
+                        client_address,
+                    };
+                    Ok(rows.map(open).collect())
                 })
             }
 

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use sealpost_domain::{
     ApiKey, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
     ports::{
-        Durability, Outbox, RelayConnection, RelayConnectionId, RelayEnd, Store as _, WriteSet,
+        Durability, OpenRelay, Outbox, RelayConnection, RelayConnectionId, RelayEnd, Store as _,
+        WriteSet,
     },
 };
 
@@ -151,7 +152,8 @@ fn connections_count_until_their_node_expires(db: &Fixture) {
     assert_eq!(counts(db, &[&a, &b], 1000), HashMap::from([(a.id, 3), (b.id, 1)]));
     assert_eq!(counts(db, &[&a], 1000), HashMap::from([(a.id, 3)]));
     let shown = db.lookup().unwrap().relays_of(&b.id, at(1000)).unwrap();
-    assert_eq!(shown, [(at(500), Some("192.0.2.1".to_owned()))]);
+    let client_address = Some("192.0.2.1".to_owned());
+    assert_eq!(shown, [OpenRelay { connected_at: at(500), client_address }]);
     assert_eq!(counts(db, &[&a, &b], 6500), HashMap::new());
     db.store().write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
     assert_eq!(counts(db, &[&a, &b], 6501), HashMap::from([(a.id, 2), (b.id, 1)]));

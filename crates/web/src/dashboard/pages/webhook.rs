@@ -4,7 +4,7 @@ mod actions;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus};
+use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus, ports::OpenRelay};
 use sealpost_service::{
     DeliveryState, EventLogCursor, KeyStanding, ListEvents, ResponseTimes, WebhookView,
 };
@@ -47,6 +47,7 @@ struct WebhookPage<'a> {
     state: &'a str,
     /// Time until which a replaced signing secret also signs.
     retiring_until: Option<Timestamp>,
+    relays: &'a [OpenRelay],
 }
 
 /// The page with the new signing secret of a webhook. The secret is shown once.
@@ -130,6 +131,7 @@ pub(crate) async fn show(
         filters: FILTERS.map(filter),
         state,
         retiring_until: report.retiring_until,
+        relays: &report.relays,
     };
     Ok(PageResponse::ok(user.frame(), "Webhook", &main))
 }
