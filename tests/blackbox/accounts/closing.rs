@@ -252,7 +252,8 @@ fn an_operator_closes_and_erases(database: &Database) {
 
     let ended = run(database.admin_command(&["account", "erase", &alice.account]));
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-    for line in ["erased          true\n", "labels          1\n", "kept\n", "(until: permanently)"]
+    for line in
+        ["erased          true\n", "labels            1\n", "kept\n", "(until: permanently)"]
     {
         assert!(ended.stdout.contains(line), "{line}: {}", ended.stdout);
     }

@@ -220,11 +220,9 @@ fn operators_see_the_badges_of_a_key(database: &Database) {
     );
     assert_eq!(database.operate(&["key", "show", &bob.key])["badges"], json!([]));
     let desk = Desk::sign_in(&server.ops, Staff::Vera);
-    let page = desk.page(&format!("/console/keys/{}", alice.key));
-    assert!(
-        page.contains(&text(&second, "badge_id")) && page.contains("<td>revoked</td>"),
-        "{page}"
-    );
+    let page = desk.page(&format!("/console/keys/{}/evidence", alice.key));
+    let is_revoked = page.contains("<td data-label=\"Status\">revoked</td>");
+    assert!(page.contains(&text(&second, "badge_id")) && is_revoked, "{page}");
 }
 
 fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
