@@ -27,8 +27,10 @@ use super::{
 };
 use crate::{
     circuit_breaker::{
-        BreakerTransition, CircuitBreaker, breaker_settings::BreakerSettings, deferral::Deferral,
-        target_health::HealthSign,
+        BreakerTransition, CircuitBreaker,
+        breaker_settings::BreakerSettings,
+        deferral::Deferral,
+        target_health::{HealthSign, TargetHealth},
     },
     settings::Settings,
 };
@@ -233,10 +235,13 @@ impl TargetQueues {
         queue
     }
 
-    /// Forgets the health of relays that have connected again.
+    /// Forgets that relays did not respond, because they have connected again. A relay that has responded since then keeps
+    /// its health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
         for id in relays {
-            if let Some(state) = self.by_id.get_mut(id) {
+            if let Some(state) = self.by_id.get_mut(id)
+                && state.breaker.health() == TargetHealth::Unresponsive
+            {
                 state.breaker = CircuitBreaker::default();
                 self.give_turn(*id);
             }

@@ -186,6 +186,7 @@ impl Truth {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
         shown["paused"] = json!(false);
         shown["disabled_reason"] = Value::Null;
+        shown["connected"] = Value::Null;
         shown["failing_since"] = Value::Null;
         shown["last_success_at"] = Value::Null;
         shown["last_failure"] = Value::Null;
