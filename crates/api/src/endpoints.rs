@@ -78,9 +78,11 @@ pub(crate) fn table() -> Vec<Row> {
     ]
 }
 
-/// Renders the OpenAPI document of a service with the public URL `base_url`.
+/// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out upgrades of a connection, which
+/// OpenAPI does not describe.
 pub fn openapi(base_url: &str) -> Value {
     let operation =
         |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
-    render(base_url, &DocumentHead::public(base_url), table().into_iter().map(operation))
+    let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_upgrade());
+    render(base_url, &DocumentHead::public(base_url), rows.map(operation))
 }

@@ -24,7 +24,7 @@ pub(crate) struct Operation {
     /// The parameter in the path or the query.
     pub(super) parameter: Option<Value>,
     /// Whether a successful request upgrades the connection to a WebSocket.
-    pub(super) is_upgrade: bool,
+    is_upgrade: bool,
 }
 
 /// The tags that group the endpoints, in the order of the document.
@@ -309,7 +309,12 @@ impl Operation {
 
     /// Upgrades the connection to a WebSocket instead of responding with a body.
     pub(crate) fn upgrades(self) -> Self {
-        Self { is_upgrade: true, ..self }.refuses(&[Code::UpgradeRequired])
+        Self { is_upgrade: true, ..self }
+    }
+
+    /// Returns whether a successful request upgrades the connection to a WebSocket.
+    pub(crate) fn is_upgrade(&self) -> bool {
+        self.is_upgrade
     }
 }
 

@@ -12,12 +12,7 @@ use crate::response::status_and_title;
 /// Renders the OpenAPI responses object of an operation.
 pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
-    if operation.is_upgrade {
-        let description = "The connection is a WebSocket from now on.";
-        responses.insert("101".to_owned(), json!({ "description": description }));
-    } else {
-        responses.insert("200".to_owned(), success(operation, schemas));
-    }
+    responses.insert("200".to_owned(), success(operation, schemas));
     let of_method = if *method == Method::POST { OF_POST } else { OF_GET };
     for (status, codes) in by_status(of_method.iter().chain(&operation.refusals).copied()) {
         responses.insert(status.to_string(), refusal(operation, status, &codes));

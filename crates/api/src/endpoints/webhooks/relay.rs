@@ -4,12 +4,12 @@ mod frames;
 mod socket;
 
 use actix_web::{HttpRequest, HttpResponse, http::header, web};
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Refusal;
 use sealpost_service::Purpose;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::socket::Socket;
-use super::{action::CHANGE, examples};
+use super::action::CHANGE;
 use crate::{
     connection_record::ConnectionRecord,
     endpoint::Endpoint,
@@ -66,36 +66,10 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
     Endpoint { operation: operation(), route: web::route().to(relay) }
 }
 
+/// The document leaves out this operation, because OpenAPI does not describe upgrades of a connection.
 fn operation() -> Operation {
     Operation::new::<Value>("connectRelay", Value::Null)
-        .describe(Tag::Webhooks, "Connect to a relay", DESCRIPTION)
+        .describe(Tag::Webhooks, "Connect to a relay", "Upgrades the connection to a WebSocket.")
         .session_and_key(CHANGE)
-        .parameter(json!({
-            "name": "webhook_id",
-            "in": "query",
-            "required": true,
-            "description": "The id of a webhook with the url `relay:`.",
-            "schema": { "type": "string", "minLength": 1 },
-            "example": examples::WEBHOOK,
-        }))
         .upgrades()
-        .refuses(&[
-            Code::MissingField,
-            Code::WebhookNotFound,
-            Code::QuotaExceeded,
-            Code::InternalError,
-            Code::ServiceUnavailable,
-        ])
 }
-
-const DESCRIPTION: &str = "\
-Opens a WebSocket (RFC 6455) that brings the deliveries of a webhook with the url `relay:`. The receiver needs no public \
-address.\n\n\
-The service sends text frames: `{\"delivery\": \"1\", \"headers\": {…}, \"body\": \"…\"}`, with the headers and the exact \
-body of the POST that a webhook with a URL would get. The receiver answers each with a text frame: `{\"delivery\": \"1\", \
-\"status\": 204}`, with any HTTP status, and optionally `retry_after` (as in the header) and `body` for the log. A status \
-means what it means in a response to a POST. Without an answer in 15 seconds the attempt fails.\n\n\
-When the connection ends, its unanswered deliveries are sent again, without a failed attempt. Without a connection, \
-deliveries wait. At most 32 deliveries on a connection are unanswered, and a webhook has at most four connections. The \
-service pings every 20 seconds, and closes a connection that is silent for 60 seconds. It closes with code 1008 and a \
-reason when the session or token has ended, or when the webhook gets no more events.";

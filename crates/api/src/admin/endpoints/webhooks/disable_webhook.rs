@@ -59,6 +59,7 @@ fn operation() -> Operation {
         "created_at": "2026-11-21T06:56:38.596Z",
         "last_success_at": null,
         "last_failure": null,
+        "connected": null,
     });
     let body = json!({ "webhook_id": webhook, "reason": "Receiver asked for it" });
     Operation::new::<WebhookView>("disableWebhook", disabled)
