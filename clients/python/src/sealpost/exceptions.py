@@ -184,12 +184,6 @@ class UnsupportedMediaType(ApiError):
     CODE = "UNSUPPORTED_MEDIA_TYPE"
 
 
-class UpgradeRequired(ApiError):
-    """The path needs a WebSocket."""
-
-    CODE = "UPGRADE_REQUIRED"
-
-
 class WebhookNotFound(ApiError):
     """No such webhook."""
 
@@ -229,7 +223,6 @@ BY_CODE: dict[str | None, type[ApiError]] = {
         TokenNotFound,
         Unauthorized,
         UnsupportedMediaType,
-        UpgradeRequired,
         WebhookNotFound,
     )
 }

@@ -233,7 +233,6 @@ class ProblemCode(Choice):
     TOKEN_NOT_FOUND = "TOKEN_NOT_FOUND"
     UNAUTHORIZED = "UNAUTHORIZED"
     UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
-    UPGRADE_REQUIRED = "UPGRADE_REQUIRED"
     WEBHOOK_NOT_FOUND = "WEBHOOK_NOT_FOUND"
 
 
@@ -261,6 +260,43 @@ class ReceiptState(Choice):
     OPENED = "opened"
     SENT = "sent"
     WAITING = "waiting"
+
+
+class RefusedMessageCode(Choice):
+    """The error code."""
+
+    ACTIVATION_REFUSED = "ACTIVATION_REFUSED"
+    BADGE_DENIED_DRIFT = "BADGE_DENIED_DRIFT"
+    BADGE_DENIED_THRESHOLDS = "BADGE_DENIED_THRESHOLDS"
+    COMPLIANCE_CIRCUIT_FAILED = "COMPLIANCE_CIRCUIT_FAILED"
+    ENVELOPE_NOT_FOUND = "ENVELOPE_NOT_FOUND"
+    GOVERNANCE_BLOCKED = "GOVERNANCE_BLOCKED"
+    HANDLE_TAKEN = "HANDLE_TAKEN"
+    HEADERS_TOO_LARGE = "HEADERS_TOO_LARGE"
+    IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
+    INSUFFICIENT_SCOPE = "INSUFFICIENT_SCOPE"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+    INVALID_FIELD = "INVALID_FIELD"
+    INVALID_HTTP = "INVALID_HTTP"
+    INVALID_JSON = "INVALID_JSON"
+    KEY_INACTIVE = "KEY_INACTIVE"
+    KEY_NOT_FOUND = "KEY_NOT_FOUND"
+    METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
+    MISSING_FIELD = "MISSING_FIELD"
+    MONTHLY_LIMIT_EXCEEDED = "MONTHLY_LIMIT_EXCEEDED"
+    NOT_FOUND = "NOT_FOUND"
+    PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
+    QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
+    RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+    RAW_DID_REJECTED = "RAW_DID_REJECTED"
+    RECIPIENT_REFUSES = "RECIPIENT_REFUSES"
+    REQUEST_TIMEOUT = "REQUEST_TIMEOUT"
+    SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
+    TOKEN_NOT_FOUND = "TOKEN_NOT_FOUND"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
+    UPGRADE_REQUIRED = "UPGRADE_REQUIRED"
+    WEBHOOK_NOT_FOUND = "WEBHOOK_NOT_FOUND"
 
 
 class RegisterRequestWaiting(Choice):
@@ -784,7 +820,7 @@ class EventMetadata(Response):
 class Explanation(Response):
     """A refusal as JSON: the members of an error response that explain the reason."""
 
-    code: ProblemCode
+    code: RefusedMessageCode
     """The error code."""
     detail: str
     """The reason, and advice for the caller."""
@@ -1318,7 +1354,7 @@ class RefusedMessage(Response):
 
     status: int
     """The HTTP status that the message would get as a send of its own."""
-    code: ProblemCode
+    code: RefusedMessageCode
     """The error code."""
     detail: str
     """Describes the error and a remedy."""

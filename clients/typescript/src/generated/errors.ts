@@ -151,11 +151,6 @@ export class UnsupportedMediaType extends ApiError {
   override readonly name: string = "UnsupportedMediaType";
 }
 
-/** The path needs a WebSocket. */
-export class UpgradeRequired extends ApiError {
-  override readonly name: string = "UpgradeRequired";
-}
-
 /** No such webhook. */
 export class WebhookNotFound extends ApiError {
   override readonly name: string = "WebhookNotFound";
@@ -192,6 +187,5 @@ export const BY_CODE: Readonly<Record<string, typeof ApiError>> = {
   TOKEN_NOT_FOUND: TokenNotFound,
   UNAUTHORIZED: Unauthorized,
   UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaType,
-  UPGRADE_REQUIRED: UpgradeRequired,
   WEBHOOK_NOT_FOUND: WebhookNotFound,
 };

@@ -509,7 +509,7 @@ export interface EventMetadata {
 /** A refusal as JSON: the members of an error response that explain the reason. */
 export interface Explanation {
   /** The error code. */
-  code: ProblemCode;
+  code: RefusedMessageCode;
   /** The reason, and advice for the caller. */
   detail: string;
   /** The metrics that miss their threshold. */
@@ -961,7 +961,6 @@ export type ProblemCode =
   | "TOKEN_NOT_FOUND"
   | "UNAUTHORIZED"
   | "UNSUPPORTED_MEDIA_TYPE"
-  | "UPGRADE_REQUIRED"
   | "WEBHOOK_NOT_FOUND";
 
 /** The state of a sent envelope, as far as the recipient's policy lets the sender see it. */
@@ -1063,12 +1062,47 @@ export interface RefusedMessage {
   /** The HTTP status that the message would get as a send of its own. */
   status: number;
   /** The error code. */
-  code: ProblemCode;
+  code: RefusedMessageCode;
   /** Describes the error and a remedy. */
   detail: string;
   /** The member of the message that caused the error; null if no single member caused it. */
   field: string | null;
 }
+
+/** The error code. */
+export type RefusedMessageCode =
+  | "ACTIVATION_REFUSED"
+  | "BADGE_DENIED_DRIFT"
+  | "BADGE_DENIED_THRESHOLDS"
+  | "COMPLIANCE_CIRCUIT_FAILED"
+  | "ENVELOPE_NOT_FOUND"
+  | "GOVERNANCE_BLOCKED"
+  | "HANDLE_TAKEN"
+  | "HEADERS_TOO_LARGE"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "INSUFFICIENT_SCOPE"
+  | "INTERNAL_ERROR"
+  | "INVALID_FIELD"
+  | "INVALID_HTTP"
+  | "INVALID_JSON"
+  | "KEY_INACTIVE"
+  | "KEY_NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "MISSING_FIELD"
+  | "MONTHLY_LIMIT_EXCEEDED"
+  | "NOT_FOUND"
+  | "PAYLOAD_TOO_LARGE"
+  | "QUOTA_EXCEEDED"
+  | "RATE_LIMIT_EXCEEDED"
+  | "RAW_DID_REJECTED"
+  | "RECIPIENT_REFUSES"
+  | "REQUEST_TIMEOUT"
+  | "SERVICE_UNAVAILABLE"
+  | "TOKEN_NOT_FOUND"
+  | "UNAUTHORIZED"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "UPGRADE_REQUIRED"
+  | "WEBHOOK_NOT_FOUND";
 
 /** The URL and the events of a new webhook. */
 export interface RegisterRequest {

@@ -36,7 +36,8 @@ impl DocumentHead {
                 ("apiToken", API_TOKEN),
             ],
             has_events: true,
-            codes: Code::public().collect(),
+            // Only the upgrade of a relay is refused with this code, and the document leaves it out.
+            codes: Code::public().filter(|code| *code != Code::UpgradeRequired).collect(),
             server: base_url.to_owned(),
         }
     }

@@ -93,9 +93,7 @@ fn refusals(base_url: &str, codes: &[Code]) -> Map<String, Value> {
         let document = problem.document(base_url, errors::EXAMPLE_REQUEST);
         (code.to_string(), json!({ "summary": document.title, "value": document }))
     };
-    // The document has no operation that is refused with this code.
-    let is_used = |code: &Code| *code != Code::UpgradeRequired;
-    codes.iter().copied().filter(is_used).map(example).collect()
+    codes.iter().copied().map(example).collect()
 }
 
 fn headers() -> Value {
