@@ -161,13 +161,15 @@ def may_be_contact(facts, key, call):
 
 def foreign_ids_look_unknown(facts, verdict):
     """Ids of another account look like ids that never existed, and a key of another account is refused."""
-    invented = {call.code: problem_of(call) for call in facts.calls if call.probe == "invented" and call.status == 404}
+    # Each operation has its own advice.
+    invented = {(call.name, call.code): problem_of(call)
+                for call in facts.calls if call.probe == "invented" and call.status == 404}
     for call in facts.calls:
         if call.probe == "stranger":
             verdict.check(call.outcome != "ok", "a session of another account was accepted", call)
         has_response = call.status is not None and call.status != 500
         if call.probe == "foreign" and has_response and call.code not in EARLY_REFUSALS:
-            is_unknown = call.status == 404 and problem_of(call) == invented.get(call.code, problem_of(call))
+            is_unknown = call.status == 404 and problem_of(call) == invented.get((call.name, call.code), problem_of(call))
             verdict.check(is_unknown, "an id of another account does not look unknown", call)
 
 
