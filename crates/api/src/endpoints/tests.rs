@@ -5,10 +5,17 @@ use crate::request::similar;
 
 #[test]
 fn the_document_has_exactly_the_endpoints_of_the_table() {
-    let rows: BTreeSet<_> = table()
-        .into_iter()
-        .map(|row| (row.path.to_owned(), row.method.as_str().to_ascii_lowercase()))
-        .collect();
+    let mut rows = BTreeSet::new();
+    let mut upgrades = Vec::new();
+    for Row { method, path, endpoint } in table() {
+        if endpoint.operation.is_upgrade() {
+            upgrades.push(path);
+        } else {
+            let row = (path.to_owned(), method.as_str().to_ascii_lowercase());
+            assert!(rows.insert(row), "{path} is in the table twice");
+        }
+    }
+    assert_eq!(upgrades, ["/v1/webhooks/relay"], "OpenAPI does not describe upgrades");
     let document = openapi("http://127.0.0.1:8080");
     let mut documented = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -17,7 +24,6 @@ fn the_document_has_exactly_the_endpoints_of_the_table() {
         }
     }
     assert_eq!(documented, rows, "the document and the table of endpoints differ");
-    assert_eq!(table().len(), rows.len(), "an endpoint is in the table twice");
 }
 
 #[test]

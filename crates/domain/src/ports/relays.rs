@@ -32,6 +32,9 @@ pub trait Relays: Send + Sync {
     /// Returns whether a receiver of this webhook is connected to this node.
     fn is_connected(&self, webhook_id: &WebhookId) -> bool;
 
+    /// Returns whether this node has this connection.
+    fn holds(&self, id: RelayConnectionId) -> bool;
+
     /// Returns the number of connections.
     fn len(&self) -> usize;
 
@@ -162,6 +165,13 @@ pub trait RelayLookup {
         node: LeaseToken,
         now: Timestamp,
     ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError>;
+
+    /// Returns the connections of a node that were opened before `before`.
+    fn relays_of_node(
+        &mut self,
+        node: LeaseToken,
+        before: Timestamp,
+    ) -> Result<Vec<RelayConnectionId>, StoreError>;
 }
 
 /// Stores the connections of all nodes. The rows of a node count only until its own row expires, so that the connections

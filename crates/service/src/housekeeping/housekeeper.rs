@@ -81,9 +81,9 @@ impl Housekeeper {
         })?;
         let every = core.settings.waiting_transfer_every;
         housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
-        let mut relay_renewal = core.relay_renewal();
+        let mut relay_intervals = core.relay_intervals();
         housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], core, move |core, _| {
-            if let Err(error) = core.keep_relays(&mut relay_renewal) {
+            if let Err(error) = core.keep_relays(&mut relay_intervals) {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "the connections of relays were not checked");
             }

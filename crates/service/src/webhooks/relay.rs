@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use sealpost_domain::{
-    Refusal, WebhookId, WebhookStatus,
+    Refusal, Timestamp, WebhookId, WebhookStatus,
     ports::{Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayLink, StoreError},
 };
 use sealpost_wallet::random;
@@ -60,7 +60,7 @@ impl Sealpost {
             .await;
         if let Err(error) = deleted {
             let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "an ended connection of a relay counts until this node stops");
+            tracing::warn!(error, "an ended connection of a relay still counts for some seconds");
         }
     }
 
@@ -116,19 +116,26 @@ impl Core {
         Ok(Relay { id: connection.id, webhook_id: webhook.id })
     }
 
-    /// Returns the interval of [`Core::keep_relays`] at which the connections of this node are counted anew.
-    pub(crate) fn relay_renewal(&self) -> Interval {
-        Interval { every: NODE_RENEWED_EVERY, last: self.clock.now() }
+    /// Returns the intervals of [`Core::keep_relays`].
+    pub(crate) fn relay_intervals(&self) -> RelayIntervals {
+        let last = self.clock.now();
+        RelayIntervals {
+            renewal: Interval { every: NODE_RENEWED_EVERY, last },
+            cleaning: Interval { every: ATTACHED_WITHIN, last },
+        }
     }
 
     /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
     /// changed.
-    pub(crate) fn keep_relays(&self, renewal: &mut Interval) -> Result<(), StoreError> {
+    pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
         let (relays, now) = (self.dispatch.relays(), self.clock.now());
+        if intervals.cleaning.take(now) {
+            self.delete_lost_relays(now)?;
+        }
         if relays.is_empty() {
             return Ok(());
         }
-        if renewal.take(now) {
+        if intervals.renewal.take(now) {
             let until = now.plus(NODE_LEASE);
             self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until))?;
         }
@@ -137,6 +144,22 @@ impl Core {
         }
         Ok(())
     }
+
+    /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
+    /// failed.
+    fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
+        let stored = self.store.lookup()?.relays_of_node(self.node, now.minus(ATTACHED_WITHIN))?;
+        for id in stored.into_iter().filter(|id| !self.dispatch.relays().holds(*id)) {
+            self.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
+        }
+        Ok(())
+    }
+}
+
+/// When [`Core::keep_relays`] does what it does not do each time.
+pub(crate) struct RelayIntervals {
+    renewal: Interval,
+    cleaning: Interval,
 }
 
 /// Time for which the connections of a node count after the last renewal. The connections of a dead node count no longer
@@ -144,3 +167,5 @@ impl Core {
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
+/// A stored connection gets deliveries within this time, or it is lost.
+const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

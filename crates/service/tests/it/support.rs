@@ -263,6 +263,10 @@ impl Relays for NoRelays {
         false
     }
 
+    fn holds(&self, _: RelayConnectionId) -> bool {
+        false
+    }
+
     fn len(&self) -> usize {
         0
     }

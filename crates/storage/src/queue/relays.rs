@@ -83,6 +83,21 @@ macro_rules! look_up_on {
             ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
                 self.run(|conn| ended(conn, node, now))
             }
+
+            fn relays_of_node(
+                &mut self,
+                node: LeaseToken,
+                before: Timestamp,
+            ) -> Result<Vec<RelayConnectionId>, StoreError> {
+                self.run(|conn| {
+                    let connections = c::table
+                        .filter(c::node.eq(node.0))
+                        .filter(c::connected_at.lt(before.as_millis()))
+                        .select(c::id);
+                    let ids: Vec<i64> = connections.load(conn)?;
+                    Ok(ids.into_iter().map(RelayConnectionId).collect())
+                })
+            }
         }
     };
 }
@@ -181,6 +196,26 @@ fn ended(
         .left_join(s::table.on(s::token.eq(c::token)))
         .left_join(t::table.on(t::token.eq(c::token)))
         .filter(c::node.eq(node.0))
+        .filter(
+            w::id
+                .nullable()
+                .is_null()
+                .or(w::url.nullable().ne(RELAY_URL))
+                .or(w::status.nullable().ne(WebhookStatus::Enabled.as_str()))
+                .or(w::paused.nullable())
+                .or(k::id.nullable().is_null())
+                .or(k::status.nullable().ne(KeyStatus::Active.as_str()))
+                .or(s::expires_at
+                    .nullable()
+                    .is_null()
+                    .or(s::expires_at.nullable().le(now.as_millis()))
+                    .and(
+                        t::expires_at
+                            .nullable()
+                            .is_null()
+                            .or(t::expires_at.nullable().le(now.as_millis())),
+                    )),
+        )
         .select((
             c::id,
             (w::url, w::status, w::paused).nullable(),

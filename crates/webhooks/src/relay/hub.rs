@@ -153,6 +153,10 @@ impl Relays for RelayHub {
         self.lock().by_webhook.contains_key(webhook_id)
     }
 
+    fn holds(&self, id: RelayConnectionId) -> bool {
+        self.lock().connections.contains_key(&id)
+    }
+
     fn len(&self) -> usize {
         self.lock().connections.len()
     }

@@ -22,6 +22,7 @@ on_both!(
     connections_count_until_their_node_expires,
     a_full_webhook_gets_no_further_connection,
     a_connection_ends_with_what_it_needs,
+    the_old_connections_of_a_node_are_listed,
 );
 
 fn relay(db: &Fixture, key: &ApiKey) -> Webhook {
@@ -209,4 +210,14 @@ fn a_write_set_stores_deliveries_that_wait_for_a_relay() {
     db.execute("DELETE FROM deliveries").unwrap();
     db.apply(&WriteSet { awaiting_relay: sent.clone(), ..WriteSet::default() });
     assert_eq!(ids(&claim(&db, &[to.id], 1000, 10)), ids(&sent));
+}
+
+fn the_old_connections_of_a_node_are_listed(db: &Fixture) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    for (id, node) in [(1, NODE), (2, LeaseToken(12))] {
+        connect(db, &key, &connection(id, node, &to, TokenHash([1; 32])), 10);
+    }
+    let before = |time| db.lookup().unwrap().relays_of_node(NODE, at(time)).unwrap();
+    assert_eq!((before(500), before(501)), (vec![], vec![RelayConnectionId(1)]));
 }
