@@ -13,7 +13,7 @@ use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue,
     Issued, KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened,
-    Owner, Purpose, Register, Registered, Scope, Sealpost, SecretsReplaced, Send, Sent,
+    Owner, Purpose, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Send, Sent,
     SessionView, Truncated, Validate, Validated,
 };
 use tokio::runtime::{Builder, Runtime};
@@ -51,6 +51,11 @@ impl Client {
     pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
         let register = async |caller: &Caller, asked| self.0.register(caller, asked, SOURCE).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), register))
+    }
+
+    pub(crate) fn open_relay(&self, who: &Credentials, body: &Body<String>) -> Limited<Relay> {
+        let open = async |caller: &Caller, id| self.0.open_relay(caller, id, None).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), open))
     }
 
     pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {

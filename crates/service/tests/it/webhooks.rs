@@ -2,5 +2,6 @@
 
 mod deliveries;
 mod listing;
+mod relays;
 mod rotations;
 mod thresholds;

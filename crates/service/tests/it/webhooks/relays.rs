@@ -1,0 +1,41 @@
+//! Tests of the connections of relays that are stored but that their node does not have.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{EventKind, Refusal, Timestamp, ports::Store};
+use sealpost_service::{Register, WaitingChoice};
+
+use crate::support::{World, refusal};
+
+#[test]
+fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let asked = Register {
+        url: "relay:".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+        description: None,
+        waiting: WaitingChoice::Deliver,
+    };
+    let webhook = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let open = || world.sealpost.open_relay(&bob, &Ok(webhook.to_string()));
+    // The dispatcher of this world has none of these connections.
+    for _ in 0..4 {
+        open().result.unwrap();
+    }
+    assert!(matches!(refusal(open().result), Refusal::QuotaExceeded { .. }));
+    world.clock.advance(Duration::from_secs(11));
+    let is_stored = || {
+        let mut lookup = world.database.lookup().unwrap();
+        !lookup.relays_of(&webhook, Timestamp::from_millis(0)).unwrap().is_empty()
+    };
+    let until = Instant::now() + Duration::from_secs(20);
+    while is_stored() {
+        assert!(Instant::now() < until, "the connections still count");
+        thread::sleep(Duration::from_millis(50));
+    }
+    open().result.unwrap();
+}
