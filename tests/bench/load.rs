@@ -16,7 +16,7 @@ use std::{
 };
 
 use connection::Connection;
-pub(crate) use tally::{Tally, envelope_id, micros, micros_histogram};
+pub(crate) use tally::{Tally, envelope_ids, micros, micros_histogram};
 
 /// The requests, their destinations, their pace, and the length of the load.
 #[derive(Clone)]

@@ -26,7 +26,7 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     let requests = after.requests - before.requests;
     let acknowledged = u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX);
     let refused = tally.responses - tally.accepted;
-    let nameless = tally.accepted - acknowledged;
+    let nameless = tally.accepted.saturating_sub(acknowledged);
     let failures = [
         (refused > 0).then(|| format!("{refused} refused; in the window {:?}", tally.statuses)),
         // Such responses cannot be checked for loss.

@@ -1,12 +1,14 @@
 //! The scenarios, by name.
 
 mod backlog;
+mod batches;
 mod closed;
 mod growth;
 mod horizon;
 mod memory;
 mod paired;
 mod refusals;
+mod relay;
 mod smoke;
 mod sovereign;
 mod steady;
@@ -80,6 +82,8 @@ pub(crate) const ALL: &[Scenario] = &[
         growth::run,
     ),
     usual("backlog", "100,000 due deliveries to 1,000 targets against the live rate", backlog::run),
+    usual("batches", "batches of 100 against single sends, and a bystander", batches::run),
+    usual("relay", "relays against webhooks with a URL, and 10,000 idle relays", relay::run),
     usual("memory", "resident memory at 64 connections over a longer run", memory::run),
     Scenario {
         needs_postgres: true,

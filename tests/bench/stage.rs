@@ -7,6 +7,7 @@ pub(crate) mod identities;
 pub(crate) mod nodes;
 pub(crate) mod postgres;
 pub(crate) mod receiver;
+pub(crate) mod relay_receiver;
 pub(crate) mod server;
 pub(crate) mod stored;
 

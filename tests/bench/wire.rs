@@ -28,7 +28,7 @@ pub(crate) fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
     Some(Frame { head, body: bytes.get(body_start..length)?, length })
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
     /// Returns the status of a response.
     pub(crate) fn status(&self) -> u16 {
         self.second_word().parse().expect("a response has a status")
@@ -39,7 +39,7 @@ impl Frame<'_> {
         self.second_word()
     }
 
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&'a str> {
         header(self.head, name)
     }
 

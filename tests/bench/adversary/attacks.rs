@@ -3,6 +3,7 @@
 mod bodies;
 mod burst;
 mod heads;
+mod relays;
 mod silent_tls;
 mod slow_receivers;
 mod storage;
@@ -59,6 +60,11 @@ pub(crate) const ALL: &[Attack] = &[
         name: "webhook-changes",
         about: "60 connections that register and delete webhooks, about 150 changes a second",
         run: webhook_changes::run,
+    },
+    Attack {
+        name: "relays",
+        about: "64 relays that never answer, answer what was not asked, send a byte a second, or refuse everything",
+        run: relays::run,
     },
     Attack {
         name: "waiting-changes",

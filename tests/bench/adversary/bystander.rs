@@ -13,7 +13,7 @@ use sealpost_domain::EnvelopeId;
 
 use super::client::{Client, Response};
 use crate::{
-    load::{envelope_id, micros, micros_histogram},
+    load::{envelope_ids, micros, micros_histogram},
     measure::delivered::Delivered,
     stage::receiver::Receiver,
 };
@@ -89,7 +89,7 @@ impl Sends {
     fn note(&mut self, result: io::Result<Response>, due: Instant, at: Instant) {
         self.latency.saturating_record(micros(at - due));
         let failure = match result {
-            Ok(Response { status: 200, body }) => match envelope_id(&body) {
+            Ok(Response { status: 200, body }) => match envelope_ids(&body).next() {
                 Some(id) => return self.acknowledged.push((id, at)),
                 None => "no envelope id".to_owned(),
             },

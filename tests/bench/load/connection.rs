@@ -52,4 +52,4 @@ impl Connection {
     }
 }
 
-const BUFFER_LEN: usize = 16 * 1024;
+const BUFFER_LEN: usize = 64 * 1024;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    iter,
     time::{Duration, Instant},
 };
 
@@ -49,7 +50,7 @@ impl Tally {
         }
         if status == 200 {
             self.accepted += 1;
-            self.acknowledged.extend(envelope_id(response.body).map(|id| (id, now)));
+            self.acknowledged.extend(envelope_ids(response.body).map(|id| (id, now)));
         }
     }
 
@@ -73,11 +74,14 @@ pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Returns the envelope id of a send response, or `None` for an echo.
-pub(crate) fn envelope_id(body: &[u8]) -> Option<EnvelopeId> {
-    let start = body.windows(ID_FIELD.len()).position(|window| window == ID_FIELD)?;
-    let id = body.get(start + ID_FIELD.len()..)?.get(..ID_LEN)?;
-    std::str::from_utf8(id).ok()?.parse().ok()
+/// Returns the envelope ids of a response to a send or a batch. An echo has none.
+pub(crate) fn envelope_ids(mut body: &[u8]) -> impl Iterator<Item = EnvelopeId> {
+    iter::from_fn(move || {
+        let start = body.windows(ID_FIELD.len()).position(|window| window == ID_FIELD)?;
+        let (id, rest) = body.get(start + ID_FIELD.len()..)?.split_at_checked(ID_LEN)?;
+        body = rest;
+        std::str::from_utf8(id).ok()?.parse().ok()
+    })
 }
 
 const ID_FIELD: &[u8] = br#""envelope_id":""#;

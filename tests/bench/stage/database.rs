@@ -164,6 +164,15 @@ impl Place {
         }
     }
 
+    /// Changes rows of the database before a server starts.
+    pub(crate) fn execute(&self, statement: &str) {
+        match &self.made {
+            Some(made) => postgres::connect(made.url()).batch_execute(statement),
+            None => self.sqlite().batch_execute(statement),
+        }
+        .expect("the statement succeeds");
+    }
+
     /// Writes a file that only the owner can read.
     pub(crate) fn put_secret(&self, name: &str, text: &str) -> PathBuf {
         let file = self.folder.path().join(name);

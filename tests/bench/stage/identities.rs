@@ -45,10 +45,12 @@ impl Tenant {
             let account = open_account(tx)?;
             let mut members = Vec::new();
             for number in 0..self.keys {
-                let member = insert_key(tx, account.clone(), &keyring, self.plan)?;
+                let mut member = insert_key(tx, account.clone(), &keyring, self.plan)?;
                 let first = number * self.webhooks_of_key;
                 for target in first..first + self.webhooks_of_key {
-                    tx.insert_webhook(&webhook(member.key, &keyring, receiver, target))?;
+                    let webhook = webhook(member.key, &keyring, receiver, target);
+                    tx.insert_webhook(&webhook)?;
+                    member.webhook = Some(webhook);
                 }
                 members.push(member);
             }
@@ -74,7 +76,7 @@ pub(crate) struct Identities {
 pub(crate) struct Member {
     pub(crate) key: ApiKeyId,
     pub(crate) token: Arc<str>,
-    /// The webhook of a recipient.
+    /// The newest webhook of the key, if it has one.
     pub(crate) webhook: Option<Webhook>,
     /// Whether the key has a policy of its own.
     pub(crate) has_policy: bool,

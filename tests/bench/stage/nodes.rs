@@ -11,6 +11,8 @@ pub(crate) enum Nodes {
     One,
     /// One server with this retention.
     Retaining(Duration),
+    /// One server with this limit of relays.
+    Relaying(usize),
     /// Two servers, each on all cores.
     Two,
     /// Two servers, each on half of the cores, like containers on one machine.
@@ -26,6 +28,10 @@ impl Nodes {
                 let retention = format!("{}ms", retention.as_millis());
                 let retention = ["--retention".as_ref(), retention.as_ref()];
                 vec![Server::serve_with(place, suite, &retention)]
+            }
+            Self::Relaying(max) => {
+                let max = max.to_string();
+                vec![Server::serve_with(place, suite, &["--max-relays".as_ref(), max.as_ref()])]
             }
             Self::Two => vec![node(), node()],
             Self::TwoHalves => halves(&cores()).map(|half| on(&half, node)).into(),

@@ -114,6 +114,11 @@ impl Receiver {
         Duration::from_micros(self.shared.cpu_us.load(Ordering::Relaxed))
     }
 
+    /// Returns a handle that records deliveries of relays to targets of this receiver.
+    pub(crate) fn recorder(&self) -> Recorder {
+        Recorder(Arc::clone(&self.shared))
+    }
+
     /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Vec<Arrival> {
         let is_alive = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
@@ -127,6 +132,23 @@ impl Drop for Receiver {
         self.shared.is_over.store(true, Ordering::Relaxed);
         // A panicked thread has printed its message.
         drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+/// Records deliveries that did not come as HTTP requests.
+pub(crate) struct Recorder(Arc<Shared>);
+
+impl Recorder {
+    pub(crate) fn record(
+        &self,
+        target: usize,
+        headers: &SignedHeaders<'_>,
+        body: &[u8],
+        at: Instant,
+    ) {
+        let id = self.0.receive(target, headers, body);
+        self.0.arrivals.lock().expect("the receiver runs").push((id, at));
+        self.0.count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -190,7 +212,8 @@ impl ReceiverThread {
         }
         while let Some(request) = line.buffer.get(..line.filled).and_then(frame) {
             let now = Instant::now();
-            arrivals.push((self.shared.receive(&request), now));
+            let headers = signed_headers(&request);
+            arrivals.push((self.shared.receive(target(&request), &headers, request.body), now));
             let length = request.length;
             line.buffer.copy_within(length..line.filled, 0);
             line.filled -= length;
@@ -250,32 +273,38 @@ impl Shared {
         Duration::from_millis(self.delay_ms.load(Ordering::Relaxed))
     }
 
-    fn receive(&self, request: &Frame<'_>) -> EnvelopeId {
-        let id = request.header("webhook-id").expect("a webhook request has an id");
+    /// Returns the id of a signed body. Checks the signature of a sample.
+    fn receive(&self, target: usize, headers: &SignedHeaders<'_>, body: &[u8]) -> EnvelopeId {
         if self.count.load(Ordering::Relaxed).is_multiple_of(SAMPLE) {
-            self.check(request, id);
+            self.check(target, headers, body);
             self.checked.fetch_add(1, Ordering::Relaxed);
         }
-        id.parse().expect("the id of a webhook request is an envelope id")
+        headers.id.parse().expect("the id of a webhook request is an envelope id")
     }
 
-    fn check(&self, request: &Frame<'_>, id: &str) {
-        let target: usize =
-            request.path().trim_start_matches('/').parse().expect("a target's path");
-        let headers = SignedHeaders {
-            id,
-            timestamp: request
-                .header("webhook-timestamp")
-                .expect("a webhook request has a timestamp"),
-            signature: request.header("webhook-signature").expect("a webhook request is signed"),
-        };
+    fn check(&self, target: usize, headers: &SignedHeaders<'_>, body: &[u8]) {
         let secret = self.secrets.get(target).expect("there is such a target");
-        verify(secret, &headers, request.body, now()).expect("the signature is right");
-        let body: serde_json::Value = serde_json::from_slice(request.body).expect("a body is JSON");
+        verify(secret, headers, body, now()).expect("the signature is right");
+        let body: serde_json::Value = serde_json::from_slice(body).expect("a body is JSON");
         let told = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
         assert_eq!(told("event"), Some("envelope.received"));
-        assert_eq!(told("envelope_id"), Some(id));
+        assert_eq!(told("envelope_id"), Some(headers.id));
     }
+}
+
+/// Returns the headers of the signature of a webhook request.
+fn signed_headers<'a>(request: &Frame<'a>) -> SignedHeaders<'a> {
+    let header = |name| request.header(name).expect("a webhook request is signed");
+    SignedHeaders {
+        id: header("webhook-id"),
+        timestamp: header("webhook-timestamp"),
+        signature: header("webhook-signature"),
+    }
+}
+
+/// Returns the target in the path of a request.
+fn target(request: &Frame<'_>) -> usize {
+    request.path().trim_start_matches('/').parse().expect("a target's path")
 }
 
 /// At least one in this number of requests is checked. Requests of one read share a check.
