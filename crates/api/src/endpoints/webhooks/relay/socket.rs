@@ -30,12 +30,13 @@ struct Link(UnboundedSender<Outgoing>);
 
 enum Outgoing {
     Close(RelayEnd),
-    Delivery(RelayFrame),
+    /// Boxed, because the channel of an idle connection has room for many.
+    Delivery(Box<RelayFrame>),
 }
 
 impl RelayLink for Link {
     fn send(&self, frame: RelayFrame) {
-        drop(self.0.send(Outgoing::Delivery(frame)));
+        drop(self.0.send(Outgoing::Delivery(Box::new(frame))));
     }
 
     fn close(&self, end: RelayEnd) {
@@ -69,7 +70,7 @@ impl Socket {
                 sent = outgoing.recv() => match sent? {
                     Outgoing::Close(end) => return Some(reason(end)),
                     Outgoing::Delivery(frame) => {
-                        let sent = self.session.text(frames::render(frame));
+                        let sent = self.session.text(frames::render(*frame));
                         timeout(SILENCE_MAX, sent).await.ok()?.ok()?;
                     }
                 },
