@@ -117,9 +117,6 @@ pub(crate) enum Command {
 pub(crate) struct MigrateArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Also make the changes that servers of the previous version cannot read; no such server may run
-    #[arg(long)]
-    pub(crate) finish: bool,
 }
 
 /// The embedded database to move, and the PostgreSQL database that receives its data.
@@ -156,7 +153,7 @@ pub(crate) struct BackupArgs {
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Further revocation journals to apply, for example of a backup from an earlier version; repeatable
+    /// Further revocation journals to apply, for example from another folder; repeatable
     #[arg(long = "journal", value_name = "FILE")]
     pub(crate) journal: Vec<PathBuf>,
     /// File of key-encryption keys, which must match the backup; `DATA_DIR/kek` if omitted. `SEALPOST_KEK` can have the

@@ -9,7 +9,7 @@ use diesel::{
     connection::SimpleConnection,
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Nullable, Text},
+    sql_types::{BigInt, Text},
 };
 use sealpost_domain::ports::{BoxedError, StoreError};
 
@@ -65,14 +65,12 @@ struct Check {
 struct Tables {
     #[diesel(sql_type = BigInt)]
     required: i64,
-    #[diesel(sql_type = BigInt)]
-    identity: i64,
 }
 
 #[derive(QueryableByName)]
 struct Identity {
-    #[diesel(sql_type = Nullable<Text>)]
-    id: Option<String>,
+    #[diesel(sql_type = Text)]
+    id: String,
 }
 
 impl Database {
@@ -101,9 +99,9 @@ impl Database {
     }
 }
 
-/// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database;
-/// `None` for a version without revocation journals. Applies a log that is beside the file.
-pub fn check_backup(file: &Path) -> Result<Option<String>, BackupFault> {
+/// Checks the structure of an SQLite file, and that the file is a database of Sealpost. Returns the id of the database.
+/// Applies a log that is beside the file.
+pub fn check_backup(file: &Path) -> Result<String, BackupFault> {
     let mut conn = open_copy(file)?;
     let found: Vec<Check> = sql_query("PRAGMA integrity_check").load(&mut conn)?;
     match &found[..] {
@@ -117,7 +115,7 @@ pub fn check_backup(file: &Path) -> Result<Option<String>, BackupFault> {
 
 /// Returns the id of the database in an SQLite file; `None` if the file has no id or cannot be read.
 pub fn backup_identity(file: &Path) -> Option<String> {
-    open_copy(file).and_then(|mut conn| identity(&mut conn)).ok().flatten()
+    open_copy(file).and_then(|mut conn| identity(&mut conn)).ok()
 }
 
 fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
@@ -125,16 +123,12 @@ fn open_copy(file: &Path) -> Result<SqliteConnection, BackupFault> {
     SqliteConnection::establish(path).map_err(|error| BackupFault::Damaged(error.to_string()))
 }
 
-fn identity(conn: &mut SqliteConnection) -> Result<Option<String>, BackupFault> {
+fn identity(conn: &mut SqliteConnection) -> Result<String, BackupFault> {
     let tables: Tables = sql_query(TABLES).get_result(conn)?;
     if tables.required < REQUIRED {
         return Err(BackupFault::Foreign);
     }
-    if tables.identity == 0 {
-        return Ok(None);
-    }
-    let found: Identity =
-        sql_query("SELECT max(id) AS id FROM database_identity").get_result(conn)?;
+    let found: Identity = sql_query("SELECT id FROM database_identity").get_result(conn)?;
     Ok(found.id)
 }
 
@@ -150,9 +144,7 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), BackupFault> {
     Ok(())
 }
 
-/// Counts the tables by which a database of Sealpost is recognised, which all versions have, and the table of the id.
-const TABLES: &str = "SELECT
-    coalesce(sum(name IN ('__diesel_schema_migrations', 'accounts', 'api_keys', 'kek_marks')), 0) AS required,
-    coalesce(sum(name = 'database_identity'), 0) AS identity
-    FROM sqlite_master WHERE type = 'table'";
-const REQUIRED: i64 = 4;
+/// Counts the tables by which a database of Sealpost is recognised.
+const TABLES: &str = "SELECT count(*) AS required FROM sqlite_master WHERE type = 'table'
+    AND name IN ('__diesel_schema_migrations', 'accounts', 'api_keys', 'database_identity', 'kek_marks')";
+const REQUIRED: i64 = 5;

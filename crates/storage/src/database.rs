@@ -34,7 +34,7 @@ use crate::{
     housekeeping::{purge_cursor::PurgeCursor, read_ahead},
     migrations, owned_file,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
-    send::{facts_cache::FactsCache, stored_hash, stored_hash::StoredHash},
+    send::facts_cache::FactsCache,
     settings::Settings,
 };
 
@@ -67,7 +67,6 @@ pub struct Database {
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     purge_cursor: Arc<PurgeCursor>,
     facts_cache: Arc<FactsCache>,
-    stored_hash: Arc<StoredHash>,
     pub(crate) journal: SharedJournal,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
@@ -149,7 +148,6 @@ impl Database {
             success_throttle: Arc::default(),
             purge_cursor: Arc::default(),
             facts_cache,
-            stored_hash: Arc::default(),
             journal: SharedJournal::default(),
             durable_commits: Arc::new(durable_commits),
             write_timeout: settings.connection_timeout,
@@ -173,19 +171,6 @@ impl Database {
         let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
         let applied = Self::transact_in(begin, |conn| migrations::apply(conn, progress));
         applied.map_err(|error| self.with_missing_rights(error))
-    }
-
-    /// Makes the changes that servers of the previous version cannot read, after all missing migrations. Call it when
-    /// all servers run this version. Returns `false` if there was nothing to change.
-    pub fn finish_migrations(&self) -> Result<bool, StoreError> {
-        self.check()?;
-        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
-        Self::transact_in(begin, stored_hash::make_optional)
-    }
-
-    /// Returns true if [`finish_migrations`](Self::finish_migrations) would change the database.
-    pub fn has_unfinished_migrations(&self) -> Result<bool, StoreError> {
-        self.read(stored_hash::can_be_made_optional)
     }
 
     /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
@@ -289,10 +274,7 @@ impl Database {
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
         let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
-        Ok(begun
-            .with_purge_cursor(&self.purge_cursor)
-            .with_stored_hash(&self.stored_hash)
-            .with_journal(&self.journal))
+        Ok(begun.with_purge_cursor(&self.purge_cursor).with_journal(&self.journal))
     }
 }
 

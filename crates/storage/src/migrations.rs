@@ -29,16 +29,14 @@ pub(crate) enum VersionFault {
 }
 
 /// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary, unless all
-/// its unknown migrations are additive.
+/// its unknown migrations are additive: without this exception, an upgrade of several nodes would need a pause.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
-    let applied = applied(conn)?;
-    let knows_additive = applied.iter().any(|version| version == ADDITIVE_SINCE);
-    let mut unknown: Vec<_> =
-        applied.into_iter().filter(|version| known.remove(version).is_none()).collect();
-    if !unknown.is_empty() && knows_additive {
-        let additive = additive_migrations::table.select(additive_migrations::version);
-        let additive = additive.load::<String>(conn)?;
+    let applied = applied(conn)?.into_iter();
+    let mut unknown: Vec<_> = applied.filter(|version| known.remove(version).is_none()).collect();
+    if !unknown.is_empty() {
+        let additive: Vec<String> =
+            additive_migrations::table.select(additive_migrations::version).load(conn)?;
         unknown.retain(|version| !additive.contains(version));
     }
     if unknown.is_empty() {
@@ -119,9 +117,6 @@ fn fault(error: BoxedError) -> Fault {
         Err(other) => Fault::Refused(other),
     }
 }
-
-/// Version of the migration that created the table `additive_migrations`.
-const ADDITIVE_SINCE: &str = "0032";
 
 /// Number of the advisory lock for migrations: `sealpost` in ASCII.
 const LOCK: i64 = 0x7365_616c_706f_7374;

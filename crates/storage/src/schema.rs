@@ -190,7 +190,6 @@ diesel::table! {
         sender -> Text,
         recipient -> Text,
         suite -> SmallInt,
-        hash -> Nullable<Binary>,
         signature -> Binary,
         sealed -> Binary,
         payload_size_bytes -> BigInt,
@@ -246,8 +245,7 @@ diesel::table! {
 
 diesel::table! {
     deliveries (event_id, webhook_id) {
-        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
-        /// nodes of earlier versions use this name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes).
         #[sql_name = "envelope_id"]
         event_id -> Text,
         webhook_id -> Text,
@@ -272,8 +270,7 @@ diesel::table! {
         outcome -> Text,
         error -> Nullable<Text>,
         webhook_id -> Text,
-        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
-        /// nodes of earlier versions use this name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes).
         #[sql_name = "envelope_id"]
         event_id -> Text,
         excerpt -> Nullable<Text>,

@@ -9,6 +9,5 @@ pub(crate) mod policies;
 pub(crate) mod recent_facts;
 pub(crate) mod statements;
 pub(crate) mod stored_bytes;
-pub(crate) mod stored_hash;
 mod thresholds;
 pub(crate) mod usage_rows;

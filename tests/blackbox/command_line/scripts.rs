@@ -145,10 +145,13 @@ fn a_database_with_pending_migrations_is_left_unchanged(database: &Database) {
     let server = database.serve();
     let alice = server.client().new_identity();
     server.stop();
-    database.by_hand("DELETE FROM __diesel_schema_migrations WHERE version = '0002'");
+    database.by_hand("DELETE FROM __diesel_schema_migrations");
     for arguments in [&["key", "show", &alice.key][..], &["audit", "verify"], &["kek", "rotate"]] {
         let line = database.operate_refused(1, arguments);
-        assert!(line.contains("behind") && line.contains("sealpost migrate"), "{line}");
+        assert!(
+            line.contains("older than this version") && line.contains("sealpost migrate"),
+            "{line}"
+        );
     }
 }
 

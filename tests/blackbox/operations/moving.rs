@@ -162,8 +162,8 @@ fn a_killed_move_leaves_the_target_empty_and_the_next_one_works() {
     // Enough rows that a move takes much longer than the start of a process.
     database.by_hand(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-         INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, payload_size_bytes, created_at, sealed)
-         SELECT printf('env_%026d', i), 'ak_sender', 'ak_recipient', 1, randomblob(32), randomblob(64), 1000, i,
+         INSERT INTO envelopes (id, sender, recipient, suite, signature, payload_size_bytes, created_at, sealed)
+         SELECT printf('env_%026d', i), 'ak_sender', 'ak_recipient', 1, randomblob(64), 1000, i,
              randomblob(1100) FROM n",
     );
     let url = sealpost_testkit::postgres().create_database();

@@ -208,31 +208,6 @@ fn the_command_restore_replaces_the_database_and_applies_the_journal() {
 }
 
 #[test]
-fn a_backup_without_an_identity_gets_the_given_journal() {
-    let database = &Database::embedded();
-    let scene = Scene::after_acts(database);
-    let journal = Path::new(&database.data()).join(&journals(database)[0]);
-    // The state of a backup from before the migration that added the identity of the database.
-    let old = scene.restored();
-    let down = include_str!("../../../migrations/sqlite/0035_revocation_journals/down.sql");
-    let forget = "DELETE FROM __diesel_schema_migrations WHERE version = '0035'";
-    old.by_hand(&format!("{down};{forget}"));
-    let folder = tempfile::tempdir().unwrap();
-    let backup = folder.path().join("old.db");
-    fs::copy(old.file(), &backup).unwrap();
-
-    let mut command = binary(&["restore", "--data-dir", &database.data(), "--journal"]);
-    command.args([&journal, &backup]);
-    let ended = run(command);
-    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
-    assert!(ended.stdout.contains("revoked 2 keys"), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("another database"), "{}", ended.stdout);
-    let server = database.serve();
-    scene.check_revoked(database, server.client());
-    server.stop();
-}
-
-#[test]
 fn a_command_that_changes_nothing_creates_no_data_folder() {
     let database = Database::postgres();
     database.serve().stop();

@@ -31,8 +31,8 @@ impl Desk {
         let pending = database.pending_migrations().map_err(database_error)?;
         if !pending.is_empty() {
             return Err(Fault::new(format!(
-                "the database is {} migrations behind this version: run `sealpost migrate` first",
-                pending.len()
+                "the database is older than this version: run `sealpost migrate` first, which applies {}",
+                pending.join(", ")
             )));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);

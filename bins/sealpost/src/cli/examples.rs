@@ -56,11 +56,7 @@ const EXAMPLES: [(&str, &str); 57] = [
          sealpost move --from sqlite:/var/lib/sealpost/sealpost.db --to postgres://sealpost@db/sealpost \
          --kek-file /etc/sealpost/kek",
     ),
-    (
-        "migrate",
-        "sealpost migrate --database-url postgres://sealpost@db/sealpost\n\
-         sealpost migrate --database-url postgres://sealpost@db/sealpost --finish",
-    ),
+    ("migrate", "sealpost migrate --database-url postgres://sealpost@db/sealpost"),
     (
         "completions",
         "sealpost completions bash\nsealpost completions zsh\nsealpost completions fish",

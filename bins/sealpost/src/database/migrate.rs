@@ -15,14 +15,9 @@ pub(crate) fn run(args: &MigrateArgs) -> Result<(), Fault> {
     let progress = Progress::start();
     let show = |name: &str| progress.show(&format!("applying {name}"));
     let applied = database.migrate_with_progress(&show).map_err(database_error)?;
-    let is_changed = args.finish && database.finish_migrations().map_err(database_error)?;
     drop(progress);
-    let mut report = match &applied[..] {
+    print(match &applied[..] {
         [] => "the database is up to date\n".to_owned(),
         names => format!("applied {}\n", names.join(", ")),
-    };
-    if is_changed {
-        report += "servers of the previous version cannot read new envelopes from now on\n";
-    }
-    print(report)
+    })
 }

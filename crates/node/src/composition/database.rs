@@ -74,8 +74,8 @@ pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Resul
         return Ok(());
     }
     Err(NodeError::Start(Failure::new(format!(
-        "the database is {} migrations behind this version: run `sealpost migrate`, or serve with --migrate",
-        pending.len()
+        "the database is older than this version: run `sealpost migrate`, or serve with --migrate, to apply {}",
+        pending.join(", ")
     ))))
 }
 

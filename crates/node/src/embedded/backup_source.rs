@@ -77,9 +77,8 @@ impl BackupSource {
         Ok(source)
     }
 
-    /// Copies the file and its logs, and checks the copy. Returns the id of the database; `None` if the version of the
-    /// backup has no ids.
-    pub(super) fn copy_to(&self, copy: &Path) -> Result<Option<String>, NodeError> {
+    /// Copies the file and its logs, and checks the copy.
+    pub(super) fn copy_to(&self, copy: &Path) -> Result<(), NodeError> {
         let cannot = |error| self.cannot(&format!("be copied to {}", copy.display()), error);
         self.refuse_if_used()?;
         let before = self.state();
@@ -102,12 +101,12 @@ impl BackupSource {
         let unusable =
             |error| NodeError::File(Failure::caused(self.text("cannot be restored"), error));
         let id = check_backup(copy).map_err(unusable)?;
-        if id_without_log.is_some() && id_without_log != id {
+        if id_without_log.is_some_and(|without_log| without_log != id) {
             return Err(self.refused(
                 "and the log beside it belong to different databases: give a file with its own log, or without a log",
             ));
         }
-        Ok(id)
+        Ok(())
     }
 
     /// Refuses a log from which SQLite would silently drop commits. Reads the copy of the log.

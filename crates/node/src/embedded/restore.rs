@@ -74,12 +74,8 @@ pub fn restore(
     remove_folder(&work).map_err(cannot)?;
     owned_file::create_new_folder(&work).map_err(cannot)?;
     let (copy, ready) = (work.join("copy.db"), work.join("ready.db"));
-    let prepared = source.copy_to(&copy).and_then(|id| {
-        let mut recovery = prepare(settings, keys, [&copy, &ready], journals, operator)?;
-        if id.is_none() {
-            // The migration has given the database a new id, so that its own journals look foreign.
-            recovery.foreign_journals.clear();
-        }
+    let prepared = source.copy_to(&copy).and_then(|()| {
+        let recovery = prepare(settings, keys, [&copy, &ready], journals, operator)?;
         empty_log(settings, &database)?;
         let replaced = replace(&ready, &database, SystemClock.now())?;
         Ok(Restored { recovery, database, replaced, lacks_log: source.lacks_log })

@@ -22,7 +22,7 @@ use crate::{
     },
     disk_space,
     housekeeping::purge_cursor::PurgeCursor,
-    send::{facts_cache::FactsCache, stored_hash::StoredHash},
+    send::facts_cache::FactsCache,
 };
 
 /// A transaction on a pooled connection. Implements the ports of the domain that write. Dropping a transaction rolls it
@@ -35,7 +35,6 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
-    pub(crate) stored_hash: Arc<StoredHash>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
     /// revocation journal after the commit.
     pub(crate) journaled_acts: JournaledActs,
@@ -84,7 +83,6 @@ impl Transaction {
             failed,
             handles_seen,
             facts_cache,
-            stored_hash: Arc::default(),
             journaled_acts: JournaledActs::default(),
             durable_commits,
             purge_cursor: Arc::default(),
@@ -93,12 +91,6 @@ impl Transaction {
             checkpointer: None,
             _write_guard: write_guard,
         })
-    }
-
-    /// Shares what is known of the stored hashes with other transactions.
-    pub(crate) fn with_stored_hash(mut self, stored_hash: &Arc<StoredHash>) -> Self {
-        self.stored_hash = Arc::clone(stored_hash);
-        self
     }
 
     /// Shares the position of deletions with other transactions.

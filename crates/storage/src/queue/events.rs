@@ -24,7 +24,7 @@ use crate::{
     rows::{
         columns,
         delivery::{ClaimedRow, DeliveryRow},
-        envelope::MetaRow,
+        envelope::{HashedMetaRow, MetaRow},
         event::{EventRow, StoredEventRow},
     },
     schema::{envelopes as e, events as v, handles as h, webhooks as w},
@@ -118,14 +118,14 @@ pub(crate) fn load(
 /// Returns the event of a claimed delivery; `None` if the event has been deleted.
 pub(crate) fn read(
     id: &str,
-    envelope: Option<MetaRow>,
+    envelope: Option<HashedMetaRow>,
     sender_handle: Option<&str>,
     stored: &StoredEvents,
 ) -> Result<Option<Event>, Fault> {
     Ok(match columns::id(id, "event")? {
         EventId::Envelope(_) => {
             let sender_handle = sender_handle.map(columns::handle).transpose()?;
-            let meta = envelope.map(MetaRow::read).transpose()?;
+            let meta = envelope.map(|(meta, hash)| meta.read(hash)).transpose()?;
             meta.map(|meta| Event::received(meta, sender_handle))
         }
         EventId::Own(_) => stored.get(id).map(|event| Event::Stored(Arc::clone(event))),

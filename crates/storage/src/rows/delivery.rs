@@ -9,7 +9,7 @@ use sealpost_domain::{
 use crate::{
     connection::fault::Fault,
     query::row_types::stored_row,
-    rows::{columns, envelope::MetaRow, webhook::TargetRow},
+    rows::{columns, envelope::HashedMetaRow, webhook::TargetRow},
     schema::deliveries,
 };
 
@@ -137,7 +137,7 @@ pub(crate) struct ClaimedRow {
     pub(crate) attempts: i32,
     /// The status of the webhook, the account of its API key, and the target of its requests.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
-    pub(crate) envelope: Option<MetaRow>,
+    pub(crate) envelope: Option<HashedMetaRow>,
     /// The current handle of the envelope's sender; `None` if the sender has none.
     pub(crate) sender_handle: Option<String>,
 }

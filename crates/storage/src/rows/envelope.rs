@@ -20,7 +20,6 @@ stored_row! {
         sender: String,
         recipient: String,
         suite: i16,
-        hash: Option<&'a [u8]>,
         signature: &'a [u8],
         sealed: &'a [u8],
         payload_size_bytes: i64,
@@ -33,15 +32,13 @@ stored_row! {
 }
 
 impl<'a> EnvelopeRow<'a> {
-    /// Converts an envelope. Omits the hash if `omits_hash` is true.
-    pub(crate) fn of(envelope: &'a Envelope, omits_hash: bool) -> Result<Self, Fault> {
+    pub(crate) fn of(envelope: &'a Envelope) -> Result<Self, Fault> {
         let meta = &envelope.meta;
         Ok(Self {
             id: meta.id.to_string(),
             sender: meta.sender.to_string(),
             recipient: meta.recipient.to_string(),
             suite: meta.suite.byte().into(),
-            hash: (!omits_hash).then_some(&meta.hash.0),
             signature: &envelope.signature,
             sealed: &envelope.sealed,
             payload_size_bytes: columns::number(meta.payload_size_bytes, "envelope size")?,
@@ -55,13 +52,12 @@ impl<'a> EnvelopeRow<'a> {
 }
 
 selected_row! {
-    /// The public metadata of an envelope: all columns but the sealed bytes and the signature.
+    /// The public metadata of an envelope, without its hash, which is not stored.
     pub(crate) struct MetaRow from envelopes {
         id: String,
         sender: String,
         recipient: String,
         suite: i16,
-        hash: Option<Vec<u8>>,
         payload_size_bytes: i64,
         created_at: i64,
         thread: Option<String>,
@@ -71,23 +67,22 @@ selected_row! {
     }
 }
 
+/// The metadata of an envelope, and the SHA-256 of its sealed bytes.
+pub(crate) type HashedMetaRow = (MetaRow, Vec<u8>);
+
 impl MetaRow {
-    /// Returns the columns like [`list`](SelectedRow::list), for PostgreSQL. PostgreSQL computes a hash that is not
-    /// stored.
+    /// Returns the columns of [`HashedMetaRow`] as text, with an alias of the table. PostgreSQL computes the hash.
     pub(crate) fn list_with_hash(alias: &str) -> String {
-        let computed = format!("coalesce({alias}.hash, sha256({alias}.sealed))");
-        Self::list(alias).replacen(&format!("{alias}.hash"), &computed, 1)
+        format!("{}, sha256({alias}.sealed)", Self::list(alias))
     }
 
-    /// Converts a row, and computes a hash that is not stored from the sealed bytes.
-    pub(crate) fn read_with(mut self, sealed: &[u8]) -> Result<EnvelopeMeta, Fault> {
-        self.hash.get_or_insert_with(|| Sha256::digest(sealed).to_vec());
-        self.read()
+    /// Converts a row, and computes the hash of the sealed bytes.
+    pub(crate) fn read_with(self, sealed: &[u8]) -> Result<EnvelopeMeta, Fault> {
+        self.read(hash(sealed))
     }
 
-    /// Converts a row with a hash.
-    pub(crate) fn read(self) -> Result<EnvelopeMeta, Fault> {
-        let hash = self.hash.ok_or(Fault::Corrupt("envelope hash"))?;
+    /// Converts a row with the hash of its sealed bytes.
+    pub(crate) fn read(self, hash: Vec<u8>) -> Result<EnvelopeMeta, Fault> {
         let suite = u8::try_from(self.suite).ok().and_then(Suite::from_byte);
         Ok(EnvelopeMeta {
             id: columns::id(&self.id, "envelope")?,
@@ -101,6 +96,11 @@ impl MetaRow {
             trace: self.trace.as_deref().and_then(TraceParent::from_bytes),
         })
     }
+}
+
+/// Returns the hash of an envelope with these sealed bytes.
+pub(crate) fn hash(sealed: &[u8]) -> Vec<u8> {
+    Sha256::digest(sealed).to_vec()
 }
 
 /// The columns of a context: thread, replied envelope and type.

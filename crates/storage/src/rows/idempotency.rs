@@ -8,7 +8,7 @@ use sealpost_domain::{
 use crate::{
     connection::fault::Fault,
     query::row_types::stored_row,
-    rows::{columns, envelope::MetaRow},
+    rows::{columns, envelope::HashedMetaRow},
     schema::idempotency_keys,
 };
 
@@ -59,10 +59,10 @@ impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
 }
 
 /// An idempotency record with its result: API key of the sender, text of the idempotency key, fingerprint of the
-/// request, time of the request in milliseconds, state in the response, results of a batch, metadata of the envelope of
-/// a single send.
+/// request, time of the request in milliseconds, state in the response, results of a batch, metadata and hash of the
+/// envelope of a single send.
 pub(crate) type IdempotentSendRow =
-    (String, String, Vec<u8>, i64, Option<String>, Option<String>, Option<MetaRow>);
+    (String, String, Vec<u8>, i64, Option<String>, Option<String>, Option<HashedMetaRow>);
 
 pub(crate) fn read(
     (caller, key, fingerprint, at, state, results, meta): IdempotentSendRow,
@@ -71,11 +71,10 @@ pub(crate) fn read(
     let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
     let result = match (results, meta) {
         (Some(results), _) => IdempotencyResult::Batch(results.into()),
-        (None, Some(meta)) => {
-            // Records of older servers have no state.
-            let state = state.map_or(Some(ReceiptState::Sent), |it| ReceiptState::from_name(&it));
+        (None, Some((meta, hash))) => {
+            let state = state.as_deref().and_then(ReceiptState::from_name);
             let state = state.ok_or(Fault::Corrupt("state of a send"))?;
-            IdempotencyResult::Send { envelope: meta.read()?, state }
+            IdempotencyResult::Send { envelope: meta.read(hash)?, state }
         }
         (None, None) => return Err(Fault::Corrupt("idempotency key")),
     };

@@ -51,9 +51,7 @@ impl SendLedger for Transaction {
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
-        let stored_hash = Arc::clone(&self.stored_hash);
         self.run(|conn| {
-            let omits_hash = stored_hash.is_omitted(conn)?;
             let channels = changes.channels.iter().map(|channel| ChannelRow::of(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
             if !channels.is_empty() {
@@ -63,7 +61,7 @@ impl SendLedger for Transaction {
             let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
             let awaiting = changes.awaiting_relay.iter().map(DeliveryRow::awaiting_relay);
             let parked = changes.parked.iter().map(|parked| Ok(DeliveryRow::parked(parked)));
-            let envelopes = changes.envelopes.iter().map(|it| EnvelopeRow::of(it, omits_hash));
+            let envelopes = changes.envelopes.iter().map(|envelope| EnvelopeRow::of(envelope));
             let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
             let rows = BatchRows {
                 envelopes: envelopes.collect::<Result<_, _>>()?,

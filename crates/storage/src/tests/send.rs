@@ -1,6 +1,7 @@
 //! Tests of the send path.
 
 mod batches;
+mod computed_hash;
 mod dead_versions;
 mod facts;
 mod facts_version;
@@ -8,5 +9,4 @@ mod idempotency;
 mod locks;
 mod policies;
 mod stored_bytes;
-mod stored_hash;
 mod thresholds;

@@ -118,7 +118,7 @@ pub(super) fn find_idempotent_sends(
         BigInt,
         Nullable<Text>,
         Nullable<Text>,
-        Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
+        Nullable<(SqlTypeOf<<MetaRow as SelectedRow>::Selection>, Binary)>,
     );
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(

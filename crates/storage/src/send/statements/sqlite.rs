@@ -22,7 +22,7 @@ use crate::{
     rows::{
         channel::ChannelRow,
         columns,
-        envelope::MetaRow,
+        envelope::{self, MetaRow},
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
         policy::ContactRow,
@@ -168,10 +168,14 @@ pub(super) fn find_idempotent_sends(
                 k::created_at,
                 k::state,
                 k::results,
-                MetaRow::SELECTION.nullable(),
+                (MetaRow::SELECTION, e::sealed).nullable(),
             ))
-            .first(conn);
-        found.extend(row.optional()?);
+            .first::<IdempotentSendRow>(conn);
+        let Some(mut row) = row.optional()? else { continue };
+        if let Some((_, bytes)) = &mut row.6 {
+            *bytes = envelope::hash(bytes);
+        }
+        found.push(row);
     }
     Ok(found)
 }

@@ -28,7 +28,6 @@ use crate::{
         transaction::Transaction,
     },
     tests::fixture::{Fixture, account, delivery, empty_sqlite, envelope, sqlite},
-    tests::migrations::revert_to,
 };
 
 fn synchronous(transaction: &mut Transaction) -> i32 {
@@ -66,20 +65,6 @@ fn a_failed_begin_of_a_relaxed_transaction_restores_durability() {
     assert!(matches!(blocked, Err(StoreError::Contended(_))), "{blocked:?}");
     other.batch_execute("ROLLBACK").unwrap();
     assert_eq!(synchronous(&mut db.transaction(Durable).unwrap()), FULL);
-}
-
-#[test]
-fn numbers_of_attempts_continue_after_the_last_counted_one() {
-    let db = sqlite();
-    revert_to(&db, "0008_facts");
-    db.execute("INSERT INTO counted (what, up_to) VALUES ('attempts', '41')").unwrap();
-    db.migrate().unwrap();
-    db.execute(
-        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-        VALUES (1, 1, 1, 'succeeded', 'wh_1', 'env_1')",
-    )
-    .unwrap();
-    assert_eq!(db.count("attempts WHERE number = 42"), 1);
 }
 
 /// Shortens SQLite's busy timeout (the maximum wait for a lock) on the connection of the writer.

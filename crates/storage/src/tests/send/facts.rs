@@ -156,10 +156,10 @@ fn decisions_on_key_account_and_partner_count(db: &Fixture) {
     let (key, free) = (db.activate(), db.activate());
     db.execute(&format!(
         "UPDATE accounts SET partner_id = 'acme' WHERE id = '{account}';
-         INSERT INTO governance (id, subject, kind, status, reason, since) VALUES
-             ('1', '{key}', 'council_action', 'proposed', 'spam', 5),
-             ('2', '{account}', 'council_action', 'enforced', 'fraud', 6),
-             ('3', 'acme', 'partner_suspension', 'enforced', 'unpaid', 7)",
+         INSERT INTO governance (id, subject, kind, status, reason, since, by) VALUES
+             ('1', '{key}', 'council_action', 'proposed', 'spam', 5, 'op'),
+             ('2', '{account}', 'council_action', 'enforced', 'fraud', 6, 'op'),
+             ('3', 'acme', 'partner_suspension', 'enforced', 'unpaid', 7, 'op')",
         account = key.account_id,
         key = key.id,
     ))
@@ -177,8 +177,8 @@ fn decisions_on_key_account_and_partner_count(db: &Fixture) {
 fn lifted_decisions_do_not_count(db: &Fixture) {
     let key = db.activate();
     db.execute(&format!(
-        "INSERT INTO governance (id, subject, kind, status, reason, since)
-         VALUES ('1', '{}', 'council_action', 'lifted', 'spam', 5)",
+        "INSERT INTO governance (id, subject, kind, status, reason, since, by)
+         VALUES ('1', '{}', 'council_action', 'lifted', 'spam', 5, 'op')",
         key.id
     ))
     .unwrap();

@@ -8,13 +8,11 @@ use sealpost_domain::{
 };
 
 use crate::tests::fixture::{Fixture, account, at, envelope, postgres};
-use crate::tests::migrations::revert_to;
 
 on_both!(
     the_bytes_of_all_keys_of_an_account_are_counted,
     bytes_are_added_by_concurrent_transactions,
     retention_gives_bytes_back,
-    a_migration_counts_stored_envelopes,
 );
 
 fn sealed(sender: &ApiKeyId, millis: i64, bytes: usize) -> Arc<Envelope> {
@@ -86,15 +84,6 @@ fn retention_gives_bytes_back(db: &Fixture) {
     db.execute("UPDATE usage SET stored_bytes = 3").unwrap();
     db.store().write(Durable, |tx| tx.purge_envelopes(at(99), at(99), 99)).unwrap();
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 0), (accounts[1], 0)]));
-}
-
-fn a_migration_counts_stored_envelopes(db: &Fixture) {
-    let (one, other) = (db.activate(), db.activate());
-    store(db, &one, vec![sealed(&one.id, 1, 10), sealed(&one.id, 2, 20_000)]);
-    revert_to(db, "0013_invites");
-    db.migrate().unwrap();
-    let found = stored(db, &[one.account_id, other.account_id]);
-    assert_eq!(found, HashMap::from([(one.account_id, 20_010), (other.account_id, 0)]));
 }
 
 /// A deletion of envelopes waits for a batch of the same sender. Then it subtracts from the counter that the batch has

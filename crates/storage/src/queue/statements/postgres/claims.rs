@@ -6,7 +6,7 @@ use diesel::{
     PgConnection,
     dsl::SqlTypeOf,
     prelude::*,
-    sql_types::{BigInt, Integer, Nullable, Text},
+    sql_types::{BigInt, Binary, Integer, Nullable, Text},
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
@@ -178,7 +178,7 @@ type ClaimedColumns = (
     Text,
     Integer,
     Nullable<(Text, Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
-    Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
+    Nullable<(SqlTypeOf<<MetaRow as SelectedRow>::Selection>, Binary)>,
     Nullable<Text>,
 );
 

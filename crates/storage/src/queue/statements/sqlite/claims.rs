@@ -7,6 +7,7 @@ use std::{
 
 use diesel::{
     SqliteConnection,
+    connection::DefaultLoadingMode,
     prelude::*,
     sql_types::{BigInt, Integer, Text},
 };
@@ -17,7 +18,7 @@ use crate::{
     query::{any_of::any_of, row_types::SelectedRow, statement::Statement},
     rows::{
         delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
-        envelope::MetaRow,
+        envelope::{self, HashedMetaRow, MetaRow},
         webhook::TargetRow,
     },
     schema::{api_keys as k, deliveries as d, envelopes as e, handles as h, webhooks as w},
@@ -117,12 +118,10 @@ pub(in crate::queue::statements) fn lease(
         .select((w::id, (w::status, k::account_id, TargetRow::SELECTION)))
         .load(conn)?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
-    let envelopes: Vec<(String, MetaRow)> = e::table
-        .filter(e::id.eq_any(keys.iter().map(|key| &key.event_id).collect::<BTreeSet<_>>()))
-        .select((e::id, MetaRow::SELECTION))
-        .load(conn)?;
-    let handles = handles_of(conn, envelopes.iter().map(|(_, meta)| &meta.sender).collect())?;
-    let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
+    let events = keys.iter().map(|key| &key.event_id).collect();
+    let envelopes = envelopes_of(conn, events)?;
+    let senders = envelopes.values().map(|(meta, _)| &meta.sender).collect();
+    let handles = handles_of(conn, senders)?;
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
         let attempts = Statement::<_, Integer>::query(
@@ -141,11 +140,25 @@ pub(in crate::queue::statements) fn lease(
             webhook_id: webhook_id.clone(),
             attempts,
             webhook: webhooks.get(webhook_id).cloned(),
-            sender_handle: envelope.as_ref().and_then(|it| handles.get(&it.sender)).cloned(),
+            sender_handle: envelope
+                .as_ref()
+                .and_then(|(meta, _)| handles.get(&meta.sender))
+                .cloned(),
             envelope,
         });
     }
     Ok(leased)
+}
+
+/// Returns these envelopes by id. Keeps the sealed bytes of one envelope at a time in memory.
+fn envelopes_of(
+    conn: &mut SqliteConnection,
+    ids: BTreeSet<&String>,
+) -> QueryResult<HashMap<String, HashedMetaRow>> {
+    let envelopes = e::table.filter(any_of(e::id, ids));
+    let envelopes = envelopes.select((e::id, MetaRow::SELECTION, e::sealed));
+    let rows = envelopes.load_iter::<(String, MetaRow, Vec<u8>), DefaultLoadingMode>(conn)?;
+    rows.map(|row| row.map(|(id, meta, sealed)| (id, (meta, envelope::hash(&sealed))))).collect()
 }
 
 /// Returns the current handles of these keys. Keys without a handle are absent.

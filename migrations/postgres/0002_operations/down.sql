@@ -1,9 +1,0 @@
-DROP TABLE chores;
-DROP TABLE overages;
-DROP TABLE remembered;
-DROP TABLE audit_entries;
-DROP FUNCTION require_next_audit_number;
-DROP FUNCTION refuse_to_change_audit_entries;
-DROP INDEX ix_sessions__expires_at;
-DROP INDEX ix_accounts__partner_id;
-ALTER TABLE governance DROP COLUMN by;

@@ -1,2 +1,0 @@
-DROP TABLE counted;
-DROP TABLE daily_counts;

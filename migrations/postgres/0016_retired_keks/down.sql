@@ -1,1 +1,0 @@
-ALTER TABLE kek_marks DROP COLUMN retired_at;

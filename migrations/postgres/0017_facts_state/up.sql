@@ -1,2 +1,0 @@
--- Changes nothing: PostgreSQL reads all facts of a batch in one round trip.
-SELECT 1;

@@ -1,1 +1,0 @@
-DROP INDEX ix_attempts__envelope_id__succeeded;

@@ -1,3 +1,0 @@
-DROP TABLE badges;
-DROP TABLE attestations;
-DROP TABLE assessments;

@@ -1,2 +1,0 @@
--- Always empty: a probe inserts a row and deletes it in one transaction.
-CREATE TABLE write_probes (id INTEGER NOT NULL) STRICT;

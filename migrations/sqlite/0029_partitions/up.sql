@@ -1,2 +1,0 @@
--- SQLite has no partitions.
-SELECT 1;

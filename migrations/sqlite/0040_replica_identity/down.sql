@@ -1,1 +1,0 @@
-DELETE FROM additive_migrations WHERE version = '0040';

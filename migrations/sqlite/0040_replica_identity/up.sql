@@ -1,2 +1,0 @@
--- Only PostgreSQL has replica identities.
-INSERT INTO additive_migrations (version) VALUES ('0040');
