@@ -34,7 +34,7 @@ pub use envelopes::{
 pub use error::{BoxedError, StoreError};
 pub use governance::{AuditRepo, GovernanceRepo};
 pub use housekeeping::{
-    CountLookup, CountedTable, HousekeepingRepo, HousekeepingTurn, UncountedRows,
+    CountLookup, CountedTable, ExpiringRows, HousekeepingRepo, HousekeepingTurn, UncountedRows,
 };
 pub use journal::{JournaledAct, RevocationJournal};
 pub use keys::{KeyRepo, RevocationSummary};

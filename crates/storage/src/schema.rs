@@ -365,7 +365,6 @@ diesel::table! {
         upper_bound -> Nullable<BigInt>,
         is_dropped_whole -> Bool,
         released_to -> Text,
-        is_closed -> Bool,
     }
 }
 

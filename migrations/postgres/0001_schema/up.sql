@@ -1,7 +1,8 @@
 -- The schema of Sealpost on PostgreSQL.
 --
 -- Times are milliseconds since the Unix epoch. Ids are TypeIDs: their bytes sort by time of creation, and
--- `COLLATE "C"` compares bytes. Tables that every send writes have no foreign keys.
+-- `COLLATE "C"` compares bytes. As `uuid`, the ids of an envelope would save 500 of its 2,000 bytes, and 5 of 230 µs.
+-- Tables that every send writes have no foreign keys.
 
 -- Accounts, sessions and invites
 
@@ -513,25 +514,8 @@ CREATE TABLE partitions (
     is_dropped_whole BOOLEAN NOT NULL,
     -- The last envelope whose bytes were subtracted from the stored bytes of its sender.
     released_to TEXT COLLATE "C" NOT NULL DEFAULT '',
-    -- Whether a trigger records each further envelope of the partition in `late_envelopes`. Housekeeping creates the
-    -- trigger when retention of the partition has ended, so that sends do not pay for it.
-    is_closed BOOLEAN NOT NULL DEFAULT false,
     UNIQUE (parent, upper_bound)
 );
-
--- Envelopes that were stored in an ended partition after their time had been released. Their bytes are still to be
--- subtracted from the stored bytes of their senders.
-CREATE TABLE late_envelopes (
-    envelope_id TEXT COLLATE "C" PRIMARY KEY,
-    sender TEXT COLLATE "C" NOT NULL,
-    sealed_bytes BIGINT NOT NULL
-);
-CREATE FUNCTION record_late_envelope() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO late_envelopes VALUES (NEW.id, NEW.sender, octet_length(NEW.sealed));
-    RETURN NULL;
-END
-$$;
 
 -- The partitions before now have rows only if a clock is wrong, or if rows of another database are copied.
 CREATE TABLE envelopes_first (LIKE envelopes INCLUDING ALL);

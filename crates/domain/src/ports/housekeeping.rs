@@ -60,6 +60,21 @@ pub trait CountLookup {
     ) -> Result<Option<UncountedRows>, StoreError>;
 }
 
+/// Rows of which each has the time by which it expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpiringRows {
+    /// By their expiry.
+    ApiTokens,
+    /// By the last message to the contact.
+    Contacts,
+    /// Records of `Idempotency-Key` headers, by their creation.
+    IdempotencyKeys,
+    /// By their expiry.
+    Sessions,
+    /// Uses of forms, by their time.
+    UsedForms,
+}
+
 /// Deletes expired rows, and adds new rows to the daily counts. A call processes at most `limit` rows. Each `purge_`
 /// method returns the number of deleted rows.
 pub trait HousekeepingRepo {
@@ -86,11 +101,13 @@ pub trait HousekeepingRepo {
     /// Therefore a row can stay stored for about `span` after it has expired.
     fn extend_partitions(&mut self, now: Timestamp, span: Duration) -> Result<bool, StoreError>;
 
-    /// Deletes sessions that expired before `before`.
-    fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes API tokens that expired before `before`.
-    fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Deletes rows of one kind with a time from before `before`.
+    fn purge_expired(
+        &mut self,
+        rows: ExpiringRows,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
 
     /// Deletes entries of activity logs that are older than `before`.
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
@@ -144,15 +161,6 @@ pub trait HousekeepingRepo {
 
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes up to `limit` contacts with a last message from before `before`.
-    fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes records of `Idempotency-Key` headers stored before `before`.
-    fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Deletes uses of forms from before `before`.
-    fn purge_used_forms(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

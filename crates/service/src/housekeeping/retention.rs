@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::{
     Timestamp,
-    ports::{CountedTable, Lookup, StoreError, Tx},
+    ports::{CountedTable, ExpiringRows, Lookup, StoreError, Tx},
 };
 
 use super::task::{Change, HousekeepingTask, Work};
@@ -18,14 +18,20 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
             let span = it.now.since(it.before) / PARTITIONS_PER_RETENTION;
             tx.extend_partitions(it.clock, span.max(PARTITION_MIN)).map(|_| 0)
         }),
-        task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
-        task("api_tokens", NOT_KEPT, |tx, it, limit| tx.purge_api_tokens(it.before, limit)),
+        task("sessions", NOT_KEPT, |tx, it, limit| {
+            tx.purge_expired(ExpiringRows::Sessions, it.before, limit)
+        }),
+        task("api_tokens", NOT_KEPT, |tx, it, limit| {
+            tx.purge_expired(ExpiringRows::ApiTokens, it.before, limit)
+        }),
         task("activity", activity_retention, |tx, it, limit| tx.purge_activity(it.before, limit)),
         task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.now, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
-            tx.purge_idempotency_keys(it.before, limit)
+            tx.purge_expired(ExpiringRows::IdempotencyKeys, it.before, limit)
         }),
-        task("used_forms", USED_FORMS_KEPT, |tx, it, limit| tx.purge_used_forms(it.before, limit)),
+        task("used_forms", USED_FORMS_KEPT, |tx, it, limit| {
+            tx.purge_expired(ExpiringRows::UsedForms, it.before, limit)
+        }),
         count("envelopes_counted", CountedTable::Envelopes),
         count("attempts_counted", CountedTable::Attempts),
         task("daily_counts", DAILY_COUNTS_KEPT, |tx, it, limit| {
@@ -37,7 +43,9 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
                 tx.purge_envelopes(it.before, it.now, limit)
             })
         },
-        task("contacts", retention, |tx, it, limit| tx.purge_contacts(it.before, limit)),
+        task("contacts", retention, |tx, it, limit| {
+            tx.purge_expired(ExpiringRows::Contacts, it.before, limit)
+        }),
         task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
         task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),

@@ -49,9 +49,6 @@ pub(crate) struct Partition {
     /// Whether retention drops the partition as a whole. If not, retention deletes the rows of the partition one by
     /// one.
     pub(crate) is_dropped_whole: bool,
-    /// Whether the partition is closed: the database records each envelope that is stored in it from now on in the
-    /// table `late_envelopes`.
-    pub(crate) is_closed: bool,
 }
 
 /// Returns a prefix of an envelope id. Envelopes from `at` on have ids that are not below this prefix.
@@ -66,15 +63,15 @@ pub(crate) fn list(
     conn: &mut PgConnection,
     table: &PartitionedTable,
 ) -> Result<Vec<Partition>, Fault> {
-    let rows: Vec<(String, Option<i64>, bool, bool)> = p::table
+    let rows: Vec<(String, Option<i64>, bool)> = p::table
         .filter(p::parent.eq(table.name))
         .order(p::upper_bound.asc().nulls_last())
-        .select((p::name, p::upper_bound, p::is_dropped_whole, p::is_closed))
+        .select((p::name, p::upper_bound, p::is_dropped_whole))
         .load(conn)?;
     let mut lower = None;
-    let partitions = rows.into_iter().map(|(name, upper, is_dropped_whole, is_closed)| {
+    let partitions = rows.into_iter().map(|(name, upper, is_dropped_whole)| {
         let upper = columns::instant(upper);
-        let partition = Partition { name, lower, upper, is_dropped_whole, is_closed };
+        let partition = Partition { name, lower, upper, is_dropped_whole };
         lower = upper;
         partition
     });
@@ -148,42 +145,6 @@ pub(crate) fn extend(
         insert(conn, table, &added, None)?;
         Ok(true)
     })
-}
-
-/// Closes the partitions of `envelopes` up to `upper`: from now on, the database records each further envelope of these
-/// partitions in `late_envelopes`. Waits up to [`LOCK_TIMEOUT`] for transactions that insert or update their rows.
-pub(crate) fn close_up_to(conn: &mut PgConnection, upper: Timestamp) -> Result<Closing, Fault> {
-    let is_open = |it: &Partition| !it.is_closed && it.upper.is_some_and(|end| end <= upper);
-    let open: Vec<_> = list(conn, &ENVELOPES)?.into_iter().filter(is_open).collect();
-    let open: Vec<_> = open.iter().map(|partition| &*partition.name).collect();
-    if open.is_empty() {
-        return Ok(Closing::Done);
-    }
-    // This lock waits for transactions that insert rows, but not for those that only read, such as a dump.
-    let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", open.join(", "));
-    let is_closed = while_locked(conn, &ENVELOPES, &lock, |conn| {
-        for name in &open {
-            conn.batch_execute(&format!(
-                "CREATE TRIGGER tr_{name}__late AFTER INSERT ON {name}
-                 FOR EACH ROW EXECUTE FUNCTION record_late_envelope()"
-            ))?;
-        }
-        diesel::update(p::table.filter(p::name.eq_any(&open)))
-            .set(p::is_closed.eq(true))
-            .execute(conn)?;
-        Ok(true)
-    })?;
-    Ok(if is_closed { Closing::Now } else { Closing::Postponed })
-}
-
-/// The result of [`close_up_to`], which closes partitions.
-pub(crate) enum Closing {
-    /// All partitions were already closed.
-    Done,
-    /// This transaction has closed partitions.
-    Now,
-    /// Nothing was closed, because a lock was not free in time.
-    Postponed,
 }
 
 /// Locks the table, and drops all partitions up to `upper` with their rows if `may_drop` returns true. Returns true if

@@ -10,7 +10,8 @@ use diesel::{
 use sealpost_domain::{
     ChannelId, Timestamp,
     ports::{
-        CountLookup, CountedTable, HousekeepingRepo, HousekeepingTurn, StoreError, UncountedRows,
+        CountLookup, CountedTable, ExpiringRows, HousekeepingRepo, HousekeepingTurn, StoreError,
+        UncountedRows,
     },
 };
 
@@ -20,9 +21,9 @@ use crate::{
         AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
     },
     housekeeping::{
-        daily_counts, deleted_webhooks,
+        daily_counts, deleted_webhooks, expired_envelopes,
         partitions::{self, ATTEMPTS, ENVELOPES},
-        purge_attempts, purge_envelopes, purge_events, task_turn,
+        purge_attempts, purge_events, task_turn,
     },
     queue::rotations,
     records::retiring_secrets,
@@ -66,12 +67,17 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.purge(&SESSIONS, before, limit)
-    }
-
-    fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.purge(&API_TOKENS, before, limit)
+    fn purge_expired(
+        &mut self,
+        rows: ExpiringRows,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        let table = ExpiringTable::of(rows);
+        let expired = self.purge_cursor.expired(table.name, before);
+        let purged = self.run(|conn| purge(conn, &table, &expired, limit))?;
+        self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
+        Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -85,7 +91,7 @@ impl HousekeepingRepo for Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            let purged = purge_envelopes::purge_envelopes(conn, before, now, limit.into())?;
+            let purged = expired_envelopes::purge(conn, before, now, limit.into())?;
             columns::number(purged, "number of envelopes")
         })
     }
@@ -134,18 +140,6 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| daily_counts::purge(conn, before, limit))
     }
 
-    fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.purge(&CONTACTS, before, limit)
-    }
-
-    fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.purge(&IDEMPOTENCY_KEYS, before, limit)
-    }
-
-    fn purge_used_forms(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.purge(&USED_FORMS, before, limit)
-    }
-
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let purged = purge_attempts::purge_attempts(conn, before, limit.into())?;
@@ -159,20 +153,6 @@ impl HousekeepingRepo for Transaction {
 
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| retiring_secrets::purge(conn, now, limit.into()))
-    }
-}
-
-impl Transaction {
-    fn purge(
-        &mut self,
-        table: &ExpiringTable,
-        before: Timestamp,
-        limit: u32,
-    ) -> Result<u64, StoreError> {
-        let expired = self.purge_cursor.expired(table.name, before);
-        let purged = self.run(|conn| purge(conn, table, &expired, limit))?;
-        self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
-        Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 }
 
@@ -211,20 +191,20 @@ struct ExpiringTable {
     time: &'static str,
 }
 
-const SESSIONS: ExpiringTable =
-    ExpiringTable { name: "sessions", key: "token", time: "expires_at" };
-const API_TOKENS: ExpiringTable =
-    ExpiringTable { name: "api_tokens", key: "id", time: "expires_at" };
-const CONTACTS: ExpiringTable =
-    ExpiringTable { name: "contacts", key: "api_key_id, contact", time: "sent_at" };
-const IDEMPOTENCY_KEYS: ExpiringTable = ExpiringTable {
-    name: "idempotency_keys",
-    key: "api_key_id, idempotency_key",
-    time: "created_at",
-};
-
-const USED_FORMS: ExpiringTable =
-    ExpiringTable { name: "used_forms", key: "form", time: "used_at" };
+impl ExpiringTable {
+    fn of(rows: ExpiringRows) -> Self {
+        let (name, key, time) = match rows {
+            ExpiringRows::ApiTokens => ("api_tokens", "id", "expires_at"),
+            ExpiringRows::Contacts => ("contacts", "api_key_id, contact", "sent_at"),
+            ExpiringRows::IdempotencyKeys => {
+                ("idempotency_keys", "api_key_id, idempotency_key", "created_at")
+            }
+            ExpiringRows::Sessions => ("sessions", "token", "expires_at"),
+            ExpiringRows::UsedForms => ("used_forms", "form", "used_at"),
+        };
+        Self { name, key, time }
+    }
+}
 
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (

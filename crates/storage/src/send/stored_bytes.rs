@@ -39,8 +39,7 @@ pub(crate) fn of_accounts(
 /// Subtracts the bytes of deleted envelopes from the counters of their senders. On PostgreSQL, first locks the rows of
 /// the counters.
 ///
-/// A counter stops at 0. It may be too low, because nodes of an earlier version store envelopes without adding their
-/// bytes.
+/// A counter stops at 0, because a negative counter could not be read.
 pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> Result<(), Fault> {
     if deleted.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use sealpost_domain::{
     Clock as _, LeaseToken, Suite, Timestamp,
-    ports::{Claim, Durability, Outbox as _, Store as _},
+    ports::{Claim, Durability, ExpiringRows, Outbox as _, Store as _},
 };
 use sealpost_service::{AuditVerdict, Credentials, Settings};
 use tokio::runtime::{Builder, Runtime};
@@ -281,7 +281,8 @@ impl Run {
 pub(super) fn rows(world: &World) -> (usize, usize) {
     let end_of_time = Timestamp::from_millis(1 << 47);
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
-    let remembered = tx.purge_idempotency_keys(end_of_time, 1_000_000).unwrap();
+    let remembered =
+        tx.purge_expired(ExpiringRows::IdempotencyKeys, end_of_time, 1_000_000).unwrap();
     let envelopes = tx.purge_envelopes(end_of_time, end_of_time, 1_000_000).unwrap();
     (usize::try_from(envelopes).unwrap(), usize::try_from(remembered).unwrap())
 }

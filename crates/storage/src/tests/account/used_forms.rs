@@ -2,7 +2,10 @@
 
 use std::thread;
 
-use sealpost_domain::{TokenHash, ports::Durability::Relaxed};
+use sealpost_domain::{
+    TokenHash,
+    ports::{Durability::Relaxed, ExpiringRows},
+};
 
 use crate::tests::fixture::{Fixture, at, token};
 
@@ -44,7 +47,11 @@ fn old_uses_are_deleted_oldest_first(db: &Fixture) {
     for millis in [3, 1, 4, 2] {
         assert!(use_at(db, &token(), millis));
     }
-    let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_used_forms(at(4), limit)).unwrap();
+    let purge = |limit| {
+        db.store()
+            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::UsedForms, at(4), limit))
+            .unwrap()
+    };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
     assert_eq!(db.count("used_forms WHERE used_at < 3"), 0);

@@ -6,8 +6,8 @@ use sealpost_domain::{
     EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, ReceiptState, Session,
     Webhook,
     ports::{
-        Durability::Durable, Durability::Relaxed, IdempotencyResult, NewIdempotencyRecord, Outbox,
-        Tx, WriteSet,
+        Durability::Durable, Durability::Relaxed, ExpiringRows, IdempotencyResult,
+        NewIdempotencyRecord, Outbox, Tx, WriteSet,
     },
 };
 
@@ -38,7 +38,11 @@ fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
             })
         })
         .unwrap();
-    let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_sessions(at(3), limit)).unwrap();
+    let purge = |limit| {
+        db.store()
+            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::Sessions, at(3), limit))
+            .unwrap()
+    };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
     assert_eq!((db.count("sessions WHERE expires_at < 2"), db.count("sessions")), (0, 3));
@@ -138,8 +142,11 @@ fn old_idempotency_keys_are_deleted(db: &Fixture) {
         expired_before: at(0),
     });
     db.apply(&WriteSet { idempotency: records.to_vec(), ..WriteSet::default() });
-    let purge =
-        |limit| db.store().write(Relaxed, |tx| tx.purge_idempotency_keys(at(4), limit)).unwrap();
+    let purge = |limit| {
+        db.store()
+            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::IdempotencyKeys, at(4), limit))
+            .unwrap()
+    };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
     assert_eq!(db.count("idempotency_keys WHERE created_at < 3"), 0);

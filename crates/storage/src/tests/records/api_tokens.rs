@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     ApiKey, ApiToken, ApiTokenId, Label, TokenScope, TokenScopes,
-    ports::{Durability::Durable, FactsQuery, Store},
+    ports::{Durability::Durable, ExpiringRows, FactsQuery, Store},
 };
 
 use crate::tests::fixture::{Fixture, at, fresh, token};
@@ -84,8 +84,11 @@ fn a_batch_finds_a_token_until_it_is_deleted(db: &Fixture) {
 
 fn expired_tokens_are_purged(db: &Fixture) {
     let created = insert(db, &db.activate());
-    let purge =
-        |before| db.store().write(Durable, |tx| tx.purge_api_tokens(at(before), 10)).unwrap();
+    let purge = |before| {
+        db.store()
+            .write(Durable, |tx| tx.purge_expired(ExpiringRows::ApiTokens, at(before), 10))
+            .unwrap()
+    };
     assert_eq!([purge(100), purge(101), purge(101)], [0, 1, 0]);
     assert_eq!(db.lookup().unwrap().find_api_tokens(&[created.token]).unwrap(), []);
 }

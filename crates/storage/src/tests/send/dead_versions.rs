@@ -14,7 +14,8 @@ use sealpost_domain::{
     ports::{
         Claim,
         Durability::{Durable, Relaxed},
-        FactsQuery, HousekeepingRepo as _, Outbox as _, OverageCount, SendLedger as _, WriteSet,
+        ExpiringRows, FactsQuery, HousekeepingRepo as _, Outbox as _, OverageCount,
+        SendLedger as _, WriteSet,
     },
 };
 
@@ -86,11 +87,11 @@ fn a_deletion_of_expired_rows_reads_no_deleted_row() {
     db.execute("VACUUM (ANALYZE)").unwrap();
     let mut purging = db.transaction(Relaxed).unwrap();
     let index = "ix_idempotency_keys__created_at";
-    assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 380);
+    assert_eq!(purging.purge_expired(ExpiringRows::IdempotencyKeys, at(1_000), 380).unwrap(), 380);
     purging.commit().unwrap();
     let mut purging = db.transaction(Relaxed).unwrap();
     let before = entries_read(&mut purging, index);
-    assert_eq!(purging.purge_idempotency_keys(at(1_000), 380).unwrap(), 20);
+    assert_eq!(purging.purge_expired(ExpiringRows::IdempotencyKeys, at(1_000), 380).unwrap(), 20);
     let read = entries_read(&mut purging, index) - before;
     assert!(read <= READ_MAX, "{read}");
     drop((purging, snapshot));

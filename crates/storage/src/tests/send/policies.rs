@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sealpost_domain::{
     AcceptPolicy, ApiKeyId, EnvelopeId, ReceiptPolicy, RecipientPolicy, Timestamp,
-    ports::{Contact, Durability::Durable, FactsQuery, WriteSet},
+    ports::{Contact, Durability::Durable, ExpiringRows, FactsQuery, WriteSet},
 };
 
 use crate::tests::fixture::{Fixture, at, envelope};
@@ -81,7 +81,11 @@ fn a_contact_counts_from_its_last_message(db: &Fixture) {
         assert_eq!(found(last), [(owner, contact.contact)]);
         assert_eq!(found(last + 1), []);
     }
-    let purge = |before| db.store().write(Durable, |tx| tx.purge_contacts(at(before), 9)).unwrap();
+    let purge = |before| {
+        db.store()
+            .write(Durable, |tx| tx.purge_expired(ExpiringRows::Contacts, at(before), 9))
+            .unwrap()
+    };
     assert_eq!((purge(10_005), found(0).len()), (0, 1));
     assert_eq!((purge(10_006), found(0).len()), (1, 0));
 }

@@ -80,7 +80,7 @@ fn retention_gives_bytes_back(db: &Fixture) {
     assert_eq!(purge(99), 4);
     let accounts = [one.account_id, other.account_id];
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 10), (accounts[1], 1000)]));
-    // The counters may be too low, because nodes of an earlier version store envelopes without counting them.
+    // A counter never falls below 0.
     db.execute("UPDATE usage SET stored_bytes = 3").unwrap();
     db.store().write(Durable, |tx| tx.purge_envelopes(at(99), at(99), 99)).unwrap();
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 0), (accounts[1], 0)]));
