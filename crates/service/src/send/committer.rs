@@ -1,7 +1,8 @@
 //! Commits sends in batches (group commit). One thread commits all sends of the service.
 //!
 //! The thread takes all waiting commands, commits them in one transaction, and repeats. Concurrent sends therefore
-//! share one disk sync. No timer delays a commit to fill a batch.
+//! share one disk sync. No timer delays a commit to fill a batch. Two committers were 4 % slower on PostgreSQL, and
+//! three 12 %: their batches are smaller, and wait for the same rows.
 
 use std::{sync::Arc, thread, time::Instant};
 

@@ -1,4 +1,7 @@
 //! Runs durable commits with a deadline. After a missed deadline, refuses durable writes until a commit succeeds.
+//!
+//! Operators of a disk or a standby that stops responding would miss this module: every request would wait for ever, on
+//! SQLite too. On SQLite it costs 4 % of the rate with 64 connections, and 0.05 ms of a send on one connection.
 
 mod commit_threads;
 

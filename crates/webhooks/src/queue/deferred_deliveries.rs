@@ -1,9 +1,12 @@
 //! Tracks deferred deliveries until they are due: deliveries that returned to the database without an attempt, because
 //! their target did not respond.
 //!
-//! When the target responds, its deferred deliveries become due earlier. Otherwise the backlog of the target would wait
-//! 45 s or more after the target has recovered. Retries of failed attempts are not tracked, so a response never makes a
-//! retry due earlier.
+//! When the target responds, its deferred deliveries become due earlier. Retries of failed attempts are not tracked, so
+//! a response never makes a retry due earlier.
+//!
+//! Owners of a receiver that was down would miss this module: their backlog would wait for 45 s or more after the receiver
+//! has recovered. It costs memory for at most [`max`](DeferredDeliveries::new) deliveries, and nothing while all
+//! receivers respond.
 
 use std::{
     collections::{HashMap, VecDeque},

