@@ -1,5 +1,5 @@
 //! Hostile tenants and clients: the latency and errors of a bystander, without and with each attack.
-//! `docs/operating.md` has the results.
+//! `docs/operating/hostile-tenants.md` has the results.
 
 mod arena;
 mod attacks;

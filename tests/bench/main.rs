@@ -9,7 +9,6 @@
 
 mod adversary;
 mod bench;
-mod floors;
 mod load;
 mod measure;
 mod poller;
@@ -18,10 +17,9 @@ mod scenarios;
 mod stage;
 mod wire;
 
-use std::{cell::RefCell, process::ExitCode, rc::Rc};
+use std::{process::ExitCode, rc::Rc};
 
 use clap::{Parser, Subcommand};
-
 use mimalloc::MiMalloc;
 
 use crate::{
@@ -31,7 +29,7 @@ use crate::{
     stage::{database::Engine, horizon::Holder, postgres::Cluster},
 };
 
-/// The server's allocator, so that floors and server are comparable.
+/// The server's allocator, because generator and receiver share the cores with the server.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -65,9 +63,6 @@ struct Options {
     /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
-    /// Serve the echo of the floors
-    #[arg(long, hide = true)]
-    echo: bool,
     /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -81,10 +76,6 @@ enum BenchOf {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    if options.echo {
-        floors::serve_echo();
-        return ExitCode::SUCCESS;
-    }
     // Each target has its own connections.
     rlimit::increase_nofile_limit(u64::MAX).expect("the limit of open files can be raised");
     let has_failed = match options.bench_of {
@@ -107,7 +98,6 @@ fn measure_scenarios(options: Options) -> bool {
         active: options.active.and_then(|active| active.try_into().ok()),
         holder: options.holder,
         machine: Machine::look(),
-        floors: RefCell::default(),
     };
     bench.machine.print();
     let mut scenarios = options.scenarios;

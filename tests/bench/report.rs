@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::{floors::Floors, measure::machine::Machine};
+use crate::measure::machine::Machine;
 
 /// The result of one scenario on one database.
 #[derive(Serialize)]
@@ -16,7 +16,6 @@ pub(crate) struct Report<'a> {
     pub(crate) suite: &'a str,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) floors_cpu_us: Option<Floors>,
     pub(crate) machine: &'a Machine,
 }
 
@@ -91,9 +90,6 @@ impl Report<'_> {
         println!("{HEAD}");
         for run in &self.runs {
             println!("{}", run.row());
-        }
-        if let Some(floors) = &self.floors_cpu_us {
-            println!("{floors}");
         }
         for Finding { what, value, target, is_reached } in &self.findings {
             let verdict = if *is_reached { "reached" } else { "not reached" };

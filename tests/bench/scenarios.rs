@@ -6,14 +6,12 @@ mod closed;
 mod growth;
 mod horizon;
 mod memory;
-mod paired;
 mod refusals;
 mod relay;
 mod smoke;
 mod sovereign;
 mod steady;
 mod two_nodes;
-pub(crate) mod webhook_changes;
 
 use crate::{
     bench::Bench,
@@ -35,7 +33,6 @@ pub(crate) struct Scenario {
 pub(crate) struct Outcome {
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) has_floors: bool,
 }
 
 impl Scenario {
@@ -48,7 +45,7 @@ impl Scenario {
         if self.needs_postgres && !matches!(engine, Engine::Postgres(_)) {
             return None;
         }
-        let Outcome { runs, findings, has_floors } = (self.run)(bench, engine);
+        let Outcome { runs, findings } = (self.run)(bench, engine);
         Some(Report {
             scenario: self.name,
             database: engine.name(),
@@ -56,7 +53,6 @@ impl Scenario {
             suite: &bench.suite,
             runs,
             findings,
-            floors_cpu_us: has_floors.then(|| bench.floors(engine)),
             machine: &bench.machine,
         })
     }
@@ -88,30 +84,6 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         needs_postgres: true,
         ..usual("two-nodes", "two servers on one PostgreSQL against one", two_nodes::run)
-    },
-    Scenario {
-        is_usual: false,
-        ..usual(
-            "webhook-changes",
-            "64 connections beside 60 that register and delete webhooks",
-            webhook_changes::run,
-        )
-    },
-    Scenario {
-        is_usual: false,
-        ..usual(
-            "policies",
-            "recipients with 1,000 keys in each list of their policies against the default policy",
-            paired::policies,
-        )
-    },
-    Scenario {
-        is_usual: false,
-        ..usual(
-            "api-tokens",
-            "senders with API tokens against the same senders with sessions",
-            paired::api_tokens,
-        )
     },
     Scenario {
         is_usual: false,

@@ -8,6 +8,7 @@ pub(crate) mod nodes;
 pub(crate) mod postgres;
 pub(crate) mod receiver;
 pub(crate) mod relay_receiver;
+pub(crate) mod sealed;
 pub(crate) mod server;
 pub(crate) mod stored;
 

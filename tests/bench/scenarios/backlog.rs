@@ -9,7 +9,6 @@ use std::{
 use super::Outcome;
 use crate::{
     bench::Bench,
-    floors::sealed_envelope,
     measure::deliveries,
     report::{Cpu, Finding, Run, per_second, share},
     stage::{
@@ -17,6 +16,7 @@ use crate::{
         database::Engine,
         identities::Population,
         nodes::Nodes,
+        sealed,
         stored::{Put, put_backlog, put_waiting},
     },
 };
@@ -36,13 +36,13 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let drained_by_one = Run { name: format!("{DUE} due to one webhook"), ..drained_by_one };
     let waited = Run { name: format!("{DUE} waiting for one webhook"), ..waited };
     let runs = vec![drained, drained_by_one, waited, sent];
-    Outcome { runs, findings: vec![to_many, to_new], ..Outcome::default() }
+    Outcome { runs, findings: vec![to_many, to_new] }
 }
 
 /// Starts a server with a backlog that is spread evenly over the webhooks of `targets` keys.
 fn start(bench: &Bench, engine: &Engine, targets: usize, put: Put) -> Stage {
     let population = Population { recipients: targets, ..Population::MANY };
-    let like = sealed_envelope(&bench.suite);
+    let like = sealed::envelope(&bench.suite);
     Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
         put(place, identities, &like, DUE);
     })

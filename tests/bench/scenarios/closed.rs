@@ -37,12 +37,7 @@ pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
 }
 
 fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
-    let floors = bench.floors(engine);
     let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
-    let ratio = run.cpu_us() / floors.sum();
-    let finding = Finding::at_most("CPU of an envelope over the sum of its floors", ratio, 1.35);
-    // Without all parts there is no ratio.
-    let findings = Some(finding).filter(|_| ratio.is_finite()).into_iter().collect();
-    Outcome { runs: vec![run], findings, has_floors: true }
+    Outcome { runs: vec![run], ..Outcome::default() }
 }

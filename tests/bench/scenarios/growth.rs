@@ -5,11 +5,12 @@ use std::time::Duration;
 use super::Outcome;
 use crate::{
     bench::Bench,
-    floors::sealed_envelope,
     load::Load,
     measure::deliveries,
     report::{Finding, Run},
-    stage::{Stage, database::Engine, identities::Population, nodes::Nodes, stored::Stored},
+    stage::{
+        Stage, database::Engine, identities::Population, nodes::Nodes, sealed, stored::Stored,
+    },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
@@ -22,7 +23,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         .map(|stored| with(bench, engine, stored))
         .collect();
     let findings = compared("delivered a second, with much stored over with little", 0.9, &runs);
-    Outcome { runs, findings, ..Outcome::default() }
+    Outcome { runs, findings }
 }
 
 /// Compares the rate of the middle run with the mean of the others.
@@ -45,11 +46,11 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
         deliveries(&name, &stage, load)
     });
     let findings = compared("delivered a second, with many active over with few", 0.85, &runs);
-    Outcome { runs: runs.into(), findings, ..Outcome::default() }
+    Outcome { runs: runs.into(), findings }
 }
 
 fn with(bench: &Bench, engine: &Engine, stored: Stored) -> Run {
-    let like = sealed_envelope(&bench.suite);
+    let like = sealed::envelope(&bench.suite);
     let stage =
         Stage::set_with(bench, engine, (Population::MANY, Nodes::One), |place, identities| {
             stored.put(place, identities, &like);

@@ -32,7 +32,7 @@ fn run(bench: &Bench, engine: &Engine, pace: Pace) -> Outcome {
     let [before, held, after] = measure(&stage, (64, pace), bench.holder, &lengths);
     let findings = findings(&before, &held, &after);
     let runs = [before, held, after].into_iter().flatten().map(|it| it.run).collect();
-    Outcome { runs, findings, ..Outcome::default() }
+    Outcome { runs, findings }
 }
 
 /// A minute of the scenario, for the smoke test.

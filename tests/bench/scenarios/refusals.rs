@@ -26,7 +26,6 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
             senders: 1,
             recipients: 1,
             plan: case.plan.unwrap_or(Population::MANY.plan),
-            policy_entries: 0,
         };
         let stage = Stage::set(bench, engine, population, Nodes::One);
         let [sender, recipient] = [&stage.identities.senders, &stage.identities.recipients]

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::{Outcome, backlog::drain, horizon, steady};
 use crate::{
     bench::Bench,
-    floors::sealed_envelope,
     load::{Load, Pace},
     measure::{deliveries, refusals},
     stage::{
@@ -13,13 +12,14 @@ use crate::{
         database::Engine,
         identities::{Population, send_request},
         nodes::Nodes,
+        sealed,
         stored::put_backlog,
     },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let population = Population { senders: 4, recipients: 4, ..Population::MANY };
-    let like = sealed_envelope(&bench.suite);
+    let like = sealed::envelope(&bench.suite);
     let stage = Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
         put_backlog(place, identities, &like, DUE);
     });
@@ -38,7 +38,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     if matches!(engine, Engine::Postgres(_)) {
         runs.extend(horizon::minute(bench, engine, population));
     }
-    Outcome { runs, has_floors: true, ..Outcome::default() }
+    Outcome { runs, ..Outcome::default() }
 }
 
 const DUE: u64 = 20;

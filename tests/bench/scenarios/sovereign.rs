@@ -31,7 +31,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         Finding::at_most("webhook p50 after the response, ms", webhook.p50, 10.0),
         Finding::at_most("webhook p99 after the response, ms", webhook.p99, 100.0),
     ];
-    Outcome { runs: vec![run], findings, ..Outcome::default() }
+    Outcome { runs: vec![run], findings }
 }
 
 const PER_SECOND: u32 = 1_000;

@@ -28,7 +28,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     };
     let intervals = measure(&stage, 64, &lengths);
     let findings = findings(&intervals, &lengths);
-    Outcome { runs: intervals.into_iter().map(|it| it.run).collect(), findings, has_floors: false }
+    Outcome { runs: intervals.into_iter().map(|it| it.run).collect(), findings }
 }
 
 /// A moment of the scenario, for the smoke test.

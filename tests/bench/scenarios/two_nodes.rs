@@ -21,5 +21,5 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         Finding::at_most(what, two.cpu_us() / one.cpu_us(), 1.15)
     });
     let findings = findings.collect();
-    Outcome { runs: [one].into_iter().chain(two).collect(), findings, ..Outcome::default() }
+    Outcome { runs: [one].into_iter().chain(two).collect(), findings }
 }

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, EnterpriseTerms,
-    EventKind, KeyStatus, Label, Plan, RecipientPolicy, RequestSource, Session, Timestamp,
-    TokenScope, Webhook, WebhookId, WebhookStatus,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus,
+    Label, Plan, RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
-use sealpost_wallet::{Identity, KeyToken, Keyring, LoginSecret, Root, SessionToken, random};
+use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
 
 use crate::{
     stage::{database::Place, receiver::Receiver},
@@ -24,8 +23,6 @@ pub(crate) struct Population {
     pub(crate) recipients: usize,
     /// The plan of the senders.
     pub(crate) plan: Plan,
-    /// Number of keys in each list of the policy of every second recipient. The others have the default policy.
-    pub(crate) policy_entries: usize,
 }
 
 /// An account with keys on one plan. Each key has as many webhooks.
@@ -78,14 +75,12 @@ pub(crate) struct Member {
     pub(crate) token: Arc<str>,
     /// The newest webhook of the key, if it has one.
     pub(crate) webhook: Option<Webhook>,
-    /// Whether the key has a policy of its own.
-    pub(crate) has_policy: bool,
 }
 
 impl Population {
     /// Many senders and recipients on a plan without effective limits.
     pub(crate) const MANY: Self =
-        Self { senders: 256, recipients: 256, plan: unbounded(1_000_000), policy_entries: 0 };
+        Self { senders: 256, recipients: 256, plan: unbounded(1_000_000) };
 
     /// Creates all identities.
     pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Identities {
@@ -100,10 +95,6 @@ impl Population {
                 let mut recipient = factory.add(tx, Plan::Explorer)?;
                 let webhook = webhook(recipient.key, &keyring, receiver, number);
                 tx.insert_webhook(&webhook)?;
-                recipient.has_policy = self.policy_entries > 0 && number % 2 == 1;
-                if recipient.has_policy {
-                    tx.set_policy(&recipient.key, &policy(self.policy_entries))?;
-                }
                 recipient.webhook = Some(webhook);
                 recipients.push(recipient);
             }
@@ -114,54 +105,17 @@ impl Population {
 }
 
 impl Identities {
-    /// Returns the same identities with an API token for each sender.
-    pub(crate) fn with_api_tokens(&self, place: &Place) -> Self {
-        let database = place.open();
-        let store: &dyn Store = &database;
-        let mut identities = self.clone();
-        for sender in &mut identities.senders {
-            let text = KeyToken::generate().expect(RANDOMNESS);
-            let created = store.write(Durability::Durable, |tx| {
-                let key = tx.find_key(&sender.key)?.expect("the key was inserted");
-                tx.insert_api_token(&ApiToken {
-                    id: ApiTokenId::new(PAST, random().expect(RANDOMNESS)),
-                    token: text.hash(),
-                    account_id: key.account_id,
-                    api_key_id: key.id,
-                    name: key.label,
-                    scopes: [TokenScope::Send].into_iter().collect(),
-                    created_at: PAST,
-                    expires_at: FAR_FUTURE,
-                    last_used_at: None,
-                })
-            });
-            created.expect("the database can be filled");
-            sender.token = text.expose().into();
-        }
-        identities
-    }
-
     /// Returns sends of this message size, from each sender to each recipient in turn.
     pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
-        self.sends_to(message_bytes, |_| true)
-    }
-
-    /// Returns sends of this message size, from each sender to each chosen recipient in turn.
-    pub(crate) fn sends_to(
-        &self,
-        message_bytes: usize,
-        is_chosen: impl Fn(&Member) -> bool,
-    ) -> Arc<Vec<Vec<u8>>> {
         let message = "x".repeat(message_bytes);
-        let recipients: Vec<_> = self.recipients.iter().filter(|one| is_chosen(one)).collect();
         let request = |number: usize| {
             let round = number / self.senders.len();
             let sender = self.senders.get(number % self.senders.len()).expect("within");
-            let recipient = (number + 17 * round) % recipients.len();
-            let recipient = recipients.get(recipient).expect("within");
+            let recipient = (number + 17 * round) % self.recipients.len();
+            let recipient = self.recipients.get(recipient).expect("within");
             sender.send(&format!(r#"{{"to":"{}","message":"{message}"}}"#, recipient.key))
         };
-        Arc::new((0..PAIRS.max(recipients.len())).map(request).collect())
+        Arc::new((0..PAIRS.max(self.recipients.len())).map(request).collect())
     }
 }
 
@@ -219,7 +173,7 @@ fn insert_key(
 ) -> Result<Member, StoreError> {
     let key = key(account, keyring, plan);
     tx.insert_key(&key)?;
-    Ok(Member { key: key.id, token, webhook: None, has_policy: false })
+    Ok(Member { key: key.id, token, webhook: None })
 }
 
 fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
@@ -248,12 +202,6 @@ fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
         sealing_version: 1,
         created_at: PAST,
     }
-}
-
-/// Returns a policy with this number of other keys in each list.
-fn policy(entries: usize) -> RecipientPolicy {
-    let keys = || (0..entries).map(|_| ApiKeyId::new(PAST, random().expect(RANDOMNESS))).collect();
-    RecipientPolicy { allowed: keys(), blocked: keys(), ..RecipientPolicy::default() }
 }
 
 fn webhook(key: ApiKeyId, keyring: &Keyring, receiver: &Receiver, target: usize) -> Webhook {

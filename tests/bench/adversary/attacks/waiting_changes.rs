@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::webhook_changes::change;
 use crate::{
     adversary::{Outcome, Trial, arena::Ground, table::Figure},
     load::{Load, Pace},
-    scenarios::webhook_changes::change,
     stage::{
         identities::{Tenant, unbounded},
         receiver::Receiver,
