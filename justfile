@@ -65,7 +65,7 @@ image-test *ARGS:
 bench *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- {{ ARGS }}
 
-# Measures a bystander beside hostile tenants and clients: docs/operating.md.
+# Measures a bystander beside hostile tenants and clients: docs/operating/hostile-tenants.md.
 adversary *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- adversary {{ ARGS }}
 

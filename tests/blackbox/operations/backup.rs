@@ -1,4 +1,4 @@
-//! Tests of backup and restore with the commands of `docs/operating.md`.
+//! Tests of backup and restore with the commands of `docs/operating/backup.md`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! The drill of `docs/operating.md`. An operator without root rights loses the disk of the database, the key file, the
+//! The drill of `docs/operating/backup.md`. An operator without root rights loses the disk of the database, the key file, the
 //! revocation journal and a PostgreSQL primary. The losses afterwards are those of the page.
 
 use std::{

@@ -135,7 +135,7 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
         .collect();
-    let page = include_str!("../../../docs/operating.md");
+    let page = include_str!("../../../docs/operating/monitoring.md");
     let (_, section) = page.split_once("\n## Metrics\n").unwrap();
     let table = section.lines().filter(|line| line.starts_with("| `"));
     let named: BTreeSet<&str> = table

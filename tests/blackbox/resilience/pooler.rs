@@ -22,7 +22,7 @@ impl Scene {
         Self { postgres, pooler, database: Database::at(url) }
     }
 
-    /// Sets the default settings of the database role as `docs/operating.md` requires.
+    /// Sets the default settings of the database role as `docs/operating/postgresql.md` requires.
     fn set_defaults(&self) {
         self.postgres.execute(DEFAULTS).unwrap();
         // New connections of the pooler have the defaults.
@@ -89,7 +89,7 @@ fn check_main_job(sender: &Server, opener: &Server) {
     assert_eq!(sender.client().status(&alice).ok()["usage"]["month"]["used"], 1);
 }
 
-/// The default settings in `docs/operating.md`, for the database role of the tests.
+/// The default settings in `docs/operating/postgresql.md`, for the database role of the tests.
 const DEFAULTS: &str = "
     ALTER ROLE postgres SET statement_timeout = '10s';
     ALTER ROLE postgres SET lock_timeout = '5s';

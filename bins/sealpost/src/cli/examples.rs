@@ -254,7 +254,13 @@ mod tests {
         let others = [
             "compose.yml",
             "kubernetes.yml",
-            "../operating.md",
+            "administration.md",
+            "backup.md",
+            "installation.md",
+            "keys.md",
+            "postgresql.md",
+            "sizing.md",
+            "tls.md",
             "../../bins/sealpost/packaging/debian/env",
         ];
         let others = others.map(|name| fs::read_to_string(top.join(name)).unwrap());

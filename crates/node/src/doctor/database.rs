@@ -79,7 +79,7 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     }
     if settings.database.storage.has_pooler && !server.has_session_defaults {
         let text = "the role lacks the session settings that a pooler in transaction mode needs as defaults: run the \
-                    ALTER ROLE statements of docs/operating.md";
+                    ALTER ROLE statements of docs/operating/postgresql.md";
         risks.push(Finding::warn("database", text));
     }
     let may_fail_over = server.standbys > 0 || settings.database.database_url().has_several_hosts();

@@ -20,7 +20,7 @@ pub(super) struct GuideGroup {
 
 /// A guide.
 pub(super) struct Guide {
-    /// The last part of the path of the page, which is also the name of the source file without its extension.
+    /// The path of the page below `/docs`, which is also the path of the source file without its extension.
     pub(super) name: &'static str,
     /// A description in one sentence, for the list of guides.
     pub(super) about: &'static str,
@@ -102,7 +102,28 @@ pub(super) const GROUPS: &[GuideGroup] = &[
                 "production-checklist",
                 "Deployment shapes, and what to check before the first caller arrives."
             ),
-            guide!("operating", "Installation, TLS, PostgreSQL, backup, metrics and alerts."),
+            guide!("operating", "The tasks of an operator, each with its page."),
+            guide!(
+                "operating/installation",
+                "Build, packages, image, Compose, Kubernetes, and upgrades."
+            ),
+            guide!("operating/tls", "Certificates, proxies, load balancers and health checks."),
+            guide!("operating/keys", "The key file: creation, rotation and loss."),
+            guide!("operating/postgresql", "Rights, encryption, failover and PgBouncer."),
+            guide!(
+                "operating/backup",
+                "Backups, the revocation journal, a drill, and the move to PostgreSQL."
+            ),
+            guide!(
+                "operating/administration",
+                "Commands and console of operators, invites and reserved handles."
+            ),
+            guide!("operating/sizing", "Memory, disks, limits of connections, and wrong clocks."),
+            guide!("operating/monitoring", "Log, spans, metrics, dashboard and alerts."),
+            guide!(
+                "operating/hostile-tenants",
+                "Attacks, and an honest tenant beside each of them."
+            ),
             guide!("scaling", "Several nodes, large rates, and a design for sharding."),
             guide!("performance", "Measured results, and how to repeat them."),
         ],
@@ -134,8 +155,6 @@ pub(super) const GROUPS: &[GuideGroup] = &[
         guides: &[
             guide!("architecture", "The parts of the program, and the reasons for them."),
             guide!("design", "Grid, colours, words and components of the pages."),
-            guide!("performance-notes", "Experiments, and what they showed."),
-            guide!("retention-notes", "How the deletion of expired rows was made fast."),
         ],
     },
 ];

@@ -13,34 +13,21 @@ fn repository() -> PathBuf {
 }
 
 #[test]
-fn every_page_of_the_folder_is_served() {
-    let names = all().map(|guide| guide.name);
+fn every_file_of_the_folder_is_served() {
+    let pages = all().map(|guide| repository().join(guide.source));
     // The pages of the error codes have the content of errors.md.
-    let served: BTreeSet<_> = names.chain(["errors"]).map(str::to_owned).collect();
-    for entry in fs::read_dir(repository().join("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            assert!(
-                served.contains(name),
-                "docs/{name}.md is missing in crates/web/src/docs/guides.rs"
-            );
-        }
-    }
-}
-
-#[test]
-fn every_file_beside_the_pages_is_served() {
+    let errors = repository().join("docs/errors.md");
+    let files = FILES.iter().map(|file| repository().join(file.path));
+    let served: BTreeSet<_> = pages.chain([errors]).chain(files).collect();
     let mut folders = vec![repository().join("docs")];
-    let served: BTreeSet<_> = FILES.iter().map(|file| repository().join(file.path)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let extension = path.extension().and_then(|extension| extension.to_str());
             if path.is_dir() {
                 folders.push(path);
-            } else if extension != Some("md") {
-                assert!(served.contains(&path), "{} is missing in files.rs", path.display());
+            } else {
+                let shown = path.display();
+                assert!(served.contains(&path), "{shown} is missing in guides.rs or files.rs");
             }
         }
     }
