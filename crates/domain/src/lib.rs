@@ -1,5 +1,5 @@
 //! Domain types of Sealpost: identities, API keys, envelopes, webhooks, plans, governance decisions and badges. Also
-//! defines all refusals of the API, and the ports: traits that the storage and webhooks crates implement.
+//! defines all refusals of the API, the values that the database takes and returns, and the traits between crates.
 //!
 //! This crate does no I/O, has no async code, and reads neither a clock nor a source of randomness. It depends on no
 //! other crate of the workspace. `examples/states.rs` shows its use.

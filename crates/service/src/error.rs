@@ -1,6 +1,7 @@
 //! The error type of the service.
 
 use sealpost_domain::{Refusal, ports::StoreError};
+use sealpost_storage::Abort;
 use sealpost_wallet::WalletError;
 
 /// A refusal that the caller can act on, or a failure of the service.
@@ -27,6 +28,15 @@ pub enum Error {
     /// The decryption of keys or envelopes failed.
     #[error("the wallet failed")]
     Wallet(#[from] WalletError),
+}
+
+impl From<Abort> for Error {
+    fn from(abort: Abort) -> Self {
+        match abort {
+            Abort::Refused(refusal) => refusal.into(),
+            Abort::Store(error) => error.into(),
+        }
+    }
 }
 
 impl Error {

@@ -5,7 +5,8 @@
 //! takes. These functions are async and need a tokio runtime. Database work runs on a bounded number of its blocking
 //! threads.
 //!
-//! Database, dispatcher, URL guard and clock are traits of `sealpost-domain`, which the embedding program implements.
+//! The database is `sealpost-storage`. Dispatcher, URL guard and clock are traits of `sealpost-domain`, which the
+//! embedding program implements.
 
 mod account;
 mod badges;

@@ -12,9 +12,7 @@ use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
     EnvelopeMeta, Event, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
     RequestSource, Session, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{
-        AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
-    },
+    ports::{AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, StoreError, WriteSet},
 };
 use sealpost_storage::{Database, Settings};
 
@@ -42,7 +40,7 @@ fn send_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
     group.throughput(Throughput::Elements(size.into()));
     group.bench_with_input(BenchmarkId::from_parameter(size), &size, |bencher, size| {
         let database = load.database;
-        let store: &dyn Store = database;
+        let store: &Database = database;
         bencher.iter_batched(
             || load.batch(*size),
             |batch| {
@@ -68,7 +66,7 @@ fn claim_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
     group.throughput(Throughput::Elements(CLAIMED.into()));
     group.bench_function(BenchmarkId::from_parameter(CLAIMED), |bencher| {
         let database = load.database;
-        let store: &dyn Store = database;
+        let store: &Database = database;
         bencher.iter_batched(
             || {
                 let Batch { envelopes, leased: unleased, .. } = load.batch(CLAIMED);
@@ -123,7 +121,7 @@ struct Batch {
 
 impl<'a> Load<'a> {
     fn new(database: &'a Database) -> Self {
-        let store: &dyn Store = database;
+        let store: &Database = database;
         let participants: Vec<_> = (0..KEYS).map(Participant::new).collect();
         store
             .write(Durability::Durable, |tx| {

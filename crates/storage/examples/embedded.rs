@@ -4,8 +4,7 @@
 use std::error::Error;
 
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, Timestamp, TokenHash,
-    ports::{Durability, Store},
+    Account, AccountId, AccountSecrets, Timestamp, TokenHash, ports::Durability,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings};
 
@@ -23,9 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         AccountSecrets { login_secret: TokenHash([1; 32]), recovery_code: TokenHash([2; 32]) };
     let account = Account { id, secrets, created_at: now };
 
-    let store: &dyn Store = &database;
-    store.write(Durability::Durable, |tx| tx.insert_account(&account))?;
-    let secret = database.lookup()?.find_login_secret(&id)?;
+    database.write(Durability::Durable, |tx| tx.insert_account(&account))?;
+    let secret = database.read(|reader| reader.find_login_secret(&id))?;
     println!(
         "{id} has the login secret that was stored: {}",
         secret == Some(account.secrets.login_secret)

@@ -1,7 +1,7 @@
 //! The type [`Database`], through which the service migrates a database and opens transactions and lookups.
 
 use std::{
-    io,
+    fmt, io,
     path::Path,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -10,12 +10,11 @@ use std::{
 use metrics::{counter, histogram};
 use sealpost_domain::{
     Timestamp,
-    ports::{
-        Durability, Lookup, OldestSnapshot, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
-    },
+    ports::{Durability, StoreError},
 };
 
 use crate::{
+    abort::Abort,
     connection::{
         AnyConnection,
         checkpointer::{Checkpointer, StartFault},
@@ -53,7 +52,7 @@ pub struct PoolState {
 #[derive(Debug, Clone)]
 pub struct Database {
     pub(crate) writers: Pool,
-    readers: Pool,
+    pub(crate) readers: Pool,
     /// The connection of the committer (the thread that stores sent envelopes). `None` on SQLite, where the committer
     /// waits in line with other writers.
     committer: Option<Arc<CommitterConnection>>,
@@ -73,6 +72,27 @@ pub struct Database {
     pub(crate) settings: Settings,
     /// Path of the SQLite file; `None` for PostgreSQL.
     pub(crate) file: Option<Arc<Path>>,
+    hook: AccessHook,
+}
+
+/// An access to the database, for a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads outside a transaction.
+    Read,
+    /// A transaction.
+    Write(Durability),
+}
+
+type Hook = dyn Fn(Access) -> Result<(), StoreError> + Send + Sync;
+
+#[derive(Clone, Default)]
+struct AccessHook(Option<Arc<Hook>>);
+
+impl fmt::Debug for AccessHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AccessHook").field(&self.0.is_some()).finish()
+    }
 }
 
 /// The separate PostgreSQL connection of the committer (the thread that stores sent envelopes). Opened at first use.
@@ -153,6 +173,7 @@ impl Database {
             write_timeout: settings.connection_timeout,
             settings,
             file: None,
+            hook: AccessHook::default(),
         }
     }
 
@@ -168,15 +189,15 @@ impl Database {
         &self,
         progress: &dyn Fn(&str),
     ) -> Result<Vec<String>, StoreError> {
-        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
-        let applied = Self::transact_in(begin, |conn| migrations::apply(conn, progress));
+        let begin = || Ok(self.begin(Durability::Durable)?.without_deadline());
+        let applied = Self::write_in(begin, |tx| tx.run(|conn| migrations::apply(conn, progress)));
         applied.map_err(|error| self.with_missing_rights(error))
     }
 
     /// Returns the names of the missing migrations. Refuses a database that is newer than the binary, unless
     /// its unknown migrations are additive.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
-        self.read(migrations::pending)
+        self.look_up(migrations::pending)
     }
 
     /// Returns the state of each pool. PostgreSQL has one pool for the committer (the thread that stores sent
@@ -202,13 +223,28 @@ impl Database {
         free.map_err(io::Error::from)
     }
 
-    /// Runs one lookup outside a transaction. If the first connection is dead, runs the lookup again on another
-    /// connection.
-    pub(crate) fn read<T>(
+    /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        mut work: impl FnMut(&mut Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.before(Access::Read)?;
+        let mut reader = Reader::open(&self.readers)?;
+        match work(&mut reader) {
+            Err(_) if reader.connection.is_dead => {}
+            done => return done,
+        }
+        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
+        drop(reader);
+        work(&mut Reader::open(&self.readers)?)
+    }
+
+    /// Runs one lookup like [`read`](Self::read).
+    pub(crate) fn look_up<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        Reader::new(&self.readers).run(work)
+        self.read(|reader| reader.run(&work))
     }
 
     /// Returns the path of the SQLite file; `None` for PostgreSQL.
@@ -216,24 +252,40 @@ impl Database {
         self.file.as_deref()
     }
 
-    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the transaction after a
-    /// conflict with another transaction.
-    pub(crate) fn transact<T>(
+    /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
+    /// conflicts, up to three attempts in total.
+    pub fn write<T>(
         &self,
         durability: Durability,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+        work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        Self::transact_in(|| self.transaction(durability), work)
+        Self::write_in(|| self.begin(durability), work)
     }
 
-    pub(crate) fn transact_in<T>(
+    /// Runs `work` in one transaction like [`write`](Self::write). Also commits if `work` refuses the request, because
+    /// a refused request counts against its limits. Therefore `work` must decide on the refusal before any write,
+    /// except for the usage counters.
+    pub fn write_or_refuse<T, R>(
+        &self,
+        durability: Durability,
+        mut work: impl FnMut(&mut Transaction) -> Result<T, Abort<R>>,
+    ) -> Result<T, Abort<R>> {
+        let done = self.write(durability, |tx| match work(tx) {
+            Ok(value) => Ok(Ok(value)),
+            Err(Abort::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Abort::Store(error)) => Err(error),
+        });
+        done?.map_err(Abort::Refused)
+    }
+
+    pub(crate) fn write_in<T>(
         begin: impl Fn() -> Result<Transaction, StoreError>,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+        mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let attempt = || {
-            let mut transaction = begin()?;
-            let value = transaction.run(&work)?;
-            transaction.commit()?;
+        let mut attempt = || {
+            let mut tx = begin()?;
+            let value = work(&mut tx)?;
+            tx.commit()?;
             Ok(value)
         };
         for _ in 1..TRIES_MAX {
@@ -245,9 +297,19 @@ impl Database {
         attempt()
     }
 
-    /// Begins a transaction. While the database does not respond to commits, refuses a durable transaction and starts a
-    /// probe write.
-    pub(crate) fn transaction(&self, durability: Durability) -> Result<Transaction, StoreError> {
+    /// Runs statements in one transaction like [`write`](Self::write).
+    pub(crate) fn transact<T>(
+        &self,
+        durability: Durability,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.write(durability, |tx| tx.run(&work))
+    }
+
+    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. While the database does not
+    /// respond to commits, refuses a durable transaction and starts a probe write.
+    pub fn begin(&self, durability: Durability) -> Result<Transaction, StoreError> {
+        self.before(Access::Write(durability))?;
         if durability == Durability::Durable {
             self.durable_commits.admit().inspect_err(|_refused| self.start_probe())?;
         }
@@ -278,24 +340,10 @@ impl Database {
     }
 }
 
-impl Store for Database {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        Ok(Box::new(self.transaction(durability)?))
-    }
-
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
-        Ok(Box::new(Reader::new(&self.readers)))
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        Ok(Box::new(Reader::new(&self.readers)))
-    }
-
-    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
-        Ok(Box::new(Reader::new(&self.readers)))
-    }
-
-    fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+impl Database {
+    /// Returns a separate database for the thread that commits sends. Its connection is reserved, so the thread does not
+    /// wait for connections that other threads use. `None` if the thread should use this database.
+    pub fn for_committer(&self) -> Result<Option<Self>, StoreError> {
         let Some(CommitterConnection { target, pool }) = self.committer.as_deref() else {
             return Ok(None);
         };
@@ -306,10 +354,11 @@ impl Store for Database {
             drop(pool.set(opened.map_err(unavailable)?));
         }
         let own = pool.get().cloned();
-        Ok(own.map(|writers| -> Box<dyn Store> { Box::new(Self { writers, ..self.clone() }) }))
+        Ok(own.map(|writers| Self { writers, ..self.clone() }))
     }
 
-    fn check(&self) -> Result<(), StoreError> {
+    /// Checks that the database responds and has the schema that this version of the service needs.
+    pub fn check(&self) -> Result<(), StoreError> {
         let pending = self.pending_migrations()?;
         if pending.is_empty() {
             return Ok(());
@@ -317,29 +366,45 @@ impl Store for Database {
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
     }
 
-    fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
+    /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
+    /// [`Transaction::purge_envelopes`] deletes them. Does nothing on a database server, where other writes do not wait
+    /// for that transaction.
+    pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
         if self.has_single_writer() {
-            read_ahead::read_ahead(&self.readers, before, limit)?;
+            read_ahead::read_ahead(self, before, limit)?;
         }
         Ok(())
     }
 
-    fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
-        Self::oldest_snapshot(self)
-    }
-
-    fn has_single_writer(&self) -> bool {
+    /// Returns true if all other writes wait for a running write transaction, as in SQLite.
+    pub fn has_single_writer(&self) -> bool {
         self.write_lock.is_some()
     }
 
-    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+    /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the
+    /// disk and the unused space inside the database. Always false for a database server.
+    pub fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
         let Some(file) = &self.file else { return Ok(false) };
         let free = disk_space::free_bytes(file).map_err(unavailable)?;
         if !disk_space::is_short(min_free_bytes, free, 0) {
             return Ok(false);
         }
-        let reusable = self.read(disk_space::reusable_bytes)?;
+        let reusable = self.look_up(disk_space::reusable_bytes)?;
         Ok(disk_space::is_short(min_free_bytes, free, reusable))
+    }
+
+    /// Calls `hook` before each transaction and before each [`read`](Self::read). Tests use the hook to inject errors
+    /// and to control the order of concurrent work.
+    #[must_use]
+    pub fn with_hook(
+        self,
+        hook: impl Fn(Access) -> Result<(), StoreError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { hook: AccessHook(Some(Arc::new(hook))), ..self }
+    }
+
+    fn before(&self, access: Access) -> Result<(), StoreError> {
+        self.hook.0.as_ref().map_or(Ok(()), |hook| hook(access))
     }
 }
 
@@ -354,6 +419,5 @@ fn unusable(fault: ConnectFault) -> StoreError {
 
 const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
 
-/// Maximum number of attempts at a transaction that conflicts with others. Equal to the limit of `write` on `dyn
-/// Store`.
+/// Maximum number of attempts at a transaction that conflicts with others.
 const TRIES_MAX: u32 = 3;

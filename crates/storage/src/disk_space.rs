@@ -47,7 +47,7 @@ struct Number {
     number: i64,
 }
 
-const REUSABLE: &str = "
+const REUSABLE: &str = "/* disk_space.reusable */
     SELECT f.freelist_count * s.page_size AS number
     FROM pragma_freelist_count AS f, pragma_page_size AS s";
 

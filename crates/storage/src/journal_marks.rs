@@ -31,7 +31,7 @@ impl Database {
 
     /// Returns the random id of this database. Copies and restored backups have the same id.
     pub fn identity(&self) -> Result<String, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let id = i::table.select(max(i::id)).get_result::<Option<String>>(conn)?;
             id.ok_or(Fault::Corrupt("id of the database"))
         })
@@ -40,7 +40,7 @@ impl Database {
     /// Returns the mark of a revocation journal: a number that each transaction with journaled changes raises. `None`
     /// if no transaction of this database has raised the mark.
     pub fn journal_mark(&self, journal: &str) -> Result<Option<u64>, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let mark = m::table.find(journal).select(m::mark).first::<i64>(conn).optional()?;
             mark.map(|mark| columns::number(mark, "mark of a journal")).transpose()
         })
@@ -48,7 +48,7 @@ impl Database {
 
     /// Returns true if a transaction of this database has raised the mark of any revocation journal.
     pub fn has_journaled_acts(&self) -> Result<bool, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             Ok(diesel::select(exists(m::table.filter(m::mark.gt(0)))).get_result(conn)?)
         })
     }
@@ -56,7 +56,7 @@ impl Database {
     /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
     /// because their rows are deleted. The secrets of accounts stand for those that were replaced.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let mut acts = key_acts(conn)?;
             acts.extend(account_acts(conn)?);
             let badges = b::table.filter(b::revoked_at.is_not_null()).select(b::id);

@@ -1,10 +1,10 @@
-//! Implements the ports of the domain on SQLite and PostgreSQL with diesel.
+//! Stores everything on SQLite or PostgreSQL, with diesel.
 //!
-//! [`Database`] implements [`Store`](sealpost_domain::ports::Store), [`Outbox`](sealpost_domain::ports::Outbox) and
-//! [`KekMarks`](sealpost_domain::ports::KekMarks). A [`DatabaseUrl`] selects the database at run time:
+//! A [`Database`] opens a [`Transaction`] or a [`Reader`]. It is also the
+//! [`Outbox`](sealpost_domain::ports::Outbox) of the dispatcher. A [`DatabaseUrl`] selects the database at run time:
 //!
 //! ```
-//! use sealpost_domain::ports::{Durability, Store};
+//! use sealpost_domain::ports::Durability;
 //! use sealpost_storage::{Database, DatabaseUrl, Settings};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,9 +15,8 @@
 //! database.migrate()?;
 //! database.check()?;
 //!
-//! let store: &dyn Store = &database;
 //! let session = sealpost_domain::TokenHash([0; 32]);
-//! store.write(Durability::Durable, |tx| tx.delete_session(&session))?;
+//! database.write(Durability::Durable, |tx| tx.delete_session(&session))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -61,6 +60,7 @@
 //! - Settings belong to the connection. Behind a pooler such as `PgBouncer` in transaction mode, the role needs them as
 //!   defaults. A pooler without prepared statements needs [`Settings::has_pooler`].
 
+mod abort;
 mod account;
 mod backup;
 mod connection;
@@ -83,12 +83,15 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use abort::Abort;
 pub use backup::{BackupFault, backup_identity, check_backup};
 pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
+pub use connection::reader::Reader;
 pub use connection::schema_checks::MissingRights;
 pub use connection::server_info::{DatabaseInfo, ServerInfo};
+pub use connection::transaction::Transaction;
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};
-pub use database::{Database, PoolState};
+pub use database::{Access, Database, PoolState};
 pub use moving::{MoveSource, MovedRows};
 pub use settings::Settings;

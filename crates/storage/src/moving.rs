@@ -50,12 +50,12 @@ impl Database {
         source: &MoveSource,
         progress: &dyn Fn(&str, u64),
     ) -> Result<Vec<MovedRows>, StoreError> {
-        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
-        let moved = Self::transact_in(begin, |conn| {
-            let AnyConnection::Postgres(_) = conn else {
-                return Err(Fault::Refused(MoveFault::NotPostgres.into()));
-            };
-            receive(conn, source, progress)
+        let begin = || Ok(self.begin(Durability::Durable)?.without_deadline());
+        let moved = Self::write_in(begin, |tx| {
+            tx.run(|conn| match conn {
+                AnyConnection::Postgres(_) => receive(conn, source, progress),
+                AnyConnection::Sqlite(_) => Err(Fault::Refused(MoveFault::NotPostgres.into())),
+            })
         });
         moved.map_err(|error| self.with_missing_rights(error))
     }

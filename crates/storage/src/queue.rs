@@ -12,7 +12,6 @@ pub(crate) mod outcomes;
 pub(crate) mod receipts;
 pub(crate) mod redelivery;
 pub(crate) mod relays;
-mod repository;
 pub(crate) mod rotations;
 mod sent;
 pub(crate) mod statements;

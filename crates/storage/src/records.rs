@@ -1,5 +1,6 @@
-//! Implements the ports for accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
+//! Accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
 
+pub(crate) mod account_overviews;
 pub(crate) mod accounts;
 pub(crate) mod api_keys;
 pub(crate) mod api_tokens;
@@ -11,8 +12,9 @@ pub(crate) mod governance;
 pub(crate) mod handles;
 pub(crate) mod invites;
 pub(crate) mod issuer_keys;
-pub(crate) mod lookup;
 pub(crate) mod overview;
+pub(crate) mod policies;
 pub(crate) mod retiring_secrets;
 pub(crate) mod revocation;
+pub(crate) mod stats;
 pub(crate) mod webhooks;

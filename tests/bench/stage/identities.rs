@@ -6,8 +6,9 @@ use std::sync::Arc;
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus,
     Label, Plan, RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
-    ports::{Durability, Store, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
 
 use crate::{
@@ -37,7 +38,7 @@ impl Tenant {
     /// Creates the account. Each webhook has its own target of the receiver.
     pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Vec<Member> {
         let (database, keyring) = (place.open(), place.keyring());
-        let store: &dyn Store = &database;
+        let store: &Database = &database;
         let members = store.write(Durability::Durable, |tx| {
             let account = open_account(tx)?;
             let mut members = Vec::new();
@@ -86,7 +87,7 @@ impl Population {
     pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Identities {
         let mut factory = KeyFactory::of(place);
         let (database, keyring) = (place.open(), place.keyring());
-        let store: &dyn Store = &database;
+        let store: &Database = &database;
         let identities = store.write(Durability::Durable, |tx| {
             let senders = (0..self.senders).map(|_| factory.add(tx, self.plan));
             let senders = senders.collect::<Result<_, _>>()?;
@@ -155,7 +156,7 @@ impl KeyFactory {
         Self { keyring: place.keyring(), account: None, made: 0 }
     }
 
-    fn add(&mut self, tx: &mut dyn Tx, plan: Plan) -> Result<Member, StoreError> {
+    fn add(&mut self, tx: &mut Transaction, plan: Plan) -> Result<Member, StoreError> {
         let (account, token) = match &self.account {
             Some(account) if !self.made.is_multiple_of(KEYS_AN_ACCOUNT) => account.clone(),
             _ => self.account.insert(open_account(tx)?).clone(),
@@ -166,7 +167,7 @@ impl KeyFactory {
 }
 
 fn insert_key(
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     (account, token): (AccountId, Arc<str>),
     keyring: &Keyring,
     plan: Plan,
@@ -176,7 +177,7 @@ fn insert_key(
     Ok(Member { key: key.id, token, webhook: None })
 }
 
-fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
+fn open_account(tx: &mut Transaction) -> Result<(AccountId, Arc<str>), StoreError> {
     let id = AccountId::new(PAST, random().expect(RANDOMNESS));
     let login_secret = LoginSecret::generate().expect(RANDOMNESS).hash();
     let token = SessionToken::generate().expect(RANDOMNESS);

@@ -6,8 +6,9 @@ use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta,
     Event, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash,
     Wrapped,
-    ports::{Durability, Store, StoreError, WaitingEnvelope, WriteSet},
+    ports::{Durability, StoreError, WaitingEnvelope, WriteSet},
 };
+use sealpost_storage::Database;
 use sealpost_wallet::random;
 
 use crate::{
@@ -113,7 +114,7 @@ pub(crate) fn delivery(
     }
 }
 
-fn put_keys(store: &dyn Store, count: u64) -> Result<(), StoreError> {
+fn put_keys(store: &Database, count: u64) -> Result<(), StoreError> {
     let mut left = count;
     while left > 0 {
         let size = left.min(KEYS_AN_ACCOUNT);
@@ -155,7 +156,7 @@ fn in_batches(count: u64, mut put: impl FnMut(std::ops::Range<u64>) -> Result<()
     }
 }
 
-fn store(store: &dyn Store, changes: &WriteSet) -> Result<(), StoreError> {
+fn store(store: &Database, changes: &WriteSet) -> Result<(), StoreError> {
     store.write(Durability::Relaxed, |tx| tx.apply(changes))
 }
 

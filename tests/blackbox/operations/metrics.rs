@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, thread};
 
-use sealpost_domain::ports::{Durability, Store as _};
+use sealpost_domain::ports::Durability;
 use sealpost_storage::{DatabaseUrl, Settings};
 use sealpost_wallet::LoginSecret;
 use serde_json::json;

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::ports::{Durability, Store as _};
+use sealpost_domain::ports::Durability;
 use sealpost_storage::{DatabaseUrl, Settings};
 use sealpost_testkit::{Proxy, Server as Postgres};
 use sealpost_wallet::SessionToken;

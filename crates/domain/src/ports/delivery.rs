@@ -1,13 +1,47 @@
-//! Ports of the delivery of events: webhooks, the dispatcher, and envelopes that wait for a webhook.
+//! Portions of the work on deliveries and waiting envelopes.
 
-mod dispatching;
-mod events;
-mod waiting;
-mod webhooks;
+use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
-pub use dispatching::{
-    Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard, VettedUrl,
-};
-pub use events::EventRepo;
-pub use waiting::{WaitingEnvelope, WaitingLookup, WaitingRepo, WaitingTransfer};
-pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};
+/// Selects deliveries by the time of their newest failure.
+#[derive(Debug, Clone, Copy)]
+pub struct FailureRange {
+    /// Earliest time of the failure, inclusive.
+    pub since: Timestamp,
+    /// Latest time of the failure, inclusive.
+    pub until: Timestamp,
+    /// Earlier events have expired, and are not selected.
+    pub oldest: Timestamp,
+    /// Maximum number of deliveries to change.
+    pub limit: u32,
+    /// If true, only counts the matching deliveries and changes none.
+    pub counted_only: bool,
+}
+
+/// The result of a recovery of failed deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecoverySummary {
+    /// Number of deliveries that match the range, at most its limit.
+    pub matched: u64,
+    /// Number of deliveries that this call made due.
+    pub recovered: u64,
+    /// True if more deliveries match the range than its limit.
+    pub more: bool,
+}
+
+/// An envelope that waits until its recipient has a webhook for received envelopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingEnvelope {
+    /// The envelope.
+    pub envelope_id: EnvelopeId,
+    /// The API key that can open the envelope.
+    pub recipient: ApiKeyId,
+}
+
+/// The result of one transfer: a portion of the waiting envelopes of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingTransfer {
+    /// The key whose envelopes waited.
+    pub api_key_id: ApiKeyId,
+    /// Number of envelopes in this portion, which no longer wait.
+    pub transferred: u64,
+}

@@ -1,33 +1,9 @@
-//! The ports for stored envelopes: the recipient opens an envelope, and the sender reads its receipt (its state).
+//! Stored envelopes, as their senders and recipients read them.
 
-use std::collections::HashMap;
-
-use super::error::StoreError;
 use crate::{
-    ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, MessageContext, ReceiptFacts,
-    ReceiptPolicy, ThreadId, Timestamp,
+    ApiKeyId, Envelope, EnvelopeId, Handle, MessageContext, ReceiptFacts, ReceiptPolicy, ThreadId,
+    Timestamp,
 };
-
-/// Reads sent envelopes, and the data for their receipts.
-pub trait ReceiptLookup {
-    /// Finds an envelope that `sender` sent. `None` if this key sent no envelope with this id.
-    fn find_sent(
-        &mut self,
-        id: &EnvelopeId,
-        sender: &ApiKeyId,
-    ) -> Result<Option<SentEnvelope>, StoreError>;
-
-    /// Lists envelopes of a sender, newest first. Examines a bounded number of envelopes, so a page can have fewer
-    /// envelopes than the limit, even if more follow.
-    fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError>;
-
-    /// Finds the envelopes that `key` sent or received, each with its thread. Omits all other envelopes.
-    fn find_threads(
-        &mut self,
-        ids: &[EnvelopeId],
-        key: &ApiKeyId,
-    ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError>;
-}
 
 /// Selects a page of the envelopes of a sender.
 #[derive(Debug, Clone)]
@@ -72,23 +48,6 @@ pub struct SentEnvelope {
     pub facts: ReceiptFacts,
     /// The part of the state that the recipient shows.
     pub receipts: ReceiptPolicy,
-}
-
-/// Reads stored envelopes and channels, and records the opening of envelopes.
-pub trait EnvelopeRepo {
-    /// Finds an envelope that is addressed to `recipient`. `None` if this key received no envelope with this id.
-    fn find_envelope(
-        &mut self,
-        id: &EnvelopeId,
-        recipient: &ApiKeyId,
-    ) -> Result<Option<AddressedEnvelope>, StoreError>;
-
-    /// Finds a channel. The recipient needs it to open the envelopes of the channel.
-    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError>;
-
-    /// Records `at` as the time of the first opening, unless an earlier opening is already recorded. Returns the
-    /// recorded time of the first opening.
-    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
 }
 
 /// A stored envelope as its recipient sees it.

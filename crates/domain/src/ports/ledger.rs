@@ -1,4 +1,4 @@
-//! The port for the admission and storage of sends in batches. A batch first locks and reads all rows that decide
+//! The admission and storage of sends in batches. A batch first locks and reads all rows that decide
 //! whether a send is admitted (the facts), and then writes its results.
 
 use std::{
@@ -6,44 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{delivery::WaitingEnvelope, error::StoreError, policies::Contact};
+use super::{contacts::Contact, delivery::WaitingEnvelope};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
     ReachedThreshold, ReceiptState, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
-
-/// Reads and writes all rows for a whole batch of sends. Authenticated requests other than sends also use this port, as
-/// a batch of one request without envelopes.
-pub trait SendLedger {
-    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
-    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
-    ///
-    /// [`KeyRepo::lock_key`] locks the usage row of its key too, so changes of a caller's key wait for this
-    /// transaction. Changes of a recipient's key do not wait.
-    ///
-    /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
-    fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
-
-    /// Reads the stored bytes of each account: the size of all sealed envelopes sent by its keys. The map has no entry
-    /// for an unknown account.
-    fn stored_bytes(
-        &mut self,
-        accounts: &[AccountId],
-    ) -> Result<HashMap<AccountId, u64>, StoreError>;
-
-    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
-    /// the contact at `since` or later.
-    fn find_contacts(
-        &mut self,
-        pairs: &[(ApiKeyId, ApiKeyId)],
-        since: Timestamp,
-    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError>;
-
-    /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
-    /// Each sender must be in `writes.usage`.
-    fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;
-}
 
 /// The ids of the rows to read for a batch of sends. Each list is sorted and has no duplicates.
 #[derive(Debug, Clone, Default)]
@@ -82,8 +50,8 @@ pub struct AdmissionFacts {
     /// Records of earlier sends with the same idempotency keys, including expired records. Leaves out sends whose
     /// envelopes are deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
-    /// Pairs of a recipient and a sender that is a contact of the recipient. [`SendLedger::lock_facts`] leaves this set
-    /// empty, because only some recipients' policies need contacts. See [`SendLedger::find_contacts`].
+    /// Pairs of a recipient and a sender that is a contact of the recipient. The set is first
+    /// empty, because only some recipients' policies need contacts.
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
@@ -152,7 +120,7 @@ pub struct WriteSet {
     pub waiting: Vec<WaitingEnvelope>,
     /// New usage counters of each caller. Must include all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Records of idempotency keys to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another
+    /// Records of idempotency keys to insert. The write fails as contended if another
     /// transaction has stored an unexpired record for the same key.
     pub idempotency: Vec<NewIdempotencyRecord>,
     /// Numbers of messages above the monthly limit, added up per key and month. The usage rows of these keys must be

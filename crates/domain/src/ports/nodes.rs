@@ -1,8 +1,7 @@
-//! The port for nodes: the server processes that use the database.
+//! Nodes: the server processes that use the database.
 
 use std::time::Duration;
 
-use super::error::StoreError;
 use crate::{LeaseToken, Timestamp};
 
 /// A server process that uses the database.
@@ -38,12 +37,6 @@ pub struct TaskTurn {
     pub node: LeaseToken,
     /// End of the turn. Afterwards any node may take the next turn.
     pub until: Timestamp,
-}
-
-/// Writes the rows of nodes.
-pub trait NodeRepo {
-    /// Inserts or updates the row of a node. Deletes nodes that were last seen before `kept_from`.
-    fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError>;
 }
 
 /// Time after its last sign of life at which a server counts as stopped.

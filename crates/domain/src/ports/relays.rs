@@ -1,10 +1,9 @@
 //! The ports for relays: webhooks whose receivers have no public address. A receiver opens a connection to the service,
 //! and gets on it the requests that the service would otherwise send to a URL.
 
-use std::{collections::HashMap, net::IpAddr};
+use std::net::IpAddr;
 
-use super::error::StoreError;
-use crate::{ApiKeyId, LeaseToken, Timestamp, TokenHash, WebhookId};
+use crate::{LeaseToken, Timestamp, TokenHash, WebhookId};
 
 /// The connections of this node. Deliveries reach a receiver only through the node that holds its connection.
 pub trait Relays: Send + Sync {
@@ -139,62 +138,4 @@ pub struct OpenRelay {
     pub connected_at: Timestamp,
     /// IP address of the receiver, if known.
     pub client_address: Option<String>,
-}
-
-/// Reads the connections of all nodes.
-pub trait RelayLookup {
-    /// Counts the connections of webhooks. Leaves out webhooks without a connection, and connections of nodes whose row
-    /// has expired at `now`.
-    fn count_relays(
-        &mut self,
-        webhooks: &[WebhookId],
-        now: Timestamp,
-    ) -> Result<HashMap<WebhookId, u64>, StoreError>;
-
-    /// Returns the connections to a webhook, oldest first. Leaves out the same connections as
-    /// [`count_relays`](Self::count_relays).
-    fn relays_of(
-        &mut self,
-        webhook: &WebhookId,
-        now: Timestamp,
-    ) -> Result<Vec<OpenRelay>, StoreError>;
-
-    /// Returns the connections of a node that must close, each with the reason.
-    fn ended_relays(
-        &mut self,
-        node: LeaseToken,
-        now: Timestamp,
-    ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError>;
-
-    /// Returns the connections of a node that were opened before `before`.
-    fn relays_of_node(
-        &mut self,
-        node: LeaseToken,
-        before: Timestamp,
-    ) -> Result<Vec<RelayConnectionId>, StoreError>;
-}
-
-/// Stores the connections of all nodes. The rows of a node count only until its own row expires, so that the connections
-/// of a dead node soon count no more.
-pub trait RelayRepo {
-    /// Locks a webhook of a key and stores a connection to it. Returns the number of other connections to the webhook,
-    /// and stores nothing if this number has reached `max`.
-    fn insert_relay(
-        &mut self,
-        key: &ApiKeyId,
-        connection: &RelayConnection,
-        max: u64,
-    ) -> Result<u64, StoreError>;
-
-    /// Deletes a connection.
-    fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError>;
-
-    /// Makes the connections of a node count until `until`. Deletes the connections of nodes whose row expired before
-    /// `now`.
-    fn renew_relays(
-        &mut self,
-        node: LeaseToken,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<(), StoreError>;
 }

@@ -2,10 +2,7 @@
 //!
 //! The URL belongs to the service, not to a server: the DID of the service and the links in badges contain it.
 
-use sealpost_domain::{
-    Timestamp,
-    ports::{Store as _, StoreError},
-};
+use sealpost_domain::{Timestamp, ports::StoreError};
 use sealpost_storage::Database;
 
 /// Returns a warning if another running server uses the database with another public URL.
@@ -14,7 +11,7 @@ pub(crate) fn conflict(
     base_url: &str,
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
-    let nodes = database.operator_lookup()?.nodes(NODES_MAX)?;
+    let nodes = database.read(|reader| reader.nodes(NODES_MAX))?;
     let other = nodes.into_iter().filter(|node| node.is_running(now)).find_map(|node| {
         let url = node.base_url.filter(|url| url != base_url)?;
         Some((node.host, url))

@@ -7,10 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use sealpost_domain::{
-    Clock, Timestamp,
-    ports::{KekMarks as _, Store, StoreError},
-};
+use sealpost_domain::{Clock, Timestamp, ports::StoreError};
 use sealpost_service::Operator;
 use sealpost_storage::{
     Database, DatabaseUrl, backup_identity,
@@ -56,7 +53,7 @@ pub fn restore(
     keys: Option<&KeySettings>,
     backup: &Path,
     journals: &[PathBuf],
-    operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
+    operator: impl FnOnce(Arc<Database>, Arc<dyn Clock>) -> Operator,
 ) -> Result<Restored, NodeError> {
     let DatabaseUrl::Sqlite(database) = settings.database_url() else {
         return Err(NodeError::Database(Failure::new(
@@ -92,7 +89,7 @@ fn prepare(
     keys: Option<&KeySettings>,
     [copy, ready]: [&Path; 2],
     journals: &[PathBuf],
-    operator: impl FnOnce(Arc<dyn Store>, Arc<dyn Clock>) -> Operator,
+    operator: impl FnOnce(Arc<Database>, Arc<dyn Clock>) -> Operator,
 ) -> Result<JournalRecovery, NodeError> {
     let unusable = |error: StoreError| {
         NodeError::Database(Failure::caused("the copy of the backup cannot be used", error))
@@ -235,8 +232,7 @@ mod tests {
         fs::create_dir(folder).unwrap();
         let running = open(&live);
         running.migrate().unwrap();
-        let store: &dyn Store = &running;
-        store.write(Durability::Durable, |tx| tx.insert_account(account)).unwrap();
+        running.write(Durability::Durable, |tx| tx.insert_account(account)).unwrap();
         copy_with_log(&live, &folder.join("sealpost.db"))
     }
 
@@ -244,8 +240,8 @@ mod tests {
     fn found<const N: usize>(database: &Path, accounts: [&Account; N]) -> [bool; N] {
         let folder = tempfile::tempdir().unwrap();
         let copy = open(&copy_with_log(database, &folder.path().join("copy.db")));
-        let mut lookup = copy.lookup().unwrap();
-        accounts.map(|account| lookup.find_login_secret(&account.id).unwrap().is_some())
+        let secret = |account: &Account| copy.read(|reader| reader.find_login_secret(&account.id));
+        accounts.map(|account| secret(account).unwrap().is_some())
     }
 
     fn copy_with_log(from: &Path, to: &Path) -> PathBuf {

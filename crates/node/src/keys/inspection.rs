@@ -1,9 +1,6 @@
 //! Checks the key-encryption keys against a database for diagnosis. Changes nothing.
 
-use sealpost_domain::{
-    Wrapped,
-    ports::{Durability, KekMarks as _, Store},
-};
+use sealpost_domain::{Wrapped, ports::Durability};
 use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
@@ -48,7 +45,7 @@ pub(crate) fn check_each_mark(
 
 /// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks.
 pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, NodeError> {
-    let store: &dyn Store = database;
+    let store: &Database = database;
     let read = store.write(Durability::Relaxed, |tx| {
         Ok((tx.roots_after(None, SAMPLE)?, tx.secrets_after(None, SAMPLE)?))
     });

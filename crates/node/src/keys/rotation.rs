@@ -10,10 +10,10 @@ use std::{path::Path, thread};
 
 use sealpost_domain::{
     Wrapped,
-    ports::{Durability, Store, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
 use sealpost_service::{Operator, Rewrapped, unlock};
-use sealpost_storage::Database;
+use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::{Keyring, kek_version};
 
 use self::key_file::KeyFile;
@@ -71,9 +71,9 @@ fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
 fn any_older<Id: Copy>(
     database: &Database,
     newest: u32,
-    read: impl Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+    read: impl Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
 ) -> Result<bool, NodeError> {
-    let store: &dyn Store = database;
+    let store: &Database = database;
     let mut after = None;
     loop {
         let page = store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE));

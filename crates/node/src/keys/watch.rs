@@ -12,13 +12,13 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::ports::KekMarks;
 use sealpost_service::unlock;
 use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
 use super::source::{parse_file, read_text};
 use crate::error::{Failure, NodeError};
+use sealpost_storage::Database;
 
 /// The time between two reads of the key file.
 pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
@@ -31,10 +31,10 @@ impl KeyFileWatch {
     pub(crate) fn start(
         file: &Path,
         keyring: Arc<Keyring>,
-        marks: Arc<dyn KekMarks + Send + Sync>,
+        database: Arc<Database>,
     ) -> io::Result<Self> {
         let file = file.to_owned();
-        let mut reader = KeyFileReader { file, keyring, marks, loaded: None, logged: None };
+        let mut reader = KeyFileReader { file, keyring, database, loaded: None, logged: None };
         let (stop, stopped) = channel();
         let watcher = thread::Builder::new().name("kek-watch".to_owned()).spawn(move || {
             while stopped.recv_timeout(WATCH_PERIOD) == Err(RecvTimeoutError::Timeout) {
@@ -60,7 +60,7 @@ impl KeyFileWatch {
 struct KeyFileReader {
     file: PathBuf,
     keyring: Arc<Keyring>,
-    marks: Arc<dyn KekMarks + Send + Sync>,
+    database: Arc<Database>,
     /// The text of the key file that was loaded last.
     loaded: Option<Zeroizing<String>>,
     /// The error of the last read. The same error is not logged again.
@@ -94,7 +94,7 @@ impl KeyFileReader {
     /// Adds new key versions of the file to the keyring. Rejects the file in two cases, like a node at its start: a key
     /// with a mark in the database is missing in the file, or differs from the key that made the mark.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
-        unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
+        unlock(&read, &self.database).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);
         if !added.is_empty() {
             tracing::info!(kek.versions = ?added, "loaded new key-encryption keys");
@@ -107,24 +107,9 @@ impl KeyFileReader {
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
-    use sealpost_domain::{Wrapped, ports::StoreError};
+    use sealpost_storage::{DatabaseUrl, Settings};
 
     use super::*;
-
-    /// Keeps key marks in memory instead of in a database.
-    #[derive(Default)]
-    struct Marks(Mutex<Vec<(u32, Wrapped)>>);
-
-    impl KekMarks for Marks {
-        fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
-            Ok(self.0.lock().unwrap().clone())
-        }
-
-        fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
-            self.0.lock().unwrap().push((version, mark.clone()));
-            Ok(())
-        }
-    }
 
     struct Scene {
         _folder: tempfile::TempDir,
@@ -137,10 +122,12 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let first = Keyring::fresh_line(1).unwrap().to_string();
             let keyring = Arc::new(Keyring::parse(&first).unwrap());
-            let marks = Arc::new(Marks::default());
-            unlock(&keyring, &*marks).unwrap();
+            let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
+            let database = Arc::new(Database::open(&url, Settings::default()).unwrap());
+            database.migrate().unwrap();
+            unlock(&keyring, &database).unwrap();
             let file = folder.path().join("kek");
-            let reader = KeyFileReader { file, keyring, marks, loaded: None, logged: None };
+            let reader = KeyFileReader { file, keyring, database, loaded: None, logged: None };
             Self { _folder: folder, reader, first }
         }
 
@@ -161,7 +148,7 @@ mod tests {
         let mut scene = Scene::new();
         let text = format!("{}\n{}\n", scene.first, fresh(2));
         assert_eq!(scene.write(&text), (vec![1, 2], false));
-        assert_eq!(scene.reader.marks.kek_marks().unwrap().len(), 2);
+        assert_eq!(scene.reader.database.kek_marks().unwrap().len(), 2);
     }
 
     #[test]
@@ -190,8 +177,8 @@ mod tests {
     #[test]
     fn a_watch_can_be_stopped_twice() {
         let scene = Scene::new();
-        let KeyFileReader { file, keyring, marks, .. } = &scene.reader;
-        let watch = KeyFileWatch::start(file, Arc::clone(keyring), Arc::clone(marks)).unwrap();
+        let KeyFileReader { file, keyring, database, .. } = &scene.reader;
+        let watch = KeyFileWatch::start(file, Arc::clone(keyring), Arc::clone(database)).unwrap();
         watch.stop();
         watch.stop();
     }

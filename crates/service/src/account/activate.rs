@@ -5,8 +5,9 @@ use sealpost_domain::{
     Account, AccountId, ActivityKind, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite,
     InviteStatus, KeyStatus, Label, Plan, Refusal, RequestSource, RotationReason, Timestamp,
     TokenHash,
-    ports::{Durability, HandleOwner, StoreError, Tx},
+    ports::{Durability, HandleOwner},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{Identity, InviteSecret, Root, random};
 use serde::Serialize;
 
@@ -131,13 +132,12 @@ fn create_identity(
     }
     let key = new_key(core, *owner.account_id(), label, handle)?;
     let origin = owner.act_from(source);
-    core.store.write(Durability::Durable, |tx| {
-        if let Err(refusal) = add_key(core, tx, &owner, &key)? {
-            return Ok(Err(refusal));
-        }
+    core.store.write_or_refuse(Durability::Durable, |tx| {
+        add_key(core, tx, &owner, &key)?;
         let detail = Some(key.id.to_string());
-        core.record(tx, &origin, ActivityKind::KeyActivated, detail).map(Ok)
-    })??;
+        core.record(tx, &origin, ActivityKind::KeyActivated, detail)?;
+        Ok(())
+    })?;
     let shown = match &owner {
         Owner::Existing(_) => None,
         Owner::New { secrets, .. } => Some(secrets.show(key.account_id)),
@@ -206,23 +206,18 @@ fn new_key(
     })
 }
 
-fn add_key(
-    core: &Core,
-    tx: &mut dyn Tx,
-    owner: &Owner,
-    key: &ApiKey,
-) -> Result<Result<(), Refusal>, StoreError> {
+fn add_key(core: &Core, tx: &mut Transaction, owner: &Owner, key: &ApiKey) -> Result<(), Abort> {
     if let Owner::Existing(session) = owner {
         // The account stays locked until the commit, so concurrent activations wait and cannot exceed the limit of
         // keys.
         let exists = tx.lock_account(&session.account_id)?;
         let stored = tx.find_session(&session.token)?;
         if !exists || !stored.is_some_and(|stored| stored.is_live(key.created_at)) {
-            return Ok(Err(NO_SESSION));
+            return Err(NO_SESSION.into());
         }
         let limit = core.settings.keys_per_account_max;
         if tx.count_live_keys(&session.account_id)? >= u64::from(limit) {
-            return Ok(Err(too_many_keys(limit)));
+            return Err(too_many_keys(limit).into());
         }
     }
     let invite = match owner {
@@ -230,22 +225,20 @@ fn add_key(
             let invite = tx.find_invite(secret)?;
             let is_active = |invite: &Invite| invite.status(key.created_at) == InviteStatus::Active;
             let Some(invite) = invite.filter(is_active) else {
-                return Ok(Err(Refusal::InviteInvalid));
+                return Err(Refusal::InviteInvalid.into());
             };
             Some(invite.id)
         }
         Owner::Existing(_) | Owner::New { invite: None, .. } => None,
     };
-    if let Some(handle) = &key.handle
-        && let Err(refusal) = check_handle(core, tx, handle, &key.account_id)?
-    {
-        return Ok(Err(refusal));
+    if let Some(handle) = &key.handle {
+        check_handle(core, tx, handle, &key.account_id)?;
     }
     // This check is the last one, because it also marks the invite as used, and a refused activation must not do so.
     if let Some(invite) = invite
         && !tx.use_invite(&invite, key.created_at)?
     {
-        return Ok(Err(Refusal::InviteInvalid));
+        return Err(Refusal::InviteInvalid.into());
     }
     if let Owner::New { account, .. } = owner {
         tx.insert_account(account)?;
@@ -265,34 +258,34 @@ fn add_key(
             })?;
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Checks that the account may use the handle for a new key. A handle is allowed if it is free and not reserved, or if
 /// it belongs to a revoked key of the same account.
 fn check_handle(
     core: &Core,
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     handle: &Handle,
     account: &AccountId,
-) -> Result<Result<(), Refusal>, StoreError> {
+) -> Result<(), Abort> {
     let Some(owner) = tx.find_handle(handle)? else {
         if core.settings.reserved_handles.contains(handle) {
-            return Ok(Err(Refusal::HandleReserved));
+            return Err(Refusal::HandleReserved.into());
         }
         if tx.is_handle_erased(handle)? {
-            return Ok(Err(Refusal::HandleTaken));
+            return Err(Refusal::HandleTaken.into());
         }
         let limit = core.settings.revoked_handles_max;
         let has_room = tx.count_revoked_handles(account)? < u64::from(limit);
-        return Ok(if has_room { Ok(()) } else { Err(too_many_handles(limit)) });
+        return if has_room { Ok(()) } else { Err(too_many_handles(limit).into()) };
     };
     if owner.account_id != *account {
-        return Ok(Err(Refusal::HandleTaken));
+        return Err(Refusal::HandleTaken.into());
     }
     let key = tx.find_key(&owner.api_key_id)?;
     let is_revoked = key.is_none_or(|key| key.status == KeyStatus::Revoked);
-    Ok(if is_revoked { Ok(()) } else { Err(Refusal::HandleTaken) })
+    if is_revoked { Ok(()) } else { Err(Refusal::HandleTaken.into()) }
 }
 
 fn too_many_handles(limit: u32) -> Refusal {

@@ -9,8 +9,9 @@ use std::{
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, RequestSource, Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::Transaction;
 use sealpost_wallet::random;
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ static RECORDED: AtomicU16 = AtomicU16::new(0);
 /// Stores an entry about an act (an action on an account) in the activity log. Must be called in the transaction that
 /// performs the act.
 pub(crate) fn record(
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     now: Timestamp,
     origin: &ActOrigin,
     kind: ActivityKind,
@@ -145,8 +146,9 @@ impl Core {
     ) -> Result<ActivityPage, Error> {
         let ListActivity { limit, cursor } = query;
         let below = cursor.map(|cursor| cursor.0);
-        let mut lookup = self.store.owner_lookup()?;
-        let mut found = lookup.activity_of(account, below.as_ref(), limit.saturating_add(1))?;
+        let wanted = limit.saturating_add(1);
+        let mut found =
+            self.store.read(|reader| reader.activity_of(account, below.as_ref(), wanted))?;
         let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
         let has_more = found.len() > limit;
         found.truncate(limit);
@@ -160,7 +162,7 @@ impl Core {
     /// called in the transaction that performs the act.
     pub(crate) fn record(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         origin: &ActOrigin,
         kind: ActivityKind,
         detail: Option<String>,
@@ -180,7 +182,9 @@ impl Core {
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
         // Counts the stored entries before a write transaction begins. Otherwise a flood of wrong secrets would cause a
         // flood of write transactions.
-        if self.store.owner_lookup()?.count_activity(account, kind, since, max)? >= u64::from(max) {
+        if self.store.read(|reader| reader.count_activity(account, kind, since, max))?
+            >= u64::from(max)
+        {
             return Ok(());
         }
         self.store.write(Durability::Relaxed, |tx| {

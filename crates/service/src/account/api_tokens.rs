@@ -120,7 +120,7 @@ impl Sealpost {
         let account_id = session.account_id;
         self.block(move |core| {
             let now = core.clock.now();
-            let tokens = core.store.lookup()?.api_tokens_of(&account_id, now)?;
+            let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;
             Ok(ApiTokenList { tokens: tokens.into_iter().map(ApiTokenView::from).collect() })
         })
         .await
@@ -163,23 +163,22 @@ pub(crate) fn create_token(
         last_used_at: None,
     };
     let limit = core.settings.api_tokens_per_account_max;
-    let created = core.store.write(Durability::Durable, |tx| {
+    let created = core.store.write_or_refuse(Durability::Durable, |tx| {
         // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
-        if let Err(refusal) = check_owner(core, tx, session, proof)? {
-            return Ok(Err(refusal));
-        }
+        check_owner(core, tx, session, proof)?;
         let key = tx.find_key(&key_id)?.filter(|key| key.account_id == session.account_id);
-        let Some(key) = key else { return Ok(Err(unknown.clone())) };
+        let Some(key) = key else { return Err(unknown.clone().into()) };
         if key.status == KeyStatus::Revoked {
-            return Ok(Err(Refusal::KeyInactive { status: key.status, field: None }));
+            return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
         }
         if tx.count_api_tokens(&session.account_id, now)? >= u64::from(limit) {
-            return Ok(Err(too_many_tokens(limit)));
+            return Err(too_many_tokens(limit).into());
         }
         tx.insert_api_token(&token)?;
         let detail = Some(format!("{} for {key_id}", token.id));
-        core.record(tx, &session.act_from(source), ActivityKind::TokenCreated, detail).map(Ok)
-    })?;
+        core.record(tx, &session.act_from(source), ActivityKind::TokenCreated, detail)?;
+        Ok(())
+    });
     record_wrong_secret(core, session, source, "creating an API token", &created)?;
     created?;
     Ok(ApiTokenCreated {

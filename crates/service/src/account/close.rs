@@ -11,6 +11,7 @@ use sealpost_domain::{
     AccountId, RequestSource, Timestamp,
     ports::{ClosingExtent, DeletedRows},
 };
+use sealpost_storage::Abort;
 use serde::Serialize;
 
 use super::{
@@ -92,13 +93,19 @@ impl Core {
         let actor = format!("account:{account}");
         let operator = Operator::new(Arc::clone(&self.store), Arc::clone(&self.clock), actor);
         let proof = OwnerProof::Secret(login_secret);
-        let closed = operator.erase_if(&account, |tx| check_owner(self, tx, session, &proof));
+        let closed =
+            operator.erase_if(&account, |tx| match check_owner(self, tx, session, &proof) {
+                Ok(()) => Ok(()),
+                Err(Abort::Refused(refusal)) => Err(OperatorError::from(refusal).into()),
+                Err(Abort::Store(error)) => Err(error.into()),
+            });
         // The cache is invalidated even after an error, because the first transactions may have been committed.
         self.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account));
         let closed = closed.map_err(|error| match error {
-            OperatorError::Store(fault) => Error::from(fault),
+            OperatorError::Refused(refusal) => Abort::from(refusal),
+            OperatorError::Store(fault) => fault.into(),
             _ => NO_LOGIN.into(),
-        })?;
+        });
         record_wrong_secret(self, session, source, "closing the account", &closed)?;
         Ok(closed?)
     }

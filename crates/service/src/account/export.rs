@@ -80,13 +80,12 @@ pub(crate) fn begin_export(
     proof: &OwnerProof,
     source: &RequestSource,
 ) -> Result<ExportPosition, Error> {
-    let begun = core.store.write(Durability::Durable, |tx| {
-        if let Err(refusal) = check_owner(core, tx, session, proof)? {
-            return Ok(Err(refusal));
-        }
+    let begun = core.store.write_or_refuse(Durability::Durable, |tx| {
+        check_owner(core, tx, session, proof)?;
         let origin = session.act_from(source);
-        core.record(tx, &origin, ActivityKind::AccountExported, None).map(Ok)
-    })?;
+        core.record(tx, &origin, ActivityKind::AccountExported, None)?;
+        Ok(())
+    });
     record_wrong_secret(core, session, source, "exporting the account", &begun)?;
     begun?;
     Ok(ExportPosition {
@@ -119,9 +118,9 @@ impl ExportPosition {
 
     fn write_account(&mut self, core: &Core, text: &mut Vec<u8>) -> Result<(), Error> {
         let (id, now) = (&self.account_id, self.started_at);
-        let summary = core.store.operator_lookup()?.account(id, now)?.ok_or(NO_LOGIN)?.summary;
-        let sessions = core.store.owner_lookup()?.sessions_of(id, now, SESSIONS_MAX)?;
-        let tokens = core.store.lookup()?.api_tokens_of(id, now)?;
+        let summary = core.store.read(|reader| reader.account(id, now))?.ok_or(NO_LOGIN)?.summary;
+        let sessions = core.store.read(|reader| reader.sessions_of(id, now, SESSIONS_MAX))?;
+        let tokens = core.store.read(|reader| reader.api_tokens_of(id, now))?;
         let account = ExportedAccount {
             account_id: *id,
             exported_at: now,
@@ -162,8 +161,9 @@ impl ExportPosition {
         below: Option<&ActivityId>,
         text: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let mut lookup = core.store.owner_lookup()?;
-        let entries = lookup.activity_of(&self.account_id, below, ROWS_PER_PORTION)?;
+        let account = &self.account_id;
+        let entries =
+            core.store.read(|reader| reader.activity_of(account, below, ROWS_PER_PORTION))?;
         let last = entries.last().map(|entry| entry.id);
         for entry in entries {
             self.write_entry(&ActivityView::from(entry), text)?;
@@ -184,14 +184,16 @@ impl ExportPosition {
         below: Option<EnvelopeId>,
         text: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let page = core.store.lookup()?.list_sent(&SentQuery {
-            sender: *sender,
-            recipient: None,
-            thread: None,
-            since: core.kept_since(self.started_at),
-            until: None,
-            below,
-            limit: ROWS_PER_PORTION,
+        let page = core.store.read(|reader| {
+            reader.list_sent(&SentQuery {
+                sender: *sender,
+                recipient: None,
+                thread: None,
+                since: core.kept_since(self.started_at),
+                until: None,
+                below,
+                limit: ROWS_PER_PORTION,
+            })
         })?;
         for sent in &page.envelopes {
             let envelope = ExportedEnvelope { sender: *sender, sent: SentView::from(sent) };
@@ -244,7 +246,7 @@ fn keys_below(
     limit: u32,
 ) -> Result<Vec<ApiKeyId>, Error> {
     let filter = KeyFilter { account: Some(*account), ..KeyFilter::default() };
-    let keys = core.store.operator_lookup()?.keys(&filter, below, limit)?;
+    let keys = core.store.read(|reader| reader.keys(&filter, below, limit))?;
     Ok(keys.into_iter().map(|key| key.id).collect())
 }
 
@@ -255,10 +257,10 @@ fn exported_key(core: &Core, id: &ApiKeyId) -> Result<ExportedKey, Error> {
         OperatorError::Store(fault) => Error::from(fault),
         _ => NO_LOGIN.into(),
     })?;
-    let days = core.store.owner_lookup()?.daily_counts(id, Timestamp::from_millis(0), 0)?;
+    let days = core.store.read(|reader| reader.daily_counts(id, Timestamp::from_millis(0), 0))?;
     Ok(ExportedKey {
         details,
-        policy: core.store.lookup()?.find_policy(id)?.unwrap_or_default().into(),
+        policy: core.store.read(|reader| reader.find_policy(id))?.unwrap_or_default().into(),
         daily_counts: days.iter().map(ExportedDay::from).collect(),
     })
 }

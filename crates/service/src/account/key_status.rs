@@ -76,7 +76,8 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
         let terms = Terms::of(&key.plan);
         let webhooks = tx.count_webhooks(&caller.id.key)?;
         let did = core.proven_did(&key);
-        Ok(Ok(did.map(|did| KeyStanding {
+        // An error of the wallet does not undo the count of the request.
+        Ok(did.map(|did| KeyStanding {
             api_key_id: key.id,
             label: key.label,
             handle: key.handle,
@@ -90,11 +91,11 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
             throughput_per_second: terms.per_second,
             webhooks,
             waiting: WaitingCount::default(),
-        })))
+        }))
     })
     .and_then(|standing| {
         // Counted outside the transaction, because counting takes long and sends of the key would wait.
-        let waiting = core.count_waiting(&mut *core.store.lookup()?, &caller.id.key)?;
+        let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
         Ok(KeyStanding { waiting, ..standing? })
     })
 }

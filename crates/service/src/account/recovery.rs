@@ -4,8 +4,9 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, AccountSecrets, ActivityKind, Refusal, RequestSource, TokenHash,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{LoginSecret, RecoveryCode, WalletError, same_hash};
 use serde::Serialize;
 
@@ -105,16 +106,15 @@ pub(crate) fn replace_secrets(
     source: &RequestSource,
 ) -> Result<SecretsReplaced, Error> {
     let secrets = NewSecrets::generate()?;
-    let replaced = core.store.write(Durability::Durable, |tx| {
-        if let Err(refusal) = check_owner(core, tx, session, proof)? {
-            return Ok(Err(refusal));
-        }
+    let replaced = core.store.write_or_refuse(Durability::Durable, |tx| {
+        check_owner(core, tx, session, proof)?;
         tx.set_account_secrets(&session.account_id, &secrets.hashes())?;
         // A session that was confirmed with the replaced secret must not replace the new one.
         tx.unconfirm_sessions(&session.account_id, &session.token)?;
         let detail = Some("login secret and recovery code".to_owned());
-        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail).map(Ok)
-    })?;
+        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail)?;
+        Ok(())
+    });
     record_wrong_secret(core, session, source, "replacing the secrets", &replaced)?;
     replaced?;
     Ok(secrets.show(session.account_id))
@@ -129,18 +129,19 @@ fn recover(
     verify_code(core, &account_id, &given, source)?;
     let secrets = NewSecrets::generate()?;
     let origin = ActOrigin::client(account_id, source);
-    core.store.write(Durability::Durable, |tx| {
+    core.store.write_or_refuse(Durability::Durable, |tx| {
         // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
         tx.lock_account(&account_id)?;
         let stored = tx.find_recovery_code(&account_id)?;
         if !stored.is_some_and(|code| same_hash(&given, &code)) {
-            return Ok(Err(NO_RECOVERY));
+            return Err(NO_RECOVERY.into());
         }
         tx.set_account_secrets(&account_id, &secrets.hashes())?;
         tx.delete_sessions_of(&account_id)?;
         tx.delete_api_tokens_of(&account_id)?;
-        core.record(tx, &origin, ActivityKind::Recovered, None).map(Ok)
-    })??;
+        core.record(tx, &origin, ActivityKind::Recovered, None)?;
+        Ok(())
+    })?;
     core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
     Ok(secrets.show(account_id))
 }
@@ -152,7 +153,8 @@ fn verify_code(
     given: &TokenHash,
     source: &RequestSource,
 ) -> Result<(), Error> {
-    let stored = core.store.lookup()?.find_recovery_code(account_id)?.ok_or(NO_RECOVERY)?;
+    let stored =
+        core.store.read(|reader| reader.find_recovery_code(account_id))?.ok_or(NO_RECOVERY)?;
     if !same_hash(given, &stored) {
         core.record_failed_login(account_id, source, Some("recovery"))?;
         return Err(NO_RECOVERY.into());
@@ -169,7 +171,7 @@ fn verify_secret(
     source: &RequestSource,
     attempted: &str,
 ) -> Result<(), Error> {
-    let stored = core.store.lookup()?.find_login_secret(&session.account_id)?;
+    let stored = core.store.read(|reader| reader.find_login_secret(&session.account_id))?;
     let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
     if !is_right {
         core.record_failed_login(&session.account_id, source, Some(attempted))?;
@@ -189,24 +191,24 @@ pub(crate) enum OwnerProof {
 /// Locks the account. Then checks that the account is open, the session is live, and the proof is valid.
 pub(crate) fn check_owner(
     core: &Core,
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     session: &AccountSession,
     proof: &OwnerProof,
-) -> Result<Result<(), Refusal>, StoreError> {
+) -> Result<(), Abort> {
     let is_open = tx.lock_account(&session.account_id)?;
     let stored = tx.find_session(&session.token)?;
     if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
-        return Ok(Err(NO_SESSION));
+        return Err(NO_SESSION.into());
     }
     let OwnerProof::Secret(login_secret) = proof else {
         // The time was checked before. Another session may have replaced the secrets since, which ends a confirmation.
         let is_confirmed = tx.session_confirmed_at(&session.token)?.is_some();
-        return Ok(if is_confirmed { Ok(()) } else { Err(NO_SESSION) });
+        return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
     };
     let stored = tx.find_login_secret(&session.account_id)?;
     let given = LoginSecret::hash_of(login_secret);
     let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
-    Ok(if is_right { Ok(()) } else { Err(WRONG_SECRET) })
+    if is_right { Ok(()) } else { Err(WRONG_SECRET.into()) }
 }
 
 /// Stores an activity entry if `done` is the refusal of a wrong login secret. `attempted` names the refused action.
@@ -215,9 +217,9 @@ pub(crate) fn record_wrong_secret<T>(
     session: &AccountSession,
     source: &RequestSource,
     attempted: &str,
-    done: &Result<T, Refusal>,
+    done: &Result<T, Abort>,
 ) -> Result<(), StoreError> {
-    if matches!(done, Err(refusal) if *refusal == WRONG_SECRET) {
+    if matches!(done, Err(Abort::Refused(refusal)) if *refusal == WRONG_SECRET) {
         core.record_failed_login(&session.account_id, source, Some(attempted))?;
     }
     Ok(())

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, Label, Recipient, RecipientFault, Refusal,
-    ports::{Durability, KeyProfile, Lookup, StoreError},
+    ports::{Durability, KeyProfile},
 };
+use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use crate::{
@@ -30,7 +31,7 @@ impl Sealpost {
     /// Finds the identity with this API key or handle.
     pub async fn resolve_identity(&self, caller: &Caller, id: String) -> Limited<Resolved> {
         self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.find_identity(&id))
         })
         .await
@@ -39,9 +40,10 @@ impl Sealpost {
 
 impl Core {
     fn find_identity(&self, id: &str) -> Result<Resolved, Error> {
-        let mut lookup = self.store.lookup()?;
-        let api_key_id = find_named_key(&mut *lookup, "id", id)??;
-        let profile = lookup.find_profile(&api_key_id)?;
+        let (api_key_id, profile) = self.store.read(|reader| {
+            let key = find_named_key(reader, "id", id)?;
+            Ok::<_, Abort>((key, reader.find_profile(&key)?))
+        })?;
         let KeyProfile { handle, label, status } = profile.ok_or_else(|| unknown("id"))?;
         let active = status == KeyStatus::Active;
         Ok(Resolved { api_key_id, handle, label, active })
@@ -51,18 +53,18 @@ impl Core {
 /// Returns the API key that `text` contains, or the key that owns the handle in `text`. Does not check whether an API
 /// key in `text` exists.
 pub(crate) fn find_named_key(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     field: &'static str,
     text: &str,
-) -> Result<Result<ApiKeyId, Refusal>, StoreError> {
+) -> Result<ApiKeyId, Abort> {
     let handle = match Recipient::parse(text) {
-        Ok(Recipient::Key(id)) => return Ok(Ok(id)),
+        Ok(Recipient::Key(id)) => return Ok(id),
         Ok(Recipient::Handle(handle)) => handle,
-        Err(RecipientFault::RawDid) => return Ok(Err(Refusal::RawDidRejected { field })),
-        Err(RecipientFault::Unknown) => return Ok(Err(Refusal::of_id(text, unknown(field)))),
+        Err(RecipientFault::RawDid) => return Err(Refusal::RawDidRejected { field }.into()),
+        Err(RecipientFault::Unknown) => return Err(Refusal::of_id(text, unknown(field)).into()),
     };
     let owner = lookup.find_handle(&handle)?;
-    Ok(owner.map(|owner| owner.api_key_id).ok_or_else(|| unknown(field)))
+    Ok(owner.ok_or_else(|| unknown(field))?.api_key_id)
 }
 
 pub(crate) fn unknown(field: &'static str) -> Refusal {

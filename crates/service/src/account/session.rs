@@ -102,18 +102,19 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
         actor: ActivityActor::session(&session.token),
         client_address: source.address,
     };
-    core.store.write(Durability::Durable, |tx| {
+    core.store.write_or_refuse(Durability::Durable, |tx| {
         // Checks the secret again on the locked account, because a concurrent request may have replaced the secret
         // since the first check. The lock prevents a replacement until the end of this transaction.
         tx.lock_account(&account_id)?;
         let stored = tx.find_login_secret(&account_id)?;
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
-            return Ok(Err(NO_LOGIN));
+            return Err(NO_LOGIN.into());
         }
         tx.insert_session(&session, now, source)?;
         tx.confirm_session(&session.token, now)?;
-        core.record(tx, &origin, ActivityKind::Login, None).map(Ok)
-    })??;
+        core.record(tx, &origin, ActivityKind::Login, None)?;
+        Ok(())
+    })?;
     Ok(LoggedIn {
         session_token: token.expose().to_owned(),
         token_type: "Bearer",
@@ -129,7 +130,7 @@ fn verify(
     given: &TokenHash,
     source: &RequestSource,
 ) -> Result<(), Error> {
-    let stored = core.store.lookup()?.find_login_secret(account_id)?.ok_or(NO_LOGIN)?;
+    let stored = core.store.read(|reader| reader.find_login_secret(account_id))?.ok_or(NO_LOGIN)?;
     if !same_hash(given, &stored) {
         core.record_failed_login(account_id, source, None)?;
         return Err(NO_LOGIN.into());

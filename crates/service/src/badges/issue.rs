@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Assessment, Badge, BadgeDenial, BadgeId, Circuits, Jurisdiction, Refusal, Timestamp,
     check_thresholds,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WalletError, random};
 use serde::Serialize;
 
@@ -86,16 +87,9 @@ impl Core {
             Ok(draft) => draft,
             Err(error) => return Limited::before_rate_check(error),
         };
-        let decided =
-            self.admitted(
-                caller,
-                Purpose::Execute,
-                Durability::Durable,
-                |tx, _| match Request::read(self, &caller.id.key, issue) {
-                    Ok(request) => self.decide_badge(tx, &request, &draft),
-                    Err(fault) => Ok(Err(fault)),
-                },
-            );
+        let decided = self.admitted(caller, Purpose::Execute, Durability::Durable, |tx, _| {
+            self.decide_badge(tx, &Request::read(self, &caller.id.key, issue)?, &draft)
+        });
         decided.and_then(|decision| match decision {
             BadgeDecision::DryRun(refusals) => Ok(Issued::DryRun(DryRun {
                 dry_run: true,
@@ -124,17 +118,17 @@ impl Core {
     /// Checks all conditions before the first write, in the order in which their refusals are returned.
     fn decide_badge(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         request: &Request<'_>,
         draft: &Draft,
-    ) -> Result<Result<BadgeDecision, Refusal>, StoreError> {
+    ) -> Result<BadgeDecision, Abort> {
         let assessment = tx.newest_assessment(request.key)?;
         let mut refusals = request.refusals(tx, assessment.as_ref(), self)?;
         if request.issue.dry_run {
-            return Ok(Ok(BadgeDecision::DryRun(refusals)));
+            return Ok(BadgeDecision::DryRun(refusals));
         }
         if !refusals.is_empty() {
-            return Ok(Err(refusals.swap_remove(0)));
+            return Err(refusals.swap_remove(0).into());
         }
         let assessment = assessment.ok_or(StoreError::Corrupt("assessment"))?;
         let badge = Badge {
@@ -149,7 +143,7 @@ impl Core {
             revocation: None,
         };
         tx.insert_badge(&badge)?;
-        Ok(Ok(BadgeDecision::Granted(Box::new((badge, assessment)))))
+        Ok(BadgeDecision::Granted(Box::new((badge, assessment))))
     }
 
     fn sign_badge(&self, badge: &Badge, assessment: &Assessment) -> Result<IssuedBadge, Error> {
@@ -193,7 +187,7 @@ impl<'a> Request<'a> {
 
     fn refusals(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         assessment: Option<&Assessment>,
         core: &Core,
     ) -> Result<Vec<Refusal>, StoreError> {

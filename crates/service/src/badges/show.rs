@@ -38,7 +38,7 @@ impl Sealpost {
 
 impl Core {
     fn show_badge(&self, id: &BadgeId) -> Result<Option<BadgeShown>, Error> {
-        let Some((badge, assessment)) = self.store.lookup()?.find_badge(id)? else {
+        let Some((badge, assessment)) = self.store.read(|reader| reader.find_badge(id))? else {
             return Ok(None);
         };
         Ok(Some(BadgeShown {

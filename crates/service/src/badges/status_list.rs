@@ -23,7 +23,7 @@ impl Sealpost {
 
 fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
     let now = core.clock.now();
-    let Some(revoked) = core.store.lookup()?.revoked_in(list)? else { return Ok(None) };
+    let Some(revoked) = core.store.read(|reader| reader.revoked_in(list))? else { return Ok(None) };
     let encoded = encode_status_list(&revoked)?;
     let from = Timestamp::from_millis(now.as_seconds().saturating_mul(1000));
     let valid = (from, from.plus(VALID_FOR));

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     BadgeId, BadgeStatus, Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::Transaction;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -58,7 +59,7 @@ impl Sealpost {
     ) -> Limited<BadgeVerified> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
-                core.verify_credential(tx, &credential).map(Ok)
+                Ok(core.verify_credential(tx, &credential)?)
             })
         })
         .await
@@ -68,7 +69,7 @@ impl Sealpost {
 impl Core {
     fn verify_credential(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         credential: &str,
     ) -> Result<BadgeVerified, StoreError> {
         let claims = self.issuer.verify_credential(credential);

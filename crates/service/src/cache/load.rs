@@ -28,13 +28,14 @@ impl Core {
                 BearerHash::Session(hash) => sessions.push(hash),
             }
         }
+        let (sessions, api_tokens) = (distinct(sessions), distinct(api_tokens));
         let mut bearers = Vec::<Bearer>::new();
         if !sessions.is_empty() {
-            let found = self.store.lookup()?.find_sessions(&distinct(sessions))?;
+            let found = self.store.read(|reader| reader.find_sessions(&sessions))?;
             bearers.extend(found.into_iter().map(Bearer::from));
         }
         if !api_tokens.is_empty() {
-            let found = self.store.lookup()?.find_api_tokens(&distinct(api_tokens))?;
+            let found = self.store.read(|reader| reader.find_api_tokens(&api_tokens))?;
             bearers.extend(found.into_iter().map(Bearer::from));
         }
         for bearer in &bearers {
@@ -45,7 +46,7 @@ impl Core {
 
     /// Loads a key and caches it. Unknown keys are not cached.
     pub(crate) fn load_key(&self, id: &ApiKeyId) -> Result<Option<Arc<CachedKey>>, StoreError> {
-        let Some(key) = self.store.lookup()?.find_key(id)? else { return Ok(None) };
+        let Some(key) = self.store.read(|reader| reader.find_key(id))? else { return Ok(None) };
         let key = Arc::new(CachedKey::new(key));
         self.cache.insert_key(*id, Arc::clone(&key));
         Ok(Some(key))
@@ -56,7 +57,7 @@ impl Core {
         &self,
         handle: &Handle,
     ) -> Result<Option<ApiKeyId>, StoreError> {
-        let owner = self.store.lookup()?.find_handle(handle)?;
+        let owner = self.store.read(|reader| reader.find_handle(handle))?;
         if let Some(owner) = owner {
             self.cache.insert_handle(handle.clone(), owner.api_key_id);
         }

@@ -15,7 +15,7 @@ impl Core {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
             // Each page holds a connection only briefly, because sends need connections of the same pool for their
             // look-ups.
-            let snapshots = self.store.lookup()?.find_key_snapshots(page)?;
+            let snapshots = self.store.read(|reader| reader.find_key_snapshots(page))?;
             for snapshot in &snapshots {
                 self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));
             }

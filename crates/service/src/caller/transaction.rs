@@ -1,10 +1,11 @@
 //! Runs the work of one authenticated request in the same transaction that admits the request.
 
 use sealpost_domain::{
-    Refusal, Usage,
-    ports::{Durability, KeyFacts, StoreError, Tx, WriteSet},
+    Usage,
+    ports::{Durability, KeyFacts, StoreError, WriteSet},
 };
 use sealpost_limits::{Terms, reached_thresholds};
+use sealpost_storage::{Abort, Transaction};
 
 use super::{
     admission::{Purpose, admit, limits_reached, query_of},
@@ -50,7 +51,7 @@ impl Core {
         caller: &Caller,
         purpose: Purpose,
         durability: Durability,
-        mut work: impl FnMut(&mut dyn Tx, &Admitted<'_>) -> Result<Result<T, Refusal>, StoreError>,
+        mut work: impl FnMut(&mut Transaction, &Admitted<'_>) -> Result<T, Abort>,
     ) -> Limited<T> {
         let caller = &caller.id;
         let done = self.store.write(durability, |tx| {
@@ -70,8 +71,11 @@ impl Core {
             let thresholds =
                 reached_thresholds(&caller.key, (&terms, &before), (&terms, &reached.usage), now);
             tx.apply(&WriteSet { usage, thresholds, ..WriteSet::default() })?;
-            let done = work(tx, &Admitted { key, limits: reached })?;
-            Ok((done, limits))
+            match work(tx, &Admitted { key, limits: reached }) {
+                Ok(done) => Ok((Ok(done), limits)),
+                Err(Abort::Refused(refusal)) => Ok((Err(refusal), limits)),
+                Err(Abort::Store(error)) => Err(error),
+            }
         });
         match done {
             Ok((result, limits)) => {

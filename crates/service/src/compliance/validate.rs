@@ -5,8 +5,9 @@ use std::sync::{Arc, PoisonError};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, CheckName, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::Transaction;
 use serde::Serialize;
 
 use super::explanation::Explanation;
@@ -67,13 +68,10 @@ impl Sealpost {
 fn validate_key(core: &Core, caller: &Caller, validate: &Validate) -> Limited<Validated> {
     core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
         let circuits = core.circuits();
-        let jurisdiction = match parse_jurisdiction(&circuits, &validate.jurisdiction) {
-            Ok(jurisdiction) => jurisdiction,
-            Err(fault) => return Ok(Err(fault)),
-        };
+        let jurisdiction = parse_jurisdiction(&circuits, &validate.jurisdiction)?;
         let subject = (&caller.id.key, &jurisdiction);
         let report = evaluate(tx, &circuits, subject, core.clock.now())?;
-        Ok(respond(report, validate.dry_run))
+        Ok(respond(report, validate.dry_run)?)
     })
 }
 
@@ -101,7 +99,7 @@ pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Juri
 
 /// Evaluates the checks of a jurisdiction with the newest attestations (recorded results of checks) of a key.
 pub(crate) fn evaluate(
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     circuits: &Circuits,
     (key, jurisdiction): (&ApiKeyId, &Jurisdiction),
     now: Timestamp,

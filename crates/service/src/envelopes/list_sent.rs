@@ -6,8 +6,9 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, ContextView, EnvelopeId, ReceiptState, ThreadId, Timestamp,
-    ports::{Durability, Lookup, SentEnvelope, SentQuery},
+    ports::{Durability, SentEnvelope, SentQuery},
 };
+use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use crate::{
@@ -65,7 +66,7 @@ impl Sealpost {
     /// Lists the envelopes that the caller sent and that have not expired, newest first.
     pub async fn list_sent(&self, caller: &Caller, query: ListSent) -> Limited<SentPage> {
         self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| list_sent(core, &caller.id.key, query))
         })
         .await
@@ -73,9 +74,10 @@ impl Sealpost {
 }
 
 fn list_sent(core: &Core, sender: &ApiKeyId, query: ListSent) -> Result<SentPage, Error> {
-    let mut lookup = core.store.lookup()?;
-    let query = sent_query(core, &mut *lookup, *sender, query)?;
-    let list = lookup.list_sent(&query)?;
+    let list = core.store.read(|reader| {
+        let query = sent_query(core, reader, *sender, &query)?;
+        Ok::<_, Abort>(reader.list_sent(&query)?)
+    })?;
     Ok(SentPage {
         envelopes: list.envelopes.iter().map(SentView::from).collect(),
         next_cursor: list.next.map(|id| SentCursor(id).to_string()),
@@ -85,14 +87,14 @@ fn list_sent(core: &Core, sender: &ApiKeyId, query: ListSent) -> Result<SentPage
 /// Returns the query of the store. Refuses an unknown recipient.
 pub(crate) fn sent_query(
     core: &Core,
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     sender: ApiKeyId,
-    query: ListSent,
-) -> Result<SentQuery, Error> {
+    query: &ListSent,
+) -> Result<SentQuery, Abort> {
     let recipient = match &query.recipient {
         None => None,
         Some(text) => {
-            let key = find_named_key(lookup, "recipient", text)??;
+            let key = find_named_key(lookup, "recipient", text)?;
             let is_known = lookup.find_profile(&key)?.is_some();
             Some(is_known.then_some(key).ok_or_else(|| unknown("recipient"))?)
         }
@@ -101,7 +103,7 @@ pub(crate) fn sent_query(
     Ok(SentQuery {
         sender,
         recipient,
-        thread: query.thread,
+        thread: query.thread.clone(),
         since: query.since.map_or(oldest, |since| since.max(oldest)),
         until: query.until,
         below: query.cursor.map(|cursor| cursor.0),

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKey, ApiKeyId, Channel, ContextView, Encryption, EnvelopeHash, EnvelopeId, Handle, Metadata,
     Refusal, Timestamp,
-    ports::{AddressedEnvelope, Durability, StoreError, Tx},
+    ports::{AddressedEnvelope, Durability, StoreError},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::channel_of;
 use serde::Serialize;
 use zeroize::Zeroize as _;
@@ -69,27 +70,27 @@ impl Sealpost {
 
 fn find_envelope(
     core: &Core,
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     admitted: &Admitted<'_>,
     recipient: &ApiKeyId,
     envelope_id: &str,
-) -> Result<Result<SealedEnvelope, Refusal>, StoreError> {
+) -> Result<SealedEnvelope, Abort> {
     let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
-        return Ok(Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound)));
+        return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
     };
     let Some(addressed) = tx.find_envelope(&id, recipient)? else {
-        return Ok(Err(Refusal::EnvelopeNotFound));
+        return Err(Refusal::EnvelopeNotFound.into());
     };
     let envelope = &addressed.envelope;
     if envelope.meta.timestamp < core.kept_since(admitted.limits.now) {
-        return Ok(Err(Refusal::EnvelopeNotFound));
+        return Err(Refusal::EnvelopeNotFound.into());
     }
     let channel = match channel_of(envelope) {
         None => None,
         Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
     };
     let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
-    Ok(Ok(SealedEnvelope { addressed, channel, sender }))
+    Ok(SealedEnvelope { addressed, channel, sender })
 }
 
 fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<Opened, Error> {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, ContextView, EnvelopeId, ReceiptView, Refusal, Timestamp, ports::Durability,
 };
+use sealpost_storage::Reader;
 use serde::Serialize;
 
 use crate::{
@@ -33,18 +34,23 @@ impl Sealpost {
     /// Returns the receipt (the state) of an envelope that the caller sent.
     pub async fn receipt(&self, caller: &Caller, envelope_id: String) -> Limited<Receipt> {
         self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| receipt(core, &caller.id.key, &envelope_id))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(())).and_then(
+                |()| core.store.read(|reader| receipt(core, reader, &caller.id.key, &envelope_id)),
+            )
         })
         .await
     }
 }
 
-pub(crate) fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt, Error> {
+pub(crate) fn receipt(
+    core: &Core,
+    lookup: &mut Reader,
+    sender: &ApiKeyId,
+    envelope_id: &str,
+) -> Result<Receipt, Error> {
     let unknown = Refusal::SentEnvelopeNotFound;
     let id: EnvelopeId =
         envelope_id.parse().map_err(|_malformed| Refusal::of_id(envelope_id, unknown.clone()))?;
-    let mut lookup = core.store.lookup()?;
     let sent = lookup.find_sent(&id, sender)?;
     let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;

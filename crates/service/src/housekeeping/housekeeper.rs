@@ -91,7 +91,7 @@ impl Housekeeper {
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
             for (task, has_work) in &tasks {
-                match core.store.lookup().and_then(|mut lookup| has_work(&mut *lookup)) {
+                match core.store.read(has_work) {
                     Ok(false) => {}
                     Ok(true) => drop(run_task(core, task, node, stop)),
                     Err(error) => {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use sealpost_domain::{
     Timestamp,
-    ports::{CountedTable, ExpiringRows, Lookup, StoreError, Tx},
+    ports::{CountedTable, ExpiringRows, StoreError},
 };
+use sealpost_storage::{Reader, Transaction};
 
 use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
@@ -75,11 +76,11 @@ pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2
 }
 
 /// Returns true while a task has work.
-pub(super) type HasWork = fn(&mut dyn Lookup) -> Result<bool, StoreError>;
+pub(super) type HasWork = fn(&mut Reader) -> Result<bool, StoreError>;
 
 /// Continues the interrupted closing of an account: deletes the next portion of its rows. Returns `limit` if there was
 /// such an account, so that the task runs again.
-fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+fn continue_closing(tx: &mut Transaction, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
     let Some(account) = tx.find_closing()? else { return Ok(0) };
     tx.close_portion(&account, now, limit)?;
     Ok(limit.into())

@@ -7,8 +7,9 @@ use std::{
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{CountedTable, Durability, HousekeepingTurn, StoreError, Tx},
+    ports::{CountedTable, Durability, HousekeepingTurn, StoreError},
 };
+use sealpost_storage::Transaction;
 
 use super::stop_signal::StopSignal;
 use crate::sealpost::core::Core;
@@ -32,7 +33,7 @@ pub(super) enum Work {
 }
 
 /// Deletes or changes rows, and returns their number. The last parameter is the maximum number of rows.
-pub(super) type Change = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
+pub(super) type Change = fn(&mut Transaction, Times, u32) -> Result<u64, StoreError>;
 
 /// The times by which a task selects rows.
 #[derive(Clone, Copy)]
@@ -126,7 +127,8 @@ fn run_batch(
     })?;
     let Some((times, mut rows)) = begun else { return Ok(None) };
     if let Work::Count(table) = task.work
-        && let Some(uncounted) = core.store.lookup()?.uncounted(table, times.before, limit)?
+        && let Some(uncounted) =
+            core.store.read(|reader| reader.uncounted(table, times.before, limit))?
     {
         let counted = timed_write(core, |tx| tx.count(&uncounted))?;
         (rows, took) = (counted.value, counted.took);
@@ -143,7 +145,7 @@ struct Timed<T> {
 
 fn timed_write<T>(
     core: &Core,
-    mut work: impl FnMut(&mut dyn Tx) -> Result<T, StoreError>,
+    mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
 ) -> Result<Timed<T>, StoreError> {
     let began = Cell::new(Instant::now());
     let value = core.store.write(Durability::Relaxed, |tx| {

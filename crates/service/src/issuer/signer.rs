@@ -10,8 +10,9 @@ use std::{
 
 use sealpost_domain::{
     Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
-    ports::{Durability, EventSigner, Store, StoreError, Tx},
+    ports::{Durability, EventSigner, StoreError},
 };
+use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credential};
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ use crate::error::Error;
 
 /// Signs events and credentials, and publishes the public keys of the service.
 pub struct Issuer {
-    store: Arc<dyn Store>,
+    store: Arc<Database>,
     keyring: Arc<Keyring>,
     clock: Arc<dyn Clock>,
     did: Did,
@@ -44,7 +45,7 @@ impl Issuer {
     /// Loads all issuer keys, and creates the first issuer key if the database has none. `did` is the DID of the
     /// service. Must be called after [`unlock`](crate::unlock). Blocks the thread.
     pub fn open(
-        store: Arc<dyn Store>,
+        store: Arc<Database>,
         keyring: Arc<Keyring>,
         clock: Arc<dyn Clock>,
         did: Did,
@@ -57,7 +58,7 @@ impl Issuer {
 
     /// Loads the keys that were added to the database since the last call. Blocks the thread.
     pub fn refresh(&self) -> Result<(), Error> {
-        let rows = self.store.lookup()?.issuer_keys()?;
+        let rows = self.store.read(|reader| reader.issuer_keys())?;
         let loaded = self.keys();
         if rows.len() == loaded.all().count() {
             return Ok(());
@@ -142,7 +143,7 @@ pub(crate) fn fresh_key(
 
 /// Returns all keys. Inserts `fresh` if there are none. If several nodes start at once, only one of them inserts its
 /// key.
-fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
+fn ensure_one(tx: &mut Transaction, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
     let keys = tx.lock_issuer_keys()?;
     if !keys.is_empty() {
         return Ok(keys);

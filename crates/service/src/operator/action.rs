@@ -4,9 +4,10 @@
 use std::{net::IpAddr, sync::Arc};
 
 use sealpost_domain::{
-    AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition,
-    ports::{Durability, Store, StoreError, Tx},
+    AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition, Refusal,
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Abort, Database, Transaction};
 use sealpost_wallet::WalletError;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -42,6 +43,9 @@ pub enum OperatorError {
     /// The key, account or decision does not exist.
     #[error("there is no {0}; check the name")]
     NotFound(&'static str),
+    /// The owner of the account may not perform the action.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
@@ -50,10 +54,25 @@ pub enum OperatorError {
     Wallet(#[from] WalletError),
 }
 
+impl From<OperatorError> for Abort<OperatorError> {
+    fn from(error: OperatorError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Abort<OperatorError>> for OperatorError {
+    fn from(abort: Abort<OperatorError>) -> Self {
+        match abort {
+            Abort::Refused(error) => error,
+            Abort::Store(error) => error.into(),
+        }
+    }
+}
+
 /// Performs the actions of one operator. All functions block the thread, because the command line runs one action at a
 /// time.
 pub struct Operator {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<Database>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
     origin: Option<OperatorOrigin>,
@@ -91,7 +110,7 @@ pub struct OperatorProcess {
 
 impl Operator {
     /// Creates an operator. The audit trail records `actor` as the name of the operator.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
+    pub fn new(store: Arc<Database>, clock: Arc<dyn Clock>, actor: String) -> Self {
         Self { store, clock, actor, origin: None, reason: None, owner: None }
     }
 
@@ -122,29 +141,26 @@ impl Operator {
     /// Performs an action and records it in the audit trail. A refused action writes nothing.
     pub(super) fn perform<T>(
         &self,
-        mut action: impl FnMut(
-            &mut dyn Tx,
-        ) -> Result<Result<(T, ActionRecord), OperatorError>, StoreError>,
+        mut action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
     ) -> Result<T, OperatorError> {
-        self.store.write(Durability::Durable, |tx| {
-            // Locks the newest entry first, so that concurrent actions run one after the other.
-            let head = tx.lock_audit_head()?;
-            match action(tx)? {
-                Err(refused) => Ok(Err(refused)),
-                Ok((done, ActionRecord { action, subject, concerned, mut detail })) => {
-                    self.record_activity(tx, &concerned, action, &subject)?;
-                    self.complete(&mut detail);
-                    let act = AdminAction {
-                        actor: self.actor.clone(),
-                        action: action.to_owned(),
-                        subject,
-                        detail: detail.to_string(),
-                    };
-                    tx.append_audit(&entry(head.as_ref(), act, self.clock.now()))?;
-                    Ok(Ok(done))
-                }
-            }
-        })?
+        self.store
+            .write_or_refuse(Durability::Durable, |tx| {
+                // Locks the newest entry first, so that concurrent actions run one after the other.
+                let head = tx.lock_audit_head()?;
+                let (done, record) = action(tx)?;
+                let ActionRecord { action, subject, concerned, mut detail } = record;
+                self.record_activity(tx, &concerned, action, &subject)?;
+                self.complete(&mut detail);
+                let act = AdminAction {
+                    actor: self.actor.clone(),
+                    action: action.to_owned(),
+                    subject,
+                    detail: detail.to_string(),
+                };
+                tx.append_audit(&entry(head.as_ref(), act, self.clock.now()))?;
+                Ok(done)
+            })
+            .map_err(OperatorError::from)
     }
 
     /// Adds the origin and the reason to the details of an action.
@@ -161,7 +177,7 @@ impl Operator {
     /// Stores an entry in the activity log of the account that the action concerns.
     fn record_activity(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         concerned: &Concerned,
         action: &str,
         subject: &str,

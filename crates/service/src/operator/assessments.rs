@@ -87,11 +87,11 @@ impl Operator {
         };
         self.perform(|tx| {
             if tx.find_key(key)?.is_none() {
-                return Ok(Err(OperatorError::NotFound("such API key")));
+                return Err(OperatorError::NotFound("such API key").into());
             }
             tx.insert_assessment(&assessment)?;
             let shown = AssessmentShown::from(assessment.clone());
-            Ok(Ok((shown.clone(), record("assessment.record", key, json!(shown)))))
+            Ok((shown.clone(), record("assessment.record", key, json!(shown))))
         })
     }
 
@@ -115,11 +115,11 @@ impl Operator {
         };
         self.perform(|tx| {
             if tx.find_key(key)?.is_none() {
-                return Ok(Err(OperatorError::NotFound("such API key")));
+                return Err(OperatorError::NotFound("such API key").into());
             }
             tx.insert_attestation(&attestation)?;
             let shown = AttestationShown::from(attestation.clone());
-            Ok(Ok((shown.clone(), record("attestation.record", key, json!(shown)))))
+            Ok((shown.clone(), record("attestation.record", key, json!(shown))))
         })
     }
 
@@ -129,10 +129,10 @@ impl Operator {
         let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };
         self.perform(|tx| {
             let Some((badge, _)) = tx.find_badge(id)? else {
-                return Ok(Err(OperatorError::NotFound("such badge")));
+                return Err(OperatorError::NotFound("such badge").into());
             };
             if !tx.revoke_badge(id, &revocation)? {
-                return Ok(Err(OperatorError::Pointless("this badge is revoked already")));
+                return Err(OperatorError::Pointless("this badge is revoked already").into());
             }
             let reason = reason.to_owned();
             let detail = json!({"reason": reason});
@@ -142,7 +142,7 @@ impl Operator {
                 concerned: Concerned::Key(badge.api_key_id),
                 detail,
             };
-            Ok(Ok((BadgeRevoked { badge_id: *id, revoked_at: at, reason }, record)))
+            Ok((BadgeRevoked { badge_id: *id, revoked_at: at, reason }, record))
         })
     }
 

@@ -84,7 +84,7 @@ impl Operator {
             let detail = json!({"version": version});
             let subject = format!("kek:{version}");
             let concerned = Concerned::Service;
-            Ok(Ok(((), ActionRecord { action: "kek.rotate", subject, concerned, detail })))
+            Ok(((), ActionRecord { action: "kek.rotate", subject, concerned, detail }))
         })
     }
 

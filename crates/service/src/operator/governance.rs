@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
     GovernanceSubject, PartnerId, Timestamp,
-    ports::{StoreError, Tx},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
@@ -117,7 +117,7 @@ impl Operator {
     ) -> Result<PartnerAssigned, OperatorError> {
         self.perform(|tx| {
             if !tx.set_partner(account, Some(partner))? {
-                return Ok(Err(OperatorError::NotFound("such account")));
+                return Err(OperatorError::NotFound("such account").into());
             }
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
@@ -128,7 +128,7 @@ impl Operator {
                 concerned: Concerned::Account(*account),
                 detail,
             };
-            Ok(Ok((assigned, record)))
+            Ok((assigned, record))
         })
     }
 
@@ -136,15 +136,11 @@ impl Operator {
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
         self.perform(|tx| {
-            if let Err(missing) = require_subject(tx, change)? {
-                return Ok(Err(missing));
-            }
+            require_subject(tx, change)?;
             let open = tx.open_decisions(&change.subject)?;
             let open = open.into_iter().find(|decision| decision.reason.kind == change.kind);
             let from = open.as_ref().map(|decision| decision.reason.status);
-            if let Err(refused) = change.check(from) {
-                return Ok(Err(refused));
-            }
+            change.check(from)?;
             let decision =
                 change.decision(open.as_ref().map_or(fresh_id, |open| open.id), now, self);
             match open {
@@ -160,7 +156,7 @@ impl Operator {
                 detail,
             };
             let GovernanceDecision { reason, by, .. } = decision;
-            Ok(Ok((DecisionShown { subject, decision: reason, by }, record)))
+            Ok((DecisionShown { subject, decision: reason, by }, record))
         })
     }
 }
@@ -219,19 +215,19 @@ impl StatusChange<'_> {
 }
 
 fn require_subject(
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     change: &StatusChange<'_>,
-) -> Result<Result<(), OperatorError>, StoreError> {
+) -> Result<(), Abort<OperatorError>> {
     let (exists, what) = match &change.subject {
         GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
         GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
         // A suspension can be lifted even if the partner has no account any more.
         GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {
-            return Ok(Ok(()));
+            return Ok(());
         }
         GovernanceSubject::Partner(id) => {
             (tx.count_accounts_of(id)? > 0, "account of this partner")
         }
     };
-    Ok(if exists { Ok(()) } else { Err(OperatorError::NotFound(what)) })
+    if exists { Ok(()) } else { Err(OperatorError::NotFound(what).into()) }
 }

@@ -25,7 +25,7 @@ impl Operator {
     pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
         self.perform(|tx| {
             let Some(owner) = tx.find_handle(handle)? else {
-                return Ok(Err(OperatorError::NotFound("key with this handle")));
+                return Err(OperatorError::NotFound("key with this handle").into());
             };
             let key = tx.lock_key(&owner.api_key_id)?;
             tx.release_handle(handle, &owner)?;
@@ -37,7 +37,7 @@ impl Operator {
             let released = HandleReleased { handle: handle.clone(), api_key_id, account_id };
             let detail = json!({"api_key_id": api_key_id, "account_id": account_id});
             let concerned = Concerned::Account(account_id);
-            Ok(Ok((released, record("handle.release", handle, concerned, detail))))
+            Ok((released, record("handle.release", handle, concerned, detail)))
         })
     }
 
@@ -46,20 +46,21 @@ impl Operator {
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
             if key.status == KeyStatus::Revoked {
-                return Ok(Err(OperatorError::Pointless(
+                return Err(OperatorError::Pointless(
                     "a revoked key cannot receive: assign the handle to another key",
-                )));
+                )
+                .into());
             }
             if let Some(other) = tx.find_handle_of(id)? {
-                return Ok(Err(OperatorError::HasHandle(other)));
+                return Err(OperatorError::HasHandle(other).into());
             }
             let before = tx.find_handle(handle)?;
             if let Some(owner) = &before {
                 let holder = tx.find_key(&owner.api_key_id)?;
                 if holder.is_some_and(|holder| holder.status != KeyStatus::Revoked) {
-                    return Ok(Err(OperatorError::HandleInUse(owner.api_key_id)));
+                    return Err(OperatorError::HandleInUse(owner.api_key_id).into());
                 }
                 tx.release_handle(handle, owner)?;
             }
@@ -77,7 +78,7 @@ impl Operator {
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());
-            Ok(Ok((key.into(), record("handle.assign", handle, Concerned::Key(*id), detail))))
+            Ok((key.into(), record("handle.assign", handle, Concerned::Key(*id), detail)))
         })
     }
 }

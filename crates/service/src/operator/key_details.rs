@@ -54,15 +54,16 @@ pub struct BadgeListed {
 impl Operator {
     /// Returns a key with its usage, governance and webhooks.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
-        let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
+        let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
         let now = self.clock.now();
         let found =
-            self.store.owner_lookup()?.key_of(&key.account_id, id, now, 0)?.ok_or(NO_KEY)?;
+            self.store.read(|reader| reader.key_of(&key.account_id, id, now, 0))?.ok_or(NO_KEY)?;
         let KeyOverview { key, usage, standing, webhooks: _, waiting: _ } = found;
         let terms = Terms::of(&key.plan);
-        let mut lookup = self.store.operator_lookup()?;
-        let webhooks = lookup.webhooks(&WebhookOwner::Key(*id), None, WEBHOOKS_SHOWN_MAX)?;
-        let badges = lookup.badges_of(id, BADGES_SHOWN_MAX)?;
+        let owner = WebhookOwner::Key(*id);
+        let webhooks =
+            self.store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
+        let badges = self.store.read(|reader| reader.badges_of(id, BADGES_SHOWN_MAX))?;
         Ok(KeyDetails {
             created_at: key.created_at,
             throughput_per_second: terms.per_second,

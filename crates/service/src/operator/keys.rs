@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
     KeyStatus, Label, Plan, RotationReason,
-    ports::{FactsQuery, RevocationSummary, StoreError, Tx, WriteSet},
+    ports::{FactsQuery, RevocationSummary, WriteSet},
 };
 use sealpost_limits::{OveragePolicy, Terms, reached_thresholds};
+use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -110,7 +111,7 @@ impl Agreement {
 impl Operator {
     /// Returns a key, or an error if it does not exist.
     pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
-        let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
+        let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
         Ok(key.into())
     }
 
@@ -128,16 +129,13 @@ impl Operator {
     /// requests. If a rotation was interrupted after the first transaction, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
-        let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
+        let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
         if key.status != KeyStatus::Rotating {
             self.move_key(id, KeyEvent::StartRotation, "key.start_rotation")?;
         }
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
-            let moved = match key.status.apply(KeyEvent::FinishRotation) {
-                Ok(moved) => moved,
-                Err(illegal) => return Ok(Err(illegal.into())),
-            };
+            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            let moved = key.status.apply(KeyEvent::FinishRotation).map_err(OperatorError::from)?;
             key.sealing_version = key.sealing_version.saturating_add(1);
             tx.set_sealing_version(id, key.sealing_version)?;
             tx.set_status(id, moved)?;
@@ -150,7 +148,7 @@ impl Operator {
             })?;
             key.status = moved;
             let detail = json!({"sealing_version": key.sealing_version});
-            Ok(Ok((key.into(), record("key.finish_rotation", id, detail))))
+            Ok((key.into(), record("key.finish_rotation", id, detail)))
         })
     }
 
@@ -159,16 +157,13 @@ impl Operator {
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
             let from = key.status;
-            key.status = match from.apply(KeyEvent::Revoke) {
-                Ok(moved) => moved,
-                Err(illegal) => return Ok(Err(illegal.into())),
-            };
+            key.status = from.apply(KeyEvent::Revoke).map_err(OperatorError::from)?;
             let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id, now)?;
             let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
             let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
-            Ok(Ok((revoked, record("key.revoke", id, detail))))
+            Ok((revoked, record("key.revoke", id, detail)))
         })
     }
 
@@ -189,7 +184,7 @@ impl Operator {
     ) -> Result<PlanShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
             let plan = next(&key.plan);
             tx.set_plan(id, &plan)?;
             let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
@@ -206,7 +201,7 @@ impl Operator {
                 detail.insert("terms".to_owned(), json!(terms));
             }
             key.plan = plan;
-            Ok(Ok((key.into(), record("plan.set", id, detail))))
+            Ok((key.into(), record("plan.set", id, detail)))
         })
     }
 
@@ -229,20 +224,17 @@ impl From<ApiKey> for PlanShown {
 }
 
 fn move_locked(
-    tx: &mut dyn Tx,
+    tx: &mut Transaction,
     id: &ApiKeyId,
     event: KeyEvent,
     action: &'static str,
-) -> Result<Result<(KeyShown, ActionRecord), OperatorError>, StoreError> {
-    let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+) -> Result<(KeyShown, ActionRecord), Abort<OperatorError>> {
+    let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
     let from = key.status;
-    key.status = match from.apply(event) {
-        Ok(moved) => moved,
-        Err(illegal) => return Ok(Err(illegal.into())),
-    };
+    key.status = from.apply(event).map_err(OperatorError::from)?;
     tx.set_status(id, key.status)?;
     let detail = json!({"from": from, "to": key.status});
-    Ok(Ok((key.into(), record(action, id, detail))))
+    Ok((key.into(), record(action, id, detail)))
 }
 
 fn record(action: &'static str, id: &ApiKeyId, detail: Value) -> ActionRecord {

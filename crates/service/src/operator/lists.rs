@@ -66,17 +66,18 @@ impl Operator {
         below: Option<&AccountId>,
         limit: u32,
     ) -> Result<ListPage<AccountShown>, OperatorError> {
-        let found = self.store.operator_lookup()?.accounts(below, limit.saturating_add(1))?;
+        let found = self.store.read(|reader| reader.accounts(below, limit.saturating_add(1)))?;
         Ok(page(found, limit))
     }
 
     /// Returns an account with its newest keys.
     pub fn show_account(&self, id: &AccountId) -> Result<AccountDetails, OperatorError> {
-        let mut lookup = self.store.operator_lookup()?;
-        let found = lookup.account(id, self.clock.now())?.ok_or(NO_ACCOUNT)?;
-        let AccountOverview { summary, sessions, webhooks } = found;
         let of_account = KeyFilter { account: Some(*id), ..KeyFilter::default() };
-        let keys = lookup.keys(&of_account, None, KEYS_SHOWN_MAX)?;
+        let (found, keys) = self.store.read(|reader| {
+            let found = reader.account(id, self.clock.now())?.ok_or(NO_ACCOUNT)?;
+            Ok::<_, OperatorError>((found, reader.keys(&of_account, None, KEYS_SHOWN_MAX)?))
+        })?;
+        let AccountOverview { summary, sessions, webhooks } = found;
         Ok(AccountDetails {
             account: summary.into(),
             session_count: sessions,
@@ -93,7 +94,8 @@ impl Operator {
         below: Option<&ApiKeyId>,
         limit: u32,
     ) -> Result<ListPage<KeyListed>, OperatorError> {
-        let found = self.store.operator_lookup()?.keys(filter, below, limit.saturating_add(1))?;
+        let found =
+            self.store.read(|reader| reader.keys(filter, below, limit.saturating_add(1)))?;
         Ok(page(found, limit))
     }
 
@@ -106,7 +108,7 @@ impl Operator {
         limit: u32,
     ) -> Result<ListPage<WebhookView>, OperatorError> {
         let found =
-            self.store.operator_lookup()?.webhooks(owner, below, limit.saturating_add(1))?;
+            self.store.read(|reader| reader.webhooks(owner, below, limit.saturating_add(1)))?;
         Ok(page(found, limit))
     }
 }

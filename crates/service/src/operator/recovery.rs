@@ -84,7 +84,7 @@ impl Operator {
         extent: Extent,
         done: &mut DatabaseRecovered,
     ) -> Result<(), OperatorError> {
-        let found = self.store.operator_lookup()?.account(id, self.clock.now())?;
+        let found = self.store.read(|reader| reader.account(id, self.clock.now()))?;
         let Some(account) = found.map(|found| found.summary) else { return Ok(()) };
         match extent {
             Extent::Close if account.closed_at.is_none() => {
@@ -106,16 +106,18 @@ impl Operator {
         id: &AccountId,
         secrets: &AccountSecrets,
     ) -> Result<bool, OperatorError> {
-        let mut lookup = self.store.lookup()?;
-        let is_current = lookup.find_login_secret(id)? == Some(secrets.login_secret)
-            && lookup.find_recovery_code(id)? == Some(secrets.recovery_code);
-        drop(lookup);
+        let is_current = self.store.read(|reader| {
+            let stored = (reader.find_login_secret(id)?, reader.find_recovery_code(id)?);
+            Ok::<_, OperatorError>(
+                stored == (Some(secrets.login_secret), Some(secrets.recovery_code)),
+            )
+        })?;
         if is_current {
             return Ok(false);
         }
         applied(self.perform(|tx| {
             if !tx.lock_account(id)? {
-                return Ok(Err(OperatorError::NotFound("such account")));
+                return Err(OperatorError::NotFound("such account").into());
             }
             tx.set_account_secrets(id, secrets)?;
             let record = ActionRecord {
@@ -124,7 +126,7 @@ impl Operator {
                 concerned: Concerned::Account(*id),
                 detail: json!({}),
             };
-            Ok(Ok(((), record)))
+            Ok(((), record))
         }))
     }
 
@@ -140,7 +142,7 @@ impl Operator {
                     concerned: Concerned::Service,
                     detail: json!({"api_tokens": ended}),
                 };
-                Ok(Ok((ended, record)))
+                Ok((ended, record))
             })?;
             total = total.saturating_add(ended);
             if ended < u64::from(BATCH_MAX) {

@@ -84,11 +84,11 @@ impl Operator {
     pub fn stats(&self) -> Result<StatsShown, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
         let now = self.clock.now();
-        let mut lookup = self.store.operator_lookup()?;
-        let stats = lookup.stats(since, COUNTED_MAX + 1)?;
-        let failing = lookup.failing_webhooks(FAILING_MAX)?;
-        let turns = lookup.task_turns()?;
-        let nodes = lookup.nodes(NODES_MAX)?;
+        let store = &self.store;
+        let stats = store.read(|reader| reader.stats(since, COUNTED_MAX + 1))?;
+        let failing = store.read(|reader| reader.failing_webhooks(FAILING_MAX))?;
+        let turns = store.read(|reader| reader.task_turns())?;
+        let nodes = store.read(|reader| reader.nodes(NODES_MAX))?;
         let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
         let (max, by_name) = (u64::from(COUNTED_MAX), stats.webhooks.into_iter());
         Ok(StatsShown {

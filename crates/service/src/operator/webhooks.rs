@@ -12,10 +12,10 @@ impl Operator {
     pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
         self.perform(|tx| {
             let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {
-                return Ok(Err(OperatorError::NotFound("such webhook")));
+                return Err(OperatorError::NotFound("such webhook").into());
             };
             if webhook.status == WebhookStatus::Disabled {
-                return Ok(Err(OperatorError::Pointless("the webhook is already disabled")));
+                return Err(OperatorError::Pointless("the webhook is already disabled").into());
             }
             tx.disable_webhook(id, self.clock.now())?;
             webhook.status = WebhookStatus::Disabled;
@@ -26,7 +26,7 @@ impl Operator {
                 concerned: Concerned::Key(webhook.api_key_id),
                 detail,
             };
-            Ok(Ok((webhook.into(), record)))
+            Ok((webhook.into(), record))
         })
     }
 }

@@ -110,12 +110,13 @@ impl Owner<'_> {
                 if id.timestamp() < core.kept_since(core.clock.now()) {
                     return Err(Refusal::EnvelopeNotFound.into());
                 }
-                let sender = core.store.lookup()?.find_sender(&id, &key)?;
+                let sender = core.store.read(|reader| reader.find_sender(&id, &key))?;
                 let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
                 let block = vec![sender.to_string()];
                 let change = PolicyChange { block, ..PolicyChange::default() };
                 core.set_policy(&key, change, &origin)?;
-                let named = correspondents(&mut *core.store.lookup()?, [sender])?.remove(&sender);
+                let named =
+                    core.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
                 Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
             })
             .await
@@ -147,6 +148,7 @@ pub(super) fn revoke(
     revoked.map_err(|error| match error {
         OperatorError::Store(fault) => fault.into(),
         OperatorError::Wallet(fault) => fault.into(),
+        OperatorError::Refused(refusal) => refusal.into(),
         // These errors mean that a concurrent transaction has revoked the key.
         OperatorError::HandleInUse(_)
         | OperatorError::HasHandle(_)
@@ -163,8 +165,8 @@ fn end_session(
     name: &str,
     source: &RequestSource,
 ) -> Result<(), Error> {
-    let sessions =
-        live_sessions(&mut *core.store.owner_lookup()?, &session.account_id, core.clock.now())?;
+    let now = core.clock.now();
+    let sessions = core.store.read(|reader| live_sessions(reader, &session.account_id, now))?;
     let tokens = sessions.iter().map(|details| details.session.token);
     for token in tokens.filter(|token| token.short_name() == name) {
         core.store.write(Durability::Durable, |tx| {
@@ -186,22 +188,23 @@ fn check_key(
 ) -> Result<(), Error> {
     // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
     // key need.
-    let found = core.store.lookup()?.find_key(key)?;
+    let found = core.store.read(|reader| reader.find_key(key))?;
     if found.is_none_or(|key| key.account_id != session.account_id) {
         return Err(NO_KEY.into());
     }
     let query =
         FactsQuery { sessions: vec![session.token], callers: vec![*key], ..FactsQuery::default() };
-    let checked = core.store.write(Durability::Relaxed, |tx| {
+    core.store.write_or_refuse(Durability::Relaxed, |tx| {
         let facts = tx.lock_facts(&query)?;
         let stored = facts.sessions.get(&session.token);
         if !stored.is_some_and(|stored| stored.is_live(core.clock.now())) {
-            return Ok(Err(NO_SESSION));
+            return Err(NO_SESSION.into());
         }
         let key = facts.keys.get(key).filter(|key| key.account_id == session.account_id);
-        Ok(key.ok_or(NO_KEY).and_then(|key| check(key)))
+        check(key.ok_or(NO_KEY)?)?;
+        Ok(())
     })?;
-    Ok(checked?)
+    Ok(())
 }
 
 fn require_active(facts: &KeyFacts) -> Result<(), Refusal> {

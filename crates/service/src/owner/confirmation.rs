@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sealpost_domain::{ApiKeyId, RequestSource, ports::Durability};
+use sealpost_storage::Abort;
 use sealpost_wallet::LoginSecret;
 
 use super::{account_owner::Owner, actions};
@@ -100,7 +101,7 @@ impl ConfirmedOwner<'_> {
 }
 
 fn is_confirmed(core: &Core, session: &AccountSession) -> Result<bool, Error> {
-    let confirmed_at = core.store.lookup()?.session_confirmed_at(&session.token)?;
+    let confirmed_at = core.store.read(|reader| reader.session_confirmed_at(&session.token))?;
     let now = core.clock.now();
     Ok(confirmed_at.is_some_and(|at| now.abs_diff(at) < CONFIRMED_FOR))
 }
@@ -119,14 +120,17 @@ fn confirm(
         return Ok(Err(ConfirmationFault::Wrong));
     }
     let proof = OwnerProof::Secret(login_secret);
-    let confirmed = core.store.write(Durability::Relaxed, |tx| {
-        if let Err(refusal) = check_owner(core, tx, session, &proof)? {
-            return Ok(Err(refusal));
-        }
-        tx.confirm_session(&session.token, core.clock.now()).map(Ok)
-    })?;
+    let confirmed = core.store.write_or_refuse(Durability::Relaxed, |tx| {
+        check_owner(core, tx, session, &proof)?;
+        tx.confirm_session(&session.token, core.clock.now())?;
+        Ok(())
+    });
     record_wrong_secret(core, session, source, "confirmation on the dashboard", &confirmed)?;
-    Ok(confirmed.map_err(|_refused| ConfirmationFault::Wrong))
+    match confirmed {
+        Ok(()) => Ok(Ok(())),
+        Err(Abort::Refused(_)) => Ok(Err(ConfirmationFault::Wrong)),
+        Err(Abort::Store(error)) => Err(error.into()),
+    }
 }
 
 /// Time after which the login secret must be given again.

@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use sealpost_domain::{
     ApiKeyId, EventId, EventKind, Handle, Label,
-    ports::{EventSource, Lookup, OwnerLookup, StoreError},
+    ports::{EventSource, StoreError},
 };
-
-use crate::sealpost::core::Core;
+use sealpost_storage::Reader;
 
 /// The sender or the recipient of an envelope, with the names that others can see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub struct EventOrigin {
 
 /// Finds the correspondents with these keys. An unknown key has no names.
 pub(super) fn correspondents(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     keys: impl IntoIterator<Item = ApiKeyId>,
 ) -> Result<HashMap<ApiKeyId, Correspondent>, StoreError> {
     let keys: Vec<_> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
@@ -46,13 +45,12 @@ pub(super) fn correspondents(
 
 /// Finds the kinds and the senders of events.
 pub(super) fn origins(
-    core: &Core,
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     ids: &[EventId],
 ) -> Result<HashMap<EventId, EventOrigin>, StoreError> {
     let sources = lookup.event_sources(ids)?;
     let senders = sources.values().filter_map(|source| source.sender);
-    let senders = correspondents(&mut *core.store.lookup()?, senders)?;
+    let senders = correspondents(lookup, senders)?;
     let origin = |(id, EventSource { kind, sender })| {
         let from = sender.and_then(|key| senders.get(&key).cloned());
         (id, EventOrigin { kind: Some(kind), from })

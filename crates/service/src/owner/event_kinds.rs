@@ -19,11 +19,10 @@ impl Owner<'_> {
             return Ok(Vec::new());
         }
         let key = key.copied();
-        self.read(move |core, lookup, account, now| {
+        self.read(move |_core, lookup, account, now| {
             let mut ids = HashSet::new();
-            let mut reader = core.store.lookup()?;
-            for webhook in logged_webhooks(core, lookup, account, key, now)? {
-                let newest = reader.attempts(&webhook.id, None, None, COUNTED_MAX)?;
+            for webhook in logged_webhooks(lookup, account, key, now)? {
+                let newest = lookup.attempts(&webhook.id, None, None, COUNTED_MAX)?;
                 ids.extend(newest.into_iter().map(|attempt| attempt.event_id));
             }
             let (envelopes, own): (Vec<_>, Vec<_>) =
@@ -33,7 +32,7 @@ impl Owner<'_> {
                 EventKind::EnvelopeReceived => envelopes.len(),
                 _ => sources.values().filter(|source| source.kind == kind).count(),
             };
-            Ok(kinds.into_iter().map(|kind| (kind, count(kind))).collect())
+            Ok(kinds.iter().map(|kind| (*kind, count(*kind))).collect())
         })
         .await
     }

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Attempt, Description, EnvelopeId, EventId, EventKind, PendingDelivery,
-    Timestamp, Webhook, WebhookId,
-    ports::{Lookup, OwnerLookup, WebhookOwner},
+    Timestamp, Webhook, WebhookId, ports::WebhookOwner,
 };
+use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    sealpost::core::Core,
     webhooks::{
         deliveries::{DeliveryView, attempt_view, pending_view},
         delivery_state::DeliveryState,
@@ -88,20 +87,20 @@ impl Owner<'_> {
     ) -> Result<EventLogPage, Error> {
         let key = key.copied();
         self.read(move |core, lookup, account, now| {
-            let webhooks = logged_webhooks(core, lookup, account, key, now)?;
+            let webhooks = logged_webhooks(lookup, account, key, now)?;
             let oldest = core.kept_since(now);
             let query = ListEvents { cursor: start_of(lookup, &query)?, ..query };
             let with_unattempted = query.with_unattempted && query.cursor.is_none();
-            let (mut entries, next) = page(core, lookup, &webhooks, oldest, &query)?;
+            let (mut entries, next) = page(lookup, &webhooks, oldest, &query)?;
             if with_unattempted && query.state.is_none() {
                 let pending = ListEvents { state: Some(DeliveryState::Pending), ..query };
-                let (mut unattempted, _) = page(core, lookup, &webhooks, oldest, &pending)?;
+                let (mut unattempted, _) = page(lookup, &webhooks, oldest, &pending)?;
                 unattempted.retain(|entry| entry.delivery.attempt == 1);
                 unattempted.append(&mut entries);
                 entries = unattempted;
             }
             let ids: Vec<_> = entries.iter().map(|entry| entry.delivery.envelope_id).collect();
-            let origins = origins(core, lookup, &ids)?;
+            let origins = origins(lookup, &ids)?;
             for entry in &mut entries {
                 let origin = origins.get(&entry.delivery.envelope_id);
                 entry.origin = origin.cloned().unwrap_or_default();
@@ -115,25 +114,21 @@ impl Owner<'_> {
 
 /// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first.
 pub(super) fn logged_webhooks(
-    core: &Core,
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     account: AccountId,
     key: Option<ApiKeyId>,
     now: Timestamp,
 ) -> Result<Vec<Webhook>, Error> {
     let Some(key) = key else {
         let owner = WebhookOwner::Account(account);
-        return Ok(core.store.operator_lookup()?.webhooks(&owner, None, WEBHOOKS_MAX)?);
+        return Ok(lookup.webhooks(&owner, None, WEBHOOKS_MAX)?);
     };
     lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-    Ok(core.store.lookup()?.list_webhooks(&key)?)
+    Ok(lookup.list_webhooks(&key)?)
 }
 
 /// Returns the position after which the page begins. `None` for the newest entries.
-fn start_of(
-    lookup: &mut dyn OwnerLookup,
-    query: &ListEvents,
-) -> Result<Option<EventLogCursor>, Error> {
+fn start_of(lookup: &mut Reader, query: &ListEvents) -> Result<Option<EventLogCursor>, Error> {
     Ok(match (query.cursor, query.before, query.state) {
         (Some(cursor), ..) => Some(cursor),
         (None, None, _) => None,
@@ -146,18 +141,16 @@ fn start_of(
 
 /// Reads the entries of a page, and the position of the next page.
 fn page(
-    core: &Core,
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     webhooks: &[Webhook],
     oldest: Timestamp,
     query: &ListEvents,
 ) -> Result<(Vec<EventLogEntry>, Option<EventLogCursor>), Error> {
     let examined = if query.kind.is_some() { EXAMINED_MAX } else { query.limit };
     let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
-    let mut reader = core.store.lookup()?;
     let (mut found, mut ends) = (Vec::new(), Vec::new());
     for webhook in webhooks.iter().filter(is_listed) {
-        let mut entries = entries_of(&mut *reader, webhook, oldest, query, examined)?;
+        let mut entries = entries_of(lookup, webhook, oldest, query, examined)?;
         if entries.len() > usize::try_from(examined).unwrap_or(usize::MAX) {
             entries.pop();
             ends.extend(entries.last().map(|(position, _)| *position));
@@ -186,7 +179,7 @@ fn page(
 
 /// Keeps the entries of events of one kind.
 fn retain_kind(
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     found: &mut Vec<PlacedEntry>,
     kind: EventKind,
 ) -> Result<(), Error> {
@@ -205,7 +198,7 @@ fn retain_kind(
 /// Reads the entries of one webhook, up to one more than the page examines. The additional entry shows that others
 /// follow.
 fn entries_of(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     webhook: &Webhook,
     oldest: Timestamp,
     query: &ListEvents,

@@ -50,7 +50,7 @@ impl Owner<'_> {
                 return Ok(None);
             }
             let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
-            for key in core.store.operator_lookup()?.keys(&filter, None, KEYS_MAX)? {
+            for key in core.store.read(|reader| reader.keys(&filter, None, KEYS_MAX))? {
                 if lookup.find_event(&key.id, &event_id)?.is_some() {
                     return Ok(Some(key.id));
                 }
@@ -66,7 +66,7 @@ impl Owner<'_> {
         let key = *key;
         self.read(move |core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let webhooks = core.store.read(|reader| reader.list_webhooks(&key))?;
             let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
             let is_kept = event_id.timestamp() >= core.kept_since(now);
             let event = if is_kept { lookup.find_event(&key, &event_id)? } else { None };
@@ -96,7 +96,7 @@ impl Owner<'_> {
             });
             let attempts = pending.chain(attempts).collect();
             let origin = match &event {
-                Some(_) => origins(core, lookup, &[event_id])?.remove(&event_id),
+                Some(_) => origins(lookup, &[event_id])?.remove(&event_id),
                 None => None,
             };
             Ok(EventReport {

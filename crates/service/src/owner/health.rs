@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use sealpost_domain::{
     ApiKeyId, AttemptTiming, Refusal, Timestamp, Webhook, WebhookId,
-    ports::{OpenRelay, OwnerLookup, StoreError, WebhookOwner},
+    ports::{OpenRelay, StoreError, WebhookOwner},
 };
+use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -59,9 +60,9 @@ impl Owner<'_> {
     /// Returns the webhooks of a key, oldest first, each with its recent attempts.
     pub async fn webhooks(&self, key: &ApiKeyId) -> Result<Vec<WebhookReport>, Error> {
         let key = *key;
-        self.read(move |core, lookup, account, now| {
+        self.read(move |_core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let webhooks = lookup.list_webhooks(&key)?;
             let report = |webhook| report(lookup, webhook, now);
             Ok(webhooks.into_iter().map(report).collect::<Result<_, _>>()?)
         })
@@ -71,14 +72,14 @@ impl Owner<'_> {
     /// Returns one webhook of a key, with its recent attempts.
     pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
-        self.read(move |core, lookup, account, now| {
+        self.read(move |_core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let webhooks = lookup.list_webhooks(&key)?;
             let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
             let mut report = report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?;
             if let Some(connected) = &mut report.webhook.connected {
                 let id = &report.webhook.webhook_id;
-                report.relays = core.store.lookup()?.relays_of(id, now)?;
+                report.relays = lookup.relays_of(id, now)?;
                 *connected = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
             }
             Ok(report)
@@ -88,9 +89,8 @@ impl Owner<'_> {
 
     /// Lists the account's webhooks, newest first. At most 200.
     pub async fn account_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
-        self.read(|core, _lookup, account, _now| {
+        self.read(|_core, lookup, account, _now| {
             let owner = WebhookOwner::Account(account);
-            let mut lookup = core.store.operator_lookup()?;
             let webhooks = lookup.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
             Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
         })
@@ -141,7 +141,7 @@ impl RecentAttempts {
 }
 
 fn report(
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     webhook: Webhook,
     now: Timestamp,
 ) -> Result<WebhookReport, StoreError> {

@@ -1,10 +1,8 @@
 //! Reads the data that the dashboard shows.
 
-use sealpost_domain::{
-    AccountId, ApiKeyId, SessionDetails, Timestamp,
-    ports::{DailyCount, OwnerLookup},
-};
+use sealpost_domain::{AccountId, ApiKeyId, SessionDetails, Timestamp, ports::DailyCount};
 use sealpost_limits::UsageReport;
+use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -63,7 +61,11 @@ impl Owner<'_> {
             Ok(KeyPage {
                 standing,
                 days: every_day(first, &counted),
-                policy: core.store.lookup()?.find_policy(&id)?.unwrap_or_default().into(),
+                policy: core
+                    .store
+                    .read(|reader| reader.find_policy(&id))?
+                    .unwrap_or_default()
+                    .into(),
                 pending: PendingCount(lookup.count_pending(&id, oldest, PENDING_MAX + 1)?),
             })
         })
@@ -89,15 +91,13 @@ impl Owner<'_> {
     /// Runs database queries on the blocking pool, with the account and the current time as arguments.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        queries: impl FnOnce(&Core, &mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
-        + Send
-        + 'static,
+        queries: impl Fn(&Core, &mut Reader, AccountId, Timestamp) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let account = self.session.account_id;
         self.sealpost
             .block(move |core: &Core| {
                 let now = core.clock.now();
-                queries(core, &mut *core.store.owner_lookup()?, account, now)
+                core.store.read(|reader| queries(core, reader, account, now))
             })
             .await
     }
@@ -106,7 +106,7 @@ impl Owner<'_> {
 /// Returns the valid sessions, up to one more than a page shows. The additional session shows that the list is
 /// truncated.
 pub(super) fn live_sessions(
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     account: &AccountId,
     now: Timestamp,
 ) -> Result<Vec<SessionDetails>, Error> {

@@ -41,7 +41,7 @@ impl Owner<'_> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
         self.read(move |core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.lookup()?.list_webhooks(&key)?;
+            let webhooks = core.store.read(|reader| reader.list_webhooks(&key))?;
             let found = webhooks.iter().find(|it| Ok(it.id) == webhook);
             let id = found.ok_or(Refusal::WebhookNotFound)?.id;
             let today = start_of_day(now);

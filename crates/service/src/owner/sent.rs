@@ -2,8 +2,9 @@
 
 use sealpost_domain::{
     AccountId, ApiKeyId, ReceiptState, Timestamp,
-    ports::{KeyFilter, OwnerLookup, SentQuery},
+    ports::{KeyFilter, SentQuery},
 };
+use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
@@ -15,7 +16,6 @@ use crate::{
         receipt::{Receipt, receipt},
     },
     error::Error,
-    sealpost::core::Core,
 };
 
 /// A page of the sent envelopes of a key or an account.
@@ -51,15 +51,14 @@ impl Owner<'_> {
     ) -> Result<SentLog, Error> {
         let key = key.copied();
         self.read(move |core, lookup, account, now| {
-            let mut senders = senders(core, lookup, account, key, now)?;
+            let mut senders = senders(lookup, account, key, now)?;
             let has_more_keys = senders.len() > SENDERS_MAX;
             senders.truncate(SENDERS_MAX);
             let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
             let examined = if state.is_some() { EXAMINED_MAX } else { list.limit };
-            let mut lookup = core.store.lookup()?;
             let (mut found, mut end) = (Vec::new(), None);
             if let Some(first) = senders.first() {
-                let query = sent_query(core, &mut *lookup, *first, list)?;
+                let query = sent_query(core, lookup, *first, &list)?;
                 for sender in senders {
                     let of_key = SentQuery { sender, limit: examined, ..query.clone() };
                     let page = lookup.list_sent(&of_key)?;
@@ -100,9 +99,9 @@ impl Owner<'_> {
         let key = *key;
         self.read(move |core, lookup, account, now| {
             lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let receipt = receipt(core, &key, &envelope_id)?;
+            let receipt = receipt(core, lookup, &key, &envelope_id)?;
             let recipient = receipt.recipient;
-            let found = correspondents(&mut *core.store.lookup()?, [recipient])?.remove(&recipient);
+            let found = correspondents(lookup, [recipient])?.remove(&recipient);
             let unnamed = Correspondent { api_key_id: recipient, handle: None, label: None };
             Ok((receipt, found.unwrap_or(unnamed)))
         })
@@ -112,8 +111,7 @@ impl Owner<'_> {
 
 /// Returns the key, or the newest keys of the account, one more than a log reads.
 fn senders(
-    core: &Core,
-    lookup: &mut dyn OwnerLookup,
+    lookup: &mut Reader,
     account: AccountId,
     key: Option<ApiKeyId>,
     now: Timestamp,
@@ -124,7 +122,7 @@ fn senders(
     }
     let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
     let limit = u32::try_from(SENDERS_MAX + 1).unwrap_or(u32::MAX);
-    let keys = core.store.operator_lookup()?.keys(&filter, None, limit)?;
+    let keys = lookup.keys(&filter, None, limit)?;
     Ok(keys.into_iter().map(|key| key.id).collect())
 }
 

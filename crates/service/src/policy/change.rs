@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use sealpost_domain::{
-    AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal,
-    ports::{Lookup, StoreError},
-};
+use sealpost_domain::{AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal};
+use sealpost_storage::{Abort, Reader};
 
 use crate::account::resolve::{find_named_key, unknown};
 
@@ -40,11 +38,9 @@ impl PolicyChange {
 
     /// Finds the keys that the change names. Refuses unknown keys, and a key in two contradictory lists such as `allow`
     /// and `block`.
-    pub(super) fn find_keys(
-        self,
-        lookup: &mut dyn Lookup,
-    ) -> Result<Result<KeyedChange, Refusal>, StoreError> {
+    pub(super) fn find_keys(&self, lookup: &mut Reader) -> Result<KeyedChange, Abort> {
         let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
+        let (accept, receipts, listed) = (*accept, *receipts, *listed);
         let mut keyed = KeyedChange { accept, receipts, listed, ..KeyedChange::default() };
         for (field, names, keys) in [
             ("allow", allow, &mut keyed.allow),
@@ -52,31 +48,26 @@ impl PolicyChange {
             ("block", block, &mut keyed.block),
             ("unblock", unblock, &mut keyed.unblock),
         ] {
-            match find_keys(lookup, field, &names)? {
-                Ok(found) => *keys = found,
-                Err(refusal) => return Ok(Err(refusal)),
-            }
+            *keys = find_keys(lookup, field, names)?;
         }
-        Ok(keyed.check_opposites().map(|()| keyed))
+        keyed.check_opposites()?;
+        Ok(keyed)
     }
 }
 
 /// Finds the keys that `names` contains, as API keys or as handles. Refuses unknown keys.
 fn find_keys(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     field: &'static str,
     names: &[String],
-) -> Result<Result<BTreeSet<ApiKeyId>, Refusal>, StoreError> {
+) -> Result<BTreeSet<ApiKeyId>, Abort> {
     let mut keys = BTreeSet::new();
     for name in names {
-        match find_named_key(lookup, field, name)? {
-            Ok(key) => keys.insert(key),
-            Err(refusal) => return Ok(Err(refusal)),
-        };
+        keys.insert(find_named_key(lookup, field, name)?);
     }
     let ids: Vec<_> = keys.iter().copied().collect();
     let all_exist = lookup.find_key_snapshots(&ids)?.len() == keys.len();
-    Ok(if all_exist { Ok(keys) } else { Err(unknown(field)) })
+    if all_exist { Ok(keys) } else { Err(unknown(field).into()) }
 }
 
 /// A change of a recipient's policy, with the ids of existing keys instead of names.

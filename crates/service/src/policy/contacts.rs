@@ -23,27 +23,27 @@ impl Core {
             Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(Refusal::Unavailable.into()),
         };
-        let is_complete = self.store.write(Durability::Durable, |tx| {
-            if let Err(refusal) = lock_active_key(tx, key)? {
-                return Ok(Err(refusal));
-            }
+        let is_complete = self.store.write_or_refuse(Durability::Durable, |tx| {
+            lock_active_key(tx, key)?;
             let mut policy = tx.find_policy(key)?.unwrap_or_default();
             if policy.accept == AcceptPolicy::Contacts {
-                return Ok(Ok(true));
+                return Ok(true);
             }
             policy.records_contacts = true;
             tx.set_policy(key, &policy)?;
-            Ok(Ok(false))
-        })??;
+            Ok(false)
+        })?;
         if is_complete { Ok(()) } else { self.read_sent_envelopes(key) }
     }
 
     fn read_sent_envelopes(&self, key: &ApiKeyId) -> Result<(), Error> {
-        let Some(owner) = self.store.lookup()?.find_key(key)? else { return Ok(()) };
+        let Some(owner) = self.store.read(|reader| reader.find_key(key))? else { return Ok(()) };
         let oldest = self.clock.now().minus(self.settings.retention).max(owner.created_at);
         let contacts_max = usize::try_from(self.settings.rows_per_write).unwrap_or(usize::MAX);
         let mut after = EnvelopeId::new(oldest, [0; 10]);
-        while let Some(page) = self.store.lookup()?.sent_page(key, &after, PAGE_ENVELOPES)? {
+        while let Some(page) =
+            self.store.read(|reader| reader.sent_page(key, &after, PAGE_ENVELOPES))?
+        {
             for contacts in page.contacts.chunks(contacts_max.max(1)) {
                 self.store.write(Durability::Durable, |tx| tx.insert_contacts(contacts))?;
             }

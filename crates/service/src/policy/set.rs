@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AcceptPolicy, ActivityKind, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal, RequestSource,
-    ports::{Durability, StoreError, Tx},
+    AcceptPolicy, ActivityKind, ApiKeyId, ReceiptPolicy, RecipientPolicy, RequestSource,
+    ports::Durability,
 };
+use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
 
 use super::{
@@ -56,7 +57,7 @@ impl Sealpost {
     ) -> Limited<PolicyView> {
         self.run_as(caller, move |core, caller| {
             let origin = caller.act_from(&source);
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.set_policy(&caller.id.key, change, &origin))
         })
         .await
@@ -72,36 +73,34 @@ impl Core {
         origin: &ActOrigin,
     ) -> Result<PolicyView, Error> {
         if change.is_empty() {
-            return Ok(self.store.lookup()?.find_policy(key)?.unwrap_or_default().into());
+            return Ok(self
+                .store
+                .read(|reader| reader.find_policy(key))?
+                .unwrap_or_default()
+                .into());
         }
-        let change = change.find_keys(&mut *self.store.lookup()?)??;
+        let change = self.store.read(|reader| change.find_keys(reader))?;
         if change.accept == Some(AcceptPolicy::Contacts) {
             self.collect_contacts(key)?;
         }
-        let policy = self.store.write(Durability::Durable, |tx| {
-            let changed = self.change_policy(tx, key, &change)?;
-            if changed.is_ok() {
-                self.record(tx, origin, ActivityKind::PolicyChanged, Some(key.to_string()))?;
-            }
-            Ok(changed)
-        })??;
+        let policy = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let policy = self.change_policy(tx, key, &change)?;
+            self.record(tx, origin, ActivityKind::PolicyChanged, Some(key.to_string()))?;
+            Ok(policy)
+        })?;
         Ok(policy.into())
     }
 
     fn change_policy(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         key: &ApiKeyId,
         change: &KeyedChange,
-    ) -> Result<Result<RecipientPolicy, Refusal>, StoreError> {
-        if let Err(refusal) = lock_active_key(tx, key)? {
-            return Ok(Err(refusal));
-        }
+    ) -> Result<RecipientPolicy, Abort> {
+        lock_active_key(tx, key)?;
         let mut policy = tx.find_policy(key)?.unwrap_or_default();
-        if let Err(full) = change.apply(&mut policy, self.settings.policy_entries_max) {
-            return Ok(Err(full));
-        }
+        change.apply(&mut policy, self.settings.policy_entries_max)?;
         tx.set_policy(key, &policy)?;
-        Ok(Ok(policy))
+        Ok(policy)
     }
 }

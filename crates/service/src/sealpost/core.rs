@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use sealpost_domain::{
     Circuits, Clock, LeaseToken, Timestamp,
-    ports::{Dispatch, Store, StoreError, TargetGuard},
+    ports::{Dispatch, StoreError, TargetGuard},
 };
+use sealpost_storage::Database;
 use sealpost_wallet::Keyring;
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
 /// The parts of a service that the embedding program provides.
 pub struct Parts {
     /// The database.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Database>,
     /// Delivers events to webhooks.
     pub dispatch: Arc<dyn Dispatch>,
     /// Decides which URLs a webhook can have.
@@ -39,7 +40,7 @@ pub struct Parts {
 
 /// The parts, settings and caches of one service.
 pub(crate) struct Core {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<Database>,
     pub(crate) dispatch: Arc<dyn Dispatch>,
     pub(crate) guard: Arc<dyn TargetGuard>,
     pub(crate) keyring: Arc<Keyring>,

@@ -1,6 +1,7 @@
 //! Checks that the key-encryption keys match the database, before a secret is read or written with a wrong key.
 
-use sealpost_domain::ports::{KekMarks, StoreError};
+use sealpost_domain::ports::StoreError;
+use sealpost_storage::{Access, Database};
 use sealpost_wallet::{Keyring, WalletError};
 
 /// The key-encryption keys do not match the database, or could not be checked.
@@ -35,7 +36,7 @@ pub enum UnlockError {
 
 /// Checks the keys against the marks in the database, and adds marks for new versions. A mark is a known text that is
 /// encrypted under one version. Blocks the thread.
-pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError> {
+pub fn unlock(keyring: &Keyring, store: &Database) -> Result<(), UnlockError> {
     let marked = check(keyring, store)?;
     let mut new = keyring.versions();
     new.retain(|version| !marked.contains(version));
@@ -52,7 +53,7 @@ pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError
 
 /// Returns all versions that have a mark (a known text, encrypted under the version). Fails if a mark does not match
 /// its key.
-fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockError> {
+fn check(keyring: &Keyring, store: &Database) -> Result<Vec<u32>, UnlockError> {
     let marks = store.kek_marks()?;
     for (version, mark) in &marks {
         match keyring.check_mark(*version, mark) {
@@ -70,27 +71,20 @@ fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockErro
 mod tests {
     use std::time::Duration;
 
-    use sealpost_domain::Wrapped;
-    use sealpost_storage::{Database, DatabaseUrl, Settings};
+    use sealpost_storage::{Access, DatabaseUrl, Settings};
 
     use super::*;
 
-    /// A database in which another node inserts its marks (known encrypted texts) between the check and the insertion
-    /// by this node.
-    struct ConcurrentNode<'a> {
-        database: &'a Database,
-        by: &'a Keyring,
-    }
-
-    impl KekMarks for ConcurrentNode<'_> {
-        fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
-            self.database.kek_marks()
-        }
-
-        fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
-            unlock(self.by, self.database).unwrap();
-            self.database.insert_kek_mark(version, mark)
-        }
+    /// Returns the database, in which another node inserts its marks (known encrypted texts) between the check and the
+    /// insertion by this node.
+    fn with_concurrent_node(database: &Database, keys: Keyring) -> Database {
+        let other = database.clone();
+        database.clone().with_hook(move |access| {
+            if access != Access::Read {
+                unlock(&keys, &other).unwrap();
+            }
+            Ok(())
+        })
     }
 
     /// Runs the case on a new SQLite database and on a new PostgreSQL database.
@@ -116,19 +110,21 @@ mod tests {
         on_both(|database| {
             let old = fresh(1);
             unlock(&Keyring::parse(&old).unwrap(), database).unwrap();
+            let [first_line, second_line] = [fresh(2), fresh(2)].map(|new| format!("{old},{new}"));
             let [first, second] =
-                [fresh(2), fresh(2)].map(|new| Keyring::parse(&format!("{old},{new}")).unwrap());
-            let result = unlock(&second, &ConcurrentNode { database, by: &first });
+                [&first_line, &second_line].map(|line| Keyring::parse(line).unwrap());
+            let result = unlock(&second, &with_concurrent_node(database, first));
             assert!(matches!(result, Err(UnlockError::Wrong { version: 2 })), "{result:?}");
-            unlock(&first, database).unwrap();
+            unlock(&Keyring::parse(&first_line).unwrap(), database).unwrap();
         });
     }
 
     #[test]
     fn the_same_new_key_on_two_concurrent_nodes_is_accepted() {
         on_both(|database| {
-            let keyring = Keyring::parse(&fresh(1)).unwrap();
-            unlock(&keyring, &ConcurrentNode { database, by: &keyring }).unwrap();
+            let line = fresh(1);
+            let [keyring, same] = [(); 2].map(|()| Keyring::parse(&line).unwrap());
+            unlock(&keyring, &with_concurrent_node(database, same)).unwrap();
         });
     }
 }

@@ -8,8 +8,9 @@ use std::{sync::Arc, thread, time::Instant};
 
 use sealpost_domain::{
     LeasedDelivery, Refusal,
-    ports::{Durability, Relays, Store, StoreError, WriteSet},
+    ports::{Durability, Relays, StoreError, WriteSet},
 };
+use sealpost_storage::Database;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::{
@@ -31,7 +32,7 @@ pub(crate) struct Committer {
 /// The database, the shared state and the metrics that the committer thread uses for each commit.
 struct Writer<'a> {
     core: &'a Core,
-    store: &'a dyn Store,
+    store: &'a Database,
     stored_bytes: StoredBytesCache,
     metrics: CommitMetrics,
 }
@@ -53,7 +54,7 @@ impl Committer {
         let capacity = Arc::new(Semaphore::new(permits(bytes_max)));
         let own = core.store.for_committer().map_err(std::io::Error::other)?;
         let thread = thread::Builder::new().name("committer".to_owned()).spawn(move || {
-            let store = own.as_deref().unwrap_or(&*core.store);
+            let store = own.as_ref().unwrap_or(&core.store);
             let Settings { account_bytes_max, hints_cached_max, .. } = core.settings;
             let stored_bytes = StoredBytesCache::new(account_bytes_max, hints_cached_max);
             let metrics = CommitMetrics::new();

@@ -163,7 +163,8 @@ impl Sealpost {
         if ids.is_empty() {
             return Ok(Threads::new());
         }
-        self.block(move |core| Ok(core.store.lookup()?.find_threads(&ids, &sender)?)).await
+        self.block(move |core| Ok(core.store.read(|reader| reader.find_threads(&ids, &sender))?))
+            .await
     }
 
     async fn resolve(&self, to: &Recipient) -> Result<ResolvedRecipient, Error> {

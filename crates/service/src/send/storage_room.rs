@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use sealpost_domain::{
     AccountId, Refusal, Timestamp,
-    ports::{AdmissionFacts, StoreError, Tx},
+    ports::{AdmissionFacts, StoreError},
 };
+use sealpost_storage::Transaction;
 
 use super::command::Command;
 
@@ -73,7 +74,7 @@ impl StoredBytesCache {
     /// missing or too old.
     pub(super) fn room(
         &mut self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         facts: &AdmissionFacts,
         commands: &[&Command],
         now: Timestamp,

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, WebhookStatus,
-    ports::{Lookup, StoreError},
+    ports::StoreError,
 };
+use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use super::{
@@ -73,23 +74,25 @@ impl Core {
         key: &ApiKeyId,
         query: &Deliveries,
     ) -> Result<DeliveriesPage, Error> {
-        let mut lookup = self.store.lookup()?;
-        let webhook = find(&mut *lookup, key, &query.webhook_id)??;
         let oldest = self.kept_since(self.clock.now());
-        Ok(read_page(&mut *lookup, &webhook, oldest, query)??)
+        let page = self.store.read(|reader| {
+            let webhook = find(reader, key, &query.webhook_id)?;
+            read_page(reader, &webhook, oldest, query)
+        })?;
+        Ok(page)
     }
 }
 
 fn read_page(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     of: &Webhook,
     oldest: Timestamp,
     query: &Deliveries,
-) -> Result<Result<DeliveriesPage, Refusal>, StoreError> {
+) -> Result<DeliveriesPage, Abort> {
     let Deliveries { state, limit, cursor, .. } = query;
     if cursor.is_some_and(|cursor| cursor.webhook_id != of.id || cursor.state != *state) {
         let problem = CursorFault.to_string();
-        return Ok(Err(Refusal::InvalidField { field: "cursor", problem }));
+        return Err(Refusal::InvalidField { field: "cursor", problem }.into());
     }
     let mut entries = read_entries(lookup, of, oldest, query)?;
     let is_last = entries.len() <= usize::try_from(*limit).unwrap_or(usize::MAX);
@@ -98,15 +101,15 @@ fn read_page(
     }
     let last = entries.last().filter(|_| !is_last).map(|(below, _)| *below);
     let next = last.map(|below| Cursor { webhook_id: of.id, state: *state, below });
-    Ok(Ok(DeliveriesPage {
+    Ok(DeliveriesPage {
         deliveries: entries.into_iter().map(|(_, view)| view).collect(),
         next_cursor: next.map(|cursor| cursor.to_string()),
-    }))
+    })
 }
 
 /// Reads the entries of a page, and one additional entry if another page follows.
 fn read_entries(
-    lookup: &mut dyn Lookup,
+    lookup: &mut Reader,
     of: &Webhook,
     oldest: Timestamp,
     query: &Deliveries,

@@ -1,23 +1,18 @@
 //! Finds one webhook of a key.
 
-use sealpost_domain::{
-    ApiKeyId, Refusal, Webhook, WebhookId,
-    ports::{StoreError, WebhookLookup},
-};
+use sealpost_domain::{ApiKeyId, Refusal, Webhook, WebhookId};
+use sealpost_storage::{Abort, Reader};
 
 /// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.
 pub(super) fn find(
-    lookup: &mut (impl WebhookLookup + ?Sized),
+    reader: &mut Reader,
     key: &ApiKeyId,
     webhook_id: &str,
-) -> Result<Result<Webhook, Refusal>, StoreError> {
-    let id = match parse_id(webhook_id) {
-        Ok(id) => id,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    let mut all = lookup.list_webhooks(key)?.into_iter();
+) -> Result<Webhook, Abort> {
+    let id = parse_id(webhook_id)?;
+    let mut all = reader.list_webhooks(key)?.into_iter();
     let found = all.find(|webhook| webhook.id == id);
-    Ok(found.ok_or(Refusal::WebhookNotFound))
+    Ok(found.ok_or(Refusal::WebhookNotFound)?)
 }
 
 /// Parses the id of a webhook. Refuses a malformed id like an unknown one.

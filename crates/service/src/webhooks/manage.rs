@@ -108,7 +108,7 @@ impl Sealpost {
     ) -> Limited<Managed> {
         self.run_as(caller, move |core, caller| {
             let origin = caller.act_from(&source);
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.manage_admitted(&caller.id.key, action, &origin))
         })
         .await
@@ -146,7 +146,7 @@ impl Core {
     }
 
     fn list_webhooks(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
-        let webhooks = self.store.lookup()?.list_webhooks(key)?;
+        let webhooks = self.store.read(|reader| reader.list_webhooks(key))?;
         Ok(WebhookList { webhooks: self.webhook_views(webhooks)? })
     }
 

@@ -6,8 +6,9 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DeliveryId, EventId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
-    ports::{Durability, FailureRange, StoreError, Tx},
+    ports::{Durability, FailureRange},
 };
+use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
 
 use super::{
@@ -77,18 +78,14 @@ impl Core {
         key: &ApiKeyId,
         webhook_id: &str,
     ) -> Result<Enabled, Error> {
-        let enabled = self.store.write(Durability::Durable, |tx| {
-            let id = match parse_id(webhook_id) {
-                Ok(id) => id,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
+        let webhook = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let id = parse_id(webhook_id)?;
             if tx.lock_webhook(key, &id)?.is_none() {
-                return Ok(Err(Refusal::WebhookNotFound));
+                return Err(Refusal::WebhookNotFound.into());
             }
             tx.enable_webhook(&id)?;
             find(tx, key, webhook_id)
-        });
-        let webhook = enabled??;
+        })?;
         let due_now = if webhook.paused { 0 } else { self.make_pending_due(&webhook.id)? };
         Ok(Enabled { webhook: webhook.into(), due_now })
     }
@@ -102,7 +99,7 @@ impl Core {
         while left > 0 {
             let limit = left.min(self.settings.rows_per_write);
             let make_due =
-                |tx: &mut dyn Tx| tx.expedite_deliveries(id, self.kept_since(now), now, limit);
+                |tx: &mut Transaction| tx.expedite_deliveries(id, self.kept_since(now), now, limit);
             let changed = self.store.write(Durability::Durable, make_due)?;
             count += changed;
             if changed < u64::from(limit) {
@@ -120,21 +117,22 @@ impl Core {
         envelope_id: &str,
     ) -> Result<Redelivered, Error> {
         let now = self.clock.now();
-        let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_active(tx, key, webhook_id)? {
-                Ok(webhook) => webhook,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            let Ok(event_id) = envelope_id.parse::<EventId>() else {
-                return Ok(Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound)));
-            };
-            if event_id.timestamp() < self.kept_since(now) {
-                return Ok(Err(Refusal::EnvelopeNotFound));
-            }
-            let id = DeliveryId { event_id, webhook_id: webhook.id };
-            Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
-        });
-        let DeliveryId { webhook_id, event_id } = done??;
+        let DeliveryId { webhook_id, event_id } =
+            self.store.write_or_refuse(Durability::Durable, |tx| {
+                let webhook = find_active(tx, key, webhook_id)?;
+                let Ok(event_id) = envelope_id.parse::<EventId>() else {
+                    return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
+                };
+                if event_id.timestamp() < self.kept_since(now) {
+                    return Err(Refusal::EnvelopeNotFound.into());
+                }
+                let id = DeliveryId { event_id, webhook_id: webhook.id };
+                if tx.redeliver(&id, key, now)? {
+                    Ok(id)
+                } else {
+                    Err(Refusal::EnvelopeNotFound.into())
+                }
+            })?;
         Ok(Redelivered {
             webhook_id,
             envelope_id: event_id,
@@ -182,14 +180,12 @@ impl Core {
         now: Timestamp,
     ) -> Result<(), Error> {
         let (_, lease_end) = self.dispatch.lease();
-        let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_active(tx, key, &query.webhook_id)? {
-                Ok(webhook) => webhook,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            tx.recover_leased(&webhook.id, failed, now, lease_end).map(Ok)
-        });
-        Ok(done??)
+        self.store.write_or_refuse(Durability::Durable, |tx| {
+            let webhook = find_active(tx, key, &query.webhook_id)?;
+            tx.recover_leased(&webhook.id, failed, now, lease_end)?;
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn recover_portion(
@@ -199,42 +195,34 @@ impl Core {
         failed: &FailureRange,
         now: Timestamp,
     ) -> Result<Recovered, Error> {
-        let done = self.store.write(Durability::Durable, |tx| {
-            let webhook = match find_active(tx, key, &query.webhook_id)? {
-                Ok(webhook) => webhook,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
+        let done = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let webhook = find_active(tx, key, &query.webhook_id)?;
             let done = tx.recover_deliveries(&webhook.id, failed, now)?;
-            Ok(Ok(Recovered {
+            Ok(Recovered {
                 webhook_id: webhook.id,
                 matched: done.matched,
                 recovered: done.recovered,
                 more: done.more,
                 dry_run: query.dry_run,
-            }))
+            })
         });
-        Ok(done??)
+        Ok(done?)
     }
 }
 
 /// Finds a webhook of a key. Refuses a disabled or paused webhook, because its deliveries are not attempted.
-fn find_active(
-    tx: &mut dyn Tx,
-    key: &ApiKeyId,
-    webhook_id: &str,
-) -> Result<Result<Webhook, Refusal>, StoreError> {
-    Ok(find(tx, key, webhook_id)?.and_then(|webhook| {
-        let problem = match webhook.status {
-            WebhookStatus::Disabled => {
-                "names a disabled webhook; enable it first, which sends its pending deliveries"
-            }
-            WebhookStatus::Enabled if webhook.paused => {
-                "names a paused webhook; resume it first, which sends its pending deliveries"
-            }
-            WebhookStatus::Enabled => return Ok(webhook),
-        };
-        Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() })
-    }))
+fn find_active(tx: &mut Transaction, key: &ApiKeyId, webhook_id: &str) -> Result<Webhook, Abort> {
+    let webhook = find(tx, key, webhook_id)?;
+    let problem = match webhook.status {
+        WebhookStatus::Disabled => {
+            "names a disabled webhook; enable it first, which sends its pending deliveries"
+        }
+        WebhookStatus::Enabled if webhook.paused => {
+            "names a paused webhook; resume it first, which sends its pending deliveries"
+        }
+        WebhookStatus::Enabled => return Ok(webhook),
+    };
+    Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() }.into())
 }
 
 /// Enabling a webhook makes at most this number times `recovered_max` deliveries due.

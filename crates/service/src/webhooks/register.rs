@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ActivityKind, ApiKeyId, Description, EventKind, KeyStatus, Refusal, RequestSource, Timestamp,
     Webhook, WebhookId, WebhookStatus,
-    ports::{Durability, FactsQuery, StoreError, Tx, VettedUrl},
+    ports::{Durability, FactsQuery, VettedUrl},
 };
+use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
@@ -81,7 +82,7 @@ impl Sealpost {
     ) -> Limited<Registered> {
         self.run_as(caller, move |core, caller| {
             let origin = caller.act_from(&source);
-            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.register_admitted(&caller.id.key, register, &origin))
         })
         .await
@@ -125,7 +126,7 @@ impl Core {
             self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
         // The limit is also checked before the DNS look-up, because the look-up can take seconds.
-        let webhooks = self.store.lookup()?.list_webhooks(key)?;
+        let webhooks = self.store.read(|reader| reader.list_webhooks(key))?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
         let (url, warning) = self.vet_url(&register.url)?;
         let secret = WebhookSecret::generate()?;
@@ -148,15 +149,12 @@ impl Core {
             last_failure: None,
         };
         let choice = register.waiting;
-        let waiting = self.store.write(Durability::Durable, |tx| {
-            let waiting = match self.insert_webhook(tx, &webhook, choice)? {
-                Ok(waiting) => waiting,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
+        let waiting = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let waiting = self.insert_webhook(tx, &webhook, choice)?;
             let detail = Some(format!("{id} of {key}"));
             self.record(tx, origin, ActivityKind::WebhookRegistered, detail)?;
-            Ok(Ok(waiting))
-        })??;
+            Ok(waiting)
+        })?;
         Ok(Registered {
             webhook_id: id,
             api_key_id: *key,
@@ -185,29 +183,27 @@ impl Core {
     /// Returns the number of waiting envelopes that the webhook will receive.
     fn insert_webhook(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Transaction,
         webhook: &Webhook,
         choice: WaitingChoice,
-    ) -> Result<Result<WaitingCount, Refusal>, StoreError> {
+    ) -> Result<WaitingCount, Abort> {
         let key = webhook.api_key_id;
         let facts = tx.lock_facts(&FactsQuery { callers: vec![key], ..FactsQuery::default() })?;
         let status = facts.keys.get(&key).map_or(KeyStatus::Revoked, |key| key.status);
         if status != KeyStatus::Active {
-            return Ok(Err(Refusal::KeyInactive { status, field: None }));
+            return Err(Refusal::KeyInactive { status, field: None }.into());
         }
         let others = tx.list_webhooks(&key)?;
         let count = u64::try_from(others.len()).unwrap_or(u64::MAX);
-        if let Err(full) = self.check_webhook_limit(count) {
-            return Ok(Err(full));
-        }
+        self.check_webhook_limit(count)?;
         tx.insert_webhook(webhook)?;
         if !is_received_by(webhook) || others.iter().any(is_received_by) {
-            return Ok(Ok(WaitingCount::default()));
+            return Ok(WaitingCount::default());
         }
         if choice == WaitingChoice::Skip {
             tx.skip_waiting(&key, webhook.created_at)?;
         }
-        self.count_waiting(tx, &key).map(Ok)
+        Ok(self.count_waiting(tx, &key)?)
     }
 
     fn check_webhook_limit(&self, webhooks: u64) -> Result<(), Refusal> {

@@ -34,7 +34,7 @@ impl Sealpost {
         client_address: Option<IpAddr>,
     ) -> Limited<Relay> {
         self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.open_relay(caller, &webhook_id, client_address))
         })
         .await
@@ -78,7 +78,7 @@ impl Core {
         client_address: Option<IpAddr>,
     ) -> Result<Relay, Error> {
         let key = caller.id.key;
-        let webhook = find(&mut *self.store.lookup()?, &key, webhook_id)??;
+        let webhook = self.store.read(|reader| find(reader, &key, webhook_id))?;
         let refuse = |problem: &str| Refusal::InvalidField {
             field: "webhook_id",
             problem: problem.to_owned(),
@@ -139,7 +139,7 @@ impl Core {
             let until = now.plus(NODE_LEASE);
             self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until))?;
         }
-        for (id, end) in self.store.lookup()?.ended_relays(self.node, now)? {
+        for (id, end) in self.store.read(|reader| reader.ended_relays(self.node, now))? {
             relays.close(id, end);
         }
         Ok(())
@@ -148,7 +148,9 @@ impl Core {
     /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
     /// failed.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
-        let stored = self.store.lookup()?.relays_of_node(self.node, now.minus(ATTACHED_WITHIN))?;
+        let stored = self
+            .store
+            .read(|reader| reader.relays_of_node(self.node, now.minus(ATTACHED_WITHIN)))?;
         for id in stored.into_iter().filter(|id| !self.dispatch.relays().holds(*id)) {
             self.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
         }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ActivityKind, ApiKeyId, Refusal, RetiringSecret, Timestamp, WebhookId, Wrapped,
-    ports::{Durability, StoreError},
+    ports::Durability,
 };
 use sealpost_wallet::WebhookSecret;
 use serde::Serialize;
@@ -40,24 +40,21 @@ impl Core {
         let id = parse_id(webhook_id)?;
         let fresh = WebhookSecret::generate()?;
         let wrapped = fresh.wrap(&self.keyring, &id)?;
-        let retiring = self.store.write(Durability::Durable, |tx| {
+        let retiring = self.store.write_or_refuse(Durability::Durable, |tx| {
             let Some(webhook) = tx.lock_webhook(key, &id)? else {
-                return Ok(Err(Refusal::WebhookNotFound));
+                return Err(Refusal::WebhookNotFound.into());
             };
-            let retiring = match self.retire(webhook.secret, webhook.retiring) {
-                Ok(retiring) => retiring,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
+            let retiring = self.retire(webhook.secret, webhook.retiring)?;
             tx.set_secrets(&id, &wrapped, &retiring)?;
             let detail = Some(format!("signing secret of {id}"));
             self.record(tx, origin, ActivityKind::SecretReplaced, detail)?;
-            Ok::<_, StoreError>(Ok(retiring))
-        });
+            Ok(retiring)
+        })?;
         let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
         Ok(WebhookSecretRotated {
             webhook_id: id,
             secret: fresh.expose().to_string(),
-            retiring: retiring??.into_iter().map(expiry).collect(),
+            retiring: retiring.into_iter().map(expiry).collect(),
         })
     }
 

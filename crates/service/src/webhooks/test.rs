@@ -46,7 +46,7 @@ impl Sealpost {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
     pub async fn test_webhook(&self, caller: &Caller, webhook_id: String) -> Limited<Tested> {
         let admitted = self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
                 .and_then(|()| core.test_event(caller.account_id, &caller.id.key, &webhook_id))
         });
         let Limited { result, limits } = admitted.await;
@@ -66,7 +66,7 @@ impl Core {
         key: &ApiKeyId,
         webhook_id: &str,
     ) -> Result<TestEvent, Error> {
-        let webhook = find(&mut *self.store.lookup()?, key, webhook_id)??;
+        let webhook = self.store.read(|reader| find(reader, key, webhook_id))?;
         let timestamp = self.clock.now();
         let id = OwnEventId::new(timestamp, random()?);
         Ok(TestEvent { id, target: Arc::new(webhook.target(account_id)), timestamp })

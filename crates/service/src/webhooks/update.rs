@@ -1,10 +1,7 @@
 //! Changes webhooks: their URL, events and description, and whether they are paused.
 
 use schemars::JsonSchema;
-use sealpost_domain::{
-    ActivityKind, ApiKeyId, Description, Refusal, Webhook,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{ActivityKind, ApiKeyId, Description, Refusal, Webhook, ports::Durability};
 use serde::Serialize;
 
 use super::{find::find, view::WebhookView};
@@ -46,7 +43,7 @@ impl Core {
     ) -> Result<Updated, Error> {
         let Update { webhook_id, url, events, description, paused } = update;
         let events = events.map(|names| self.find_events(&names)).transpose()?;
-        let id = find(&mut *self.store.lookup()?, key, &webhook_id)??.id;
+        let id = self.store.read(|reader| find(reader, key, &webhook_id))?.id;
         let (url, warning) = match url.map(|url| self.vet_url(&url)).transpose()? {
             Some((url, warning)) => (Some(url), warning),
             None => (None, None),
@@ -58,9 +55,9 @@ impl Core {
                 description.clone().unwrap_or_else(|| webhook.description.clone());
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
-        let (webhook, is_resumed) = self.store.write(Durability::Durable, |tx| {
+        let (webhook, is_resumed) = self.store.write_or_refuse(Durability::Durable, |tx| {
             let Some(mut webhook) = tx.lock_webhook(key, &id)? else {
-                return Ok(Err(Refusal::WebhookNotFound));
+                return Err(Refusal::WebhookNotFound.into());
             };
             let was_active = webhook.is_active();
             apply(&mut webhook);
@@ -68,8 +65,8 @@ impl Core {
             let detail = Some(format!("{id} of {key}"));
             self.record(tx, origin, ActivityKind::WebhookUpdated, detail)?;
             let is_resumed = !was_active && webhook.is_active();
-            Ok::<_, StoreError>(Ok((webhook, is_resumed)))
-        })??;
+            Ok((webhook, is_resumed))
+        })?;
         if is_resumed {
             self.make_pending_due(&id)?;
         }

@@ -68,7 +68,8 @@ impl Core {
         let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
         let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
         if !relays.is_empty() {
-            let counts = self.store.lookup()?.count_relays(&relays, self.clock.now())?;
+            let counts =
+                self.store.read(|reader| reader.count_relays(&relays, self.clock.now()))?;
             for view in views.iter_mut().filter(|view| view.connected.is_some()) {
                 view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
             }

@@ -1,10 +1,8 @@
 //! The number of waiting envelopes. An envelope waits if its recipient has no webhook for received envelopes.
 
 use schemars::JsonSchema;
-use sealpost_domain::{
-    ApiKeyId,
-    ports::{StoreError, WaitingLookup},
-};
+use sealpost_domain::{ApiKeyId, ports::StoreError};
+use sealpost_storage::Reader;
 use serde::Serialize;
 
 use crate::sealpost::core::Core;
@@ -38,9 +36,9 @@ impl WaitingCount {
 
 impl Core {
     /// Counts the waiting envelopes of a key.
-    pub(crate) fn count_waiting<L: WaitingLookup + ?Sized>(
+    pub(crate) fn count_waiting(
         &self,
-        lookup: &mut L,
+        lookup: &mut Reader,
         key: &ApiKeyId,
     ) -> Result<WaitingCount, StoreError> {
         let max = self.settings.waiting_counted_max;

@@ -8,9 +8,10 @@ use std::{
 
 use sealpost_domain::{
     AccountId, ActivityKind, KeyStatus, Timestamp,
-    ports::{ClosingExtent, Durability, Store},
+    ports::{ClosingExtent, Durability},
 };
 use sealpost_service::{Credentials, Settings};
+use sealpost_storage::Database;
 
 use crate::support::World;
 
@@ -24,7 +25,7 @@ fn account_of(world: &World, who: &Credentials) -> AccountId {
 }
 
 fn kinds(world: &World, account: &AccountId) -> Vec<ActivityKind> {
-    let entries = world.database.owner_lookup().unwrap().activity_of(account, None, 99).unwrap();
+    let entries = world.database.read(|reader| reader.activity_of(account, None, 99)).unwrap();
     entries.into_iter().map(|entry| entry.kind).collect()
 }
 
@@ -60,8 +61,8 @@ fn the_last_use_of_a_session_is_stored_to_the_hour() {
         let who = world.newcomer(None);
         let account = account_of(&world, &who);
         let last_use = || {
-            let mut lookup = world.database.owner_lookup().unwrap();
-            let sessions = lookup.sessions_of(&account, Timestamp::from_millis(0), 9);
+            let begin = Timestamp::from_millis(0);
+            let sessions = world.database.read(|reader| reader.sessions_of(&account, begin, 9));
             sessions.unwrap()[0].last_used_at.map(Timestamp::as_millis)
         };
         assert_eq!(last_use(), None);
@@ -80,7 +81,7 @@ fn housekeeping_continues_an_interrupted_closing() {
     for world in worlds(&often()) {
         let (who, other) = (world.newcomer(Some("alice")), world.newcomer(None));
         let account = account_of(&world, &who);
-        let store: &dyn Store = &*world.database;
+        let store: &Database = &world.database;
         let now = Timestamp::from_millis(1_790_000_000_000);
         let begun = store
             .write(Durability::Durable, |tx| tx.begin_closing(&account, ClosingExtent::Erase, now));

@@ -6,19 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::ports::{
-    Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
-};
+use sealpost_domain::ports::{Durability, StoreError};
 use sealpost_service::{Send, SendContext, Settings};
-use sealpost_storage::Database;
+use sealpost_storage::{Access, Database};
 
-use crate::support::World;
+use crate::support::{World, hooked};
 
 #[tokio::test]
 async fn a_node_whose_committer_panicked_is_not_alive() {
     let world = World::new();
     let alice = world.newcomer(None);
-    let node = world.node_on(broken(&world, &[Durability::Durable]), Settings::default());
+    let node = world.node_on(broken(&world, Durability::Durable), Settings::default());
     assert!(node.is_alive());
     let to = alice.key.clone().unwrap().unwrap();
     let message = Send {
@@ -37,7 +35,7 @@ fn a_node_whose_housekeeper_panicked_is_not_alive() {
     let world = World::new();
     let soon = Duration::from_millis(1);
     let node = world.node_on(
-        broken(&world, &[Durability::Relaxed]),
+        broken(&world, Durability::Relaxed),
         Settings { housekeeping_every: soon, ..Settings::default() },
     );
     ended(|| node.is_alive());
@@ -60,36 +58,10 @@ fn ended(is_alive: impl Fn() -> bool) {
     }
 }
 
-fn broken(world: &World, panics_at: &'static [Durability]) -> Arc<Broken> {
-    Arc::new(Broken(Arc::clone(&world.database), panics_at))
-}
-
-/// A database that panics when a transaction with one of these durabilities begins.
-struct Broken(Arc<Database>, &'static [Durability]);
-
-impl Store for Broken {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        assert!(!self.1.contains(&durability), "as ordered");
-        self.0.begin(durability)
-    }
-
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
-        self.0.lookup()
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        self.0.owner_lookup()
-    }
-
-    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
-        self.0.operator_lookup()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.0.check()
-    }
-
-    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
-        self.0.is_short_of_space(min_free_bytes)
-    }
+/// Returns the database, which panics when a transaction with this durability begins.
+fn broken(world: &World, panics_at: Durability) -> Arc<Database> {
+    hooked(world, move |access| {
+        assert_ne!(access, Access::Write(panics_at), "as ordered");
+        Ok(())
+    })
 }

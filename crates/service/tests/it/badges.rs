@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{
-    ApiKeyId, AssessmentMetrics, BadgeStatus, Code, GovernanceSubject, ports::Store as _,
-};
+use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeStatus, Code, GovernanceSubject};
 use sealpost_service::{
     AssessmentSource, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge, Settings,
 };
@@ -151,7 +149,7 @@ fn a_signed_credential_with_another_subject_is_invalid() {
     let (alice, mallory) = (world.newcomer(None), world.newcomer(None));
     assess(&world, &alice, GOOD);
     let genuine = issue(&world, &alice, &Issue::default()).credential;
-    let leaked = world.database.lookup().unwrap().issuer_keys().unwrap().remove(0);
+    let leaked = world.database.read(|reader| reader.issuer_keys()).unwrap().remove(0);
     let leaked = IssuerSecret::unwrap(&world.keyring, &leaked.id, &leaked.secret).unwrap();
     let header = URL_SAFE_NO_PAD.decode(genuine.split('.').next().unwrap()).unwrap();
     let kid = serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone();

@@ -14,9 +14,10 @@ use crate::{
 };
 use sealpost_domain::{
     ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
-    ports::{Durability, Store, Tx},
+    ports::Durability,
 };
 use sealpost_service::{Credentials, Error, Send, SendContext, Sent, Settings};
+use sealpost_storage::Transaction;
 
 const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
 const ALGORITHM: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
@@ -294,7 +295,7 @@ async fn a_channel_is_purged_after_its_last_envelope() {
 }
 
 /// Waits until `is_so` returns true as a result of housekeeping. Panics after a minute.
-fn eventually(world: &World, mut is_so: impl FnMut(&mut dyn Tx) -> bool) {
+fn eventually(world: &World, mut is_so: impl FnMut(&mut Transaction) -> bool) {
     let until = Instant::now() + Duration::from_mins(1);
     while !is_so(&mut *world.database.begin(Durability::Relaxed).unwrap()) {
         assert!(Instant::now() < until, "not in time");

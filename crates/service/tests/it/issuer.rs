@@ -9,7 +9,7 @@ use base64::{
 use ed25519_dalek::{Signature, VerifyingKey};
 use sealpost_domain::{
     Did,
-    ports::{Durability, EventSigner, Store},
+    ports::{Durability, EventSigner},
 };
 use sealpost_service::{Error, Issuer, IssuerKeyStatus as Status};
 use sealpost_storage::Database;
@@ -132,10 +132,10 @@ fn a_replaced_public_key_is_not_published() {
     let world = World::new();
     let issuer = open(&world).unwrap();
     world.operator().rotate_issuer(&world.keyring).unwrap();
-    let mut keys = world.database.lookup().unwrap().issuer_keys().unwrap();
+    let mut keys = world.database.read(|reader| reader.issuer_keys()).unwrap();
     let mut forged = keys.pop().unwrap();
     forged.id = sealpost_domain::IssuerKeyId::new(forged.created_at, [7; 10]);
-    let store: &dyn Store = &*world.database;
+    let store: &Database = &world.database;
     store.write(Durability::Durable, |tx| tx.insert_issuer_key(&forged)).unwrap();
     assert!(issuer.refresh().is_err(), "a secret decrypts in its own row alone");
     assert_eq!(published(&issuer).len(), 1, "what was known goes on");

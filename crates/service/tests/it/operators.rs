@@ -9,7 +9,7 @@ use crate::support::{World, refusal};
 use sealpost_domain::{
     ApiKeyId, Code, EnterpriseTerms, EventKind, GovernanceSubject, IdempotencyKey, KeyStatus,
     PartnerId, Plan, Refusal,
-    ports::{Durability, FactsQuery, Store},
+    ports::{Durability, FactsQuery},
 };
 use sealpost_service::{
     Agreement, AuditVerdict, Credentials, Register, Send, SendContext, Sent, Settings,
@@ -279,7 +279,7 @@ async fn re_encryption_covers_every_value_while_the_service_runs() {
     assert_eq!((done.version, done.roots, done.secrets), (2, 2, 1));
     let again = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();
     assert_eq!((again.roots, again.secrets), (0, 0), "run again it finds nothing to do");
-    let root = world.database.lookup().unwrap().find_key(&id(&bob)).unwrap().unwrap().root;
+    let root = world.database.read(|reader| reader.find_key(&id(&bob))).unwrap().unwrap().root;
     assert_eq!(kek_version(&root.unwrap()), Some(2));
     let opened =
         world.sealpost.open(&bob, &Ok(sent.message.envelope_id.to_string())).result.unwrap();
@@ -292,7 +292,7 @@ fn a_missing_limit_keeps_its_value_under_a_concurrent_change() {
     let alice = world.newcomer(None);
     let (operator, key) = (&world.operator(), id(&alice));
     let terms = || {
-        let plan = world.database.lookup().unwrap().find_key(&key).unwrap().unwrap().plan;
+        let plan = world.database.read(|reader| reader.find_key(&key)).unwrap().unwrap().plan;
         let Plan::Enterprise(terms) = plan else { panic!("{plan:?}") };
         (terms.per_minute, terms.per_day, terms.per_month, terms.per_second, terms.allow_overage)
     };

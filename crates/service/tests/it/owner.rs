@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use sealpost_domain::{
     ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
-    ports::{CountedTable, DailyCount, Durability, Store},
+    ports::{CountedTable, DailyCount, Durability},
 };
 use sealpost_service::{
     Credentials, Error, Manage, Managed, Recover, Register, Send, SendContext, WaitingChoice,
     WebhookList,
 };
+use sealpost_storage::Database;
 
 use crate::{client::AccountOwner, support::World};
 
@@ -199,10 +200,10 @@ async fn the_page_of_a_key_shows_thirty_days() {
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
     world.clock.advance(Duration::from_hours(11));
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
-    let store: &dyn Store = &*world.database;
+    let store: &Database = &world.database;
     let now = sealpost_domain::Clock::now(&*world.clock).plus(Duration::from_secs(1));
     let uncounted =
-        store.lookup().unwrap().uncounted(CountedTable::Envelopes, now, 9).unwrap().unwrap();
+        store.read(|reader| reader.uncounted(CountedTable::Envelopes, now, 9)).unwrap().unwrap();
     let counted = store.write(Durability::Relaxed, |tx| tx.count(&uncounted)).unwrap();
     assert_eq!(counted, 2);
     let sum = |days: &[DailyCount]| {

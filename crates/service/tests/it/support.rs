@@ -15,16 +15,15 @@ use sealpost_domain::{
     AccountSecrets, Clock, Did, EventId, Handle, Label, LeaseToken, LeasedDelivery, Refusal,
     Target, TestEvent, Timestamp, WebhookId,
     ports::{
-        Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, RelayAnswer,
-        RelayConnectionId, RelayEnd, RelayLink, Relays, Store, StoreError, TargetGuard, Tx,
-        VettedUrl,
+        Dispatch, Durability, FinishTest, RelayAnswer, RelayConnectionId, RelayEnd, RelayLink,
+        Relays, StoreError, TargetGuard, VettedUrl,
     },
 };
 use sealpost_service::{
     Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
     built_in_circuits, unlock,
 };
-use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
+use sealpost_storage::{Access, Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
 use tempfile::TempDir;
 
@@ -102,7 +101,7 @@ impl World {
     }
 
     /// Starts another node that uses `store` as its database.
-    pub(crate) fn node_on(&self, store: Arc<dyn Store>, settings: Settings) -> Client {
+    pub(crate) fn node_on(&self, store: Arc<Database>, settings: Settings) -> Client {
         let parts = parts(&self.database, &self.dispatch, &self.keyring, &self.clock);
         Client(Sealpost::start(Parts { store, ..parts }, settings).unwrap())
     }
@@ -126,10 +125,10 @@ impl World {
     pub(crate) fn log_in_again(&self, who: &Credentials) -> Credentials {
         let key = who.key.clone().unwrap().unwrap().parse().unwrap();
         let account_id =
-            self.database.lookup().unwrap().find_key(&key).unwrap().unwrap().account_id;
+            self.database.read(|reader| reader.find_key(&key)).unwrap().unwrap().account_id;
         let secret = LoginSecret::generate().unwrap();
         let secrets = AccountSecrets { login_secret: secret.hash(), recovery_code: secret.hash() };
-        let store: &dyn Store = &*self.database;
+        let store: &Database = &self.database;
         store
             .write(Durability::Durable, |tx| tx.set_account_secrets(&account_id, &secrets))
             .unwrap();
@@ -289,45 +288,26 @@ impl TargetGuard for Anywhere {
     }
 }
 
-/// The database, with a callback before each transaction.
+/// Returns the database, with a callback before each transaction.
 ///
 /// Transactions of the key reviewer are excluded, because that thread stores the node's row at any time.
-pub(crate) struct Announcing<F> {
-    database: Arc<Database>,
-    before: F,
-}
-
-impl<F: Fn() + Send + Sync> Announcing<F> {
-    pub(crate) fn new(world: &World, before: F) -> Self {
-        Self { database: Arc::clone(&world.database), before }
-    }
-}
-
-impl<F: Fn() + Send + Sync> Store for Announcing<F> {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        if thread::current().name() != Some("key-reviewer") {
-            (self.before)();
+pub(crate) fn announcing(
+    world: &World,
+    before: impl Fn() + Send + Sync + 'static,
+) -> Arc<Database> {
+    hooked(world, move |access| {
+        let is_reviewer = thread::current().name() == Some("key-reviewer");
+        if access != Access::Read && !is_reviewer {
+            before();
         }
-        self.database.begin(durability)
-    }
+        Ok(())
+    })
+}
 
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
-        self.database.lookup()
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        self.database.owner_lookup()
-    }
-
-    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
-        self.database.operator_lookup()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.database.check()
-    }
-
-    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
-        self.database.is_short_of_space(min_free_bytes)
-    }
+/// Returns the database with a hook before each access.
+pub(crate) fn hooked(
+    world: &World,
+    hook: impl Fn(Access) -> Result<(), StoreError> + Send + Sync + 'static,
+) -> Arc<Database> {
+    Arc::new(Database::clone(&world.database).with_hook(hook))
 }

@@ -8,10 +8,7 @@ use std::{
 };
 
 use crate::support::{World, open, refusal};
-use sealpost_domain::{
-    Code, EventKind, Refusal,
-    ports::{Durability, Store},
-};
+use sealpost_domain::{Code, EventKind, Refusal, ports::Durability};
 use sealpost_service::{
     Credentials, Manage, Managed, Register, Scope, Send, SendContext, Sent, Settings,
     WaitingChoice, unlock,
@@ -256,7 +253,7 @@ async fn a_stopped_service_has_stored_its_queue_and_refuses_sends() {
     let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
     assert_eq!(refusal(refused), Refusal::Unavailable);
     assert!(world.sealpost.check().is_err());
-    let found = open(&world.file).lookup().unwrap().find_key(&sent.message.sender).unwrap();
+    let found = open(&world.file).read(|reader| reader.find_key(&sent.message.sender)).unwrap();
     assert!(found.is_some());
 }
 

@@ -8,25 +8,26 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, Timestamp,
-    ports::{ActivityRepo, StoreError},
+    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, Timestamp, ports::StoreError,
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
     rows::columns,
     schema::activity as a,
 };
 
-impl ActivityRepo for Transaction {
-    fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts an entry. Keeps the newest `kept_max` entries of this account and kind, and deletes older ones.
+    pub fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(a::table).values(ActivityRow::of(entry)).execute(conn)?;
             trim(conn, &entry.account_id, entry.kind, kept_max)
         })
     }
 
-    fn count_activity(
+    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
+    pub fn count_activity(
         &mut self,
         account: &AccountId,
         kind: ActivityKind,
@@ -78,23 +79,27 @@ pub(crate) fn count(
     columns::number(entries.load::<String>(conn)?.len(), "number of entries")
 }
 
-/// Returns up to `limit` entries of an account, newest first. With `below`, returns only entries with lower ids, which
-/// are older.
-pub(crate) fn of_account(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-    below: Option<&ActivityId>,
-    limit: u32,
-) -> Result<Vec<Activity>, Fault> {
-    let mut page = a::table
-        .filter(a::account_id.eq(account.to_string()))
-        .order(a::id.desc())
-        .limit(limit.into())
-        .into_boxed();
-    if let Some(below) = below {
-        page = page.filter(a::id.lt(below.to_string()));
+impl Reader {
+    /// Reads up to `limit` entries of the account's activity log, newest first. If `below` is given, reads only entries
+    /// older than this entry.
+    pub fn activity_of(
+        &mut self,
+        account: &AccountId,
+        below: Option<&ActivityId>,
+        limit: u32,
+    ) -> Result<Vec<Activity>, StoreError> {
+        self.run(|conn| {
+            let mut page = a::table
+                .filter(a::account_id.eq(account.to_string()))
+                .order(a::id.desc())
+                .limit(limit.into())
+                .into_boxed();
+            if let Some(below) = below {
+                page = page.filter(a::id.lt(below.to_string()));
+            }
+            page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
+        })
     }
-    page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
 }
 
 /// Deletes up to `limit` entries that are older than `before`, of any account and oldest first. Returns the number of
@@ -152,12 +157,12 @@ impl ActivityRow {
     }
 }
 
-const PURGE: &str = "
+const PURGE: &str = "/* activity.purge */
     DELETE FROM activity WHERE id IN (
         SELECT id FROM activity WHERE id < $1 ORDER BY id LIMIT $2
     )";
 
-const DELETE_OF: &str = "
+const DELETE_OF: &str = "/* activity.delete_of */
     DELETE FROM activity WHERE id IN (
         SELECT id FROM activity WHERE account_id = $1 ORDER BY id LIMIT $2
     )";

@@ -10,10 +10,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKeyId, KeyStatus, Timestamp,
-    ports::{
-        AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosingExtent, DeletedRows,
-        ErasureRepo, JournaledAct, KeyRepo as _, StoreError,
-    },
+    ports::{ClosedPortion, ClosingExtent, DeletedRows, JournaledAct, StoreError},
 };
 
 use super::{activity, erased_handles};
@@ -25,8 +22,13 @@ use crate::{
     schema::{accounts as a, api_keys as k, handles as h},
 };
 
-impl ErasureRepo for Transaction {
-    fn begin_closing(
+impl Transaction {
+    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations (new API
+    /// keys). Then [`close_portion`](crate::Transaction::close_portion) deletes the rows of the account in several calls.
+    ///
+    /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
+    /// [`ClosingExtent::Erase`], but not back. Returns `false` if the account does not exist.
+    pub fn begin_closing(
         &mut self,
         account: &AccountId,
         extent: ClosingExtent,
@@ -42,7 +44,10 @@ impl ErasureRepo for Transaction {
         Ok(is_found)
     }
 
-    fn close_portion(
+    /// Deletes some rows of a closed account: at most about `limit` rows. Run each call in a separate transaction. A
+    /// call locks at most one API key. A transaction with several calls would lock several keys in no fixed order,
+    /// which could cause a deadlock.
+    pub fn close_portion(
         &mut self,
         account: &AccountId,
         now: Timestamp,
@@ -80,16 +85,15 @@ impl ErasureRepo for Transaction {
         Ok(ClosedPortion { rows: DeletedRows::default(), is_complete })
     }
 
-    fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError> {
+    /// Finds a closed account with rows left to delete. `None` if there is no such account.
+    pub fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError> {
         self.run(|conn| {
             let next = a::table.filter(a::closing.is_not_null()).order(a::id).select(a::id);
             let id = next.first::<String>(conn).optional()?;
             id.map(|id| columns::id(&id, "account")).transpose()
         })
     }
-}
 
-impl Transaction {
     fn revoke_next(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<ClosedPortion, StoreError> {
         let locked = self.lock_key(key)?;
         if locked.is_none_or(|key| key.status == KeyStatus::Revoked) {
@@ -265,19 +269,19 @@ struct AccountRow {
 /// The label that erasure gives to all API keys of an account.
 const ERASED_LABEL: &str = "erased";
 
-const DELETE_IDEMPOTENCY_KEYS: &str = "
+const DELETE_IDEMPOTENCY_KEYS: &str = "/* closing.delete_idempotency_keys */
     DELETE FROM idempotency_keys WHERE api_key_id = $1 AND idempotency_key IN (
         SELECT idempotency_key FROM idempotency_keys WHERE api_key_id = $1 LIMIT $2
     )";
 
-const DELETE_DAILY_COUNTS: &str = "
+const DELETE_DAILY_COUNTS: &str = "/* closing.delete_daily_counts */
     DELETE FROM daily_counts WHERE api_key_id = $1 AND day IN (
         SELECT day FROM daily_counts WHERE api_key_id = $1 LIMIT $2
     )";
 
-const DELETE_CONTACTS: &str = "
+const DELETE_CONTACTS: &str = "/* closing.delete_contacts */
     DELETE FROM contacts WHERE api_key_id = $1 AND contact IN (
         SELECT contact FROM contacts WHERE api_key_id = $1 LIMIT $2
     )";
 
-const EMPTY_LISTS: &str = "UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";
+const EMPTY_LISTS: &str = "/* closing.empty_lists */ UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";

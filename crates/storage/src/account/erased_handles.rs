@@ -4,18 +4,23 @@
 //! guessing.
 
 use diesel::prelude::*;
-use sealpost_domain::Handle;
+use sealpost_domain::{Handle, ports::StoreError};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     schema::erased_handles as e,
 };
 
-/// Returns whether an erased account had this handle.
-pub(crate) fn contains(conn: &mut AnyConnection, handle: &Handle) -> Result<bool, Fault> {
-    let found = e::table.find(hash(handle.as_str())).select(e::hash).first::<Vec<u8>>(conn);
-    Ok(found.optional()?.is_some())
+impl Transaction {
+    /// Returns whether the handle belonged to an erased account. No other account may take such a
+    /// handle.
+    pub fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let found = e::table.find(hash(handle.as_str())).select(e::hash).first::<Vec<u8>>(conn);
+            Ok(found.optional()?.is_some())
+        })
+    }
 }
 
 pub(super) fn insert(conn: &mut AnyConnection, handle: &str) -> Result<(), Fault> {

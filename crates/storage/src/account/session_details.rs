@@ -5,65 +5,78 @@ use std::net::IpAddr;
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, RequestSource, Session, SessionDetails, Timestamp, TokenHash, UserAgent,
+    ports::StoreError,
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{fault::Fault, on_backend, reader::Reader, transaction::Transaction},
     query::any_of::any_token,
     rows::{columns, session},
     schema::session_details as s,
 };
 
-pub(crate) fn insert(
-    conn: &mut AnyConnection,
-    session: &Session,
-    started_at: Timestamp,
-    source: &RequestSource,
-) -> Result<(), Fault> {
-    diesel::insert_into(s::table)
-        .values(SessionDetailsRow {
-            token: session.token.0.to_vec(),
-            account_id: session.account_id.to_string(),
-            expires_at: session.expires_at.as_millis(),
-            started_at: Some(started_at.as_millis()),
-            last_used_at: None,
-            client_address: source.address.map(|address| address.to_string()),
-            user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
+impl Transaction {
+    /// Inserts a session that begins at `started_at`, by a login from `source`.
+    pub fn insert_session(
+        &mut self,
+        session: &Session,
+        started_at: Timestamp,
+        source: &RequestSource,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(s::table)
+                .values(SessionDetailsRow {
+                    token: session.token.0.to_vec(),
+                    account_id: session.account_id.to_string(),
+                    expires_at: session.expires_at.as_millis(),
+                    started_at: Some(started_at.as_millis()),
+                    last_used_at: None,
+                    client_address: source.address.map(|address| address.to_string()),
+                    user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
+                })
+                .execute(conn)?;
+            Ok(())
         })
-        .execute(conn)?;
-    Ok(())
+    }
+
+    /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist. Also
+    /// skips sessions with a stored time of last use that is equal to `hour` or at most an hour later. A later time came
+    /// from a wrong clock.
+    pub fn set_last_use(
+        &mut self,
+        sessions: &[TokenHash],
+        hour: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let hour = hour.as_millis();
+            let is_wrong = s::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
+            let outdated = s::table
+                .filter(any_token(s::token, sessions))
+                .filter(s::last_used_at.is_null().or(s::last_used_at.lt(hour)).or(is_wrong));
+            let update = diesel::update(outdated).set(s::last_used_at.eq(hour));
+            on_backend!(conn, c => update.execute(c))?;
+            Ok(())
+        })
+    }
 }
 
-/// Returns the sessions of an account that are valid at `now`, latest expiry first.
-pub(crate) fn of_account(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-    now: Timestamp,
-    limit: u32,
-) -> Result<Vec<SessionDetails>, Fault> {
-    let live = s::table
-        .filter(s::account_id.eq(account.to_string()))
-        .filter(s::expires_at.gt(now.as_millis()))
-        .order(s::expires_at.desc())
-        .limit(limit.into());
-    live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
-}
-
-/// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions with an equal or later last use, unless
-/// that came from a wrong clock.
-pub(crate) fn set_last_use(
-    conn: &mut AnyConnection,
-    sessions: &[TokenHash],
-    hour: Timestamp,
-) -> Result<(), Fault> {
-    let hour = hour.as_millis();
-    let is_wrong = s::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
-    let outdated = s::table
-        .filter(any_token(s::token, sessions))
-        .filter(s::last_used_at.is_null().or(s::last_used_at.lt(hour)).or(is_wrong));
-    let update = diesel::update(outdated).set(s::last_used_at.eq(hour));
-    on_backend!(conn, c => update.execute(c))?;
-    Ok(())
+impl Reader {
+    /// Lists up to `limit` sessions of the account that are valid at `now`, latest expiry first.
+    pub fn sessions_of(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<SessionDetails>, StoreError> {
+        self.run(|conn| {
+            let live = s::table
+                .filter(s::account_id.eq(account.to_string()))
+                .filter(s::expires_at.gt(now.as_millis()))
+                .order(s::expires_at.desc())
+                .limit(limit.into());
+            live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
+        })
+    }
 }
 
 /// A row of the table `sessions`, with all columns.

@@ -280,7 +280,7 @@ const LOG_PAGES_MAX: i64 = 4096;
 /// Number of pages that are not copied yet (64 MiB) from which a reader must have kept the log.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
 /// A write without an effect, which adds a page to the log.
-const LATER_WRITE: &str = "UPDATE facts_state SET state = state";
+const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE facts_state SET state = state";
 /// Number of passes of a checkpoint beside other writers.
 const PASSES_BESIDE_WRITERS: u32 = 3;
 /// Pause between two looks at the log while transactions write.

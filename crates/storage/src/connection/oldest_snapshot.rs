@@ -27,7 +27,7 @@ impl Database {
     /// On SQLite, returns a snapshot only if it keeps a long log from being copied to the database. The age is then the
     /// time for which this process could not copy it.
     pub fn oldest_snapshot(&self) -> Result<Option<OldestSnapshot>, StoreError> {
-        self.read(|conn| match conn {
+        self.look_up(|conn| match conn {
             AnyConnection::Postgres(conn) => oldest_of_postgres(conn),
             AnyConnection::Sqlite(conn) => self.oldest_of_sqlite(conn),
         })
@@ -71,7 +71,7 @@ fn oldest_of_postgres(conn: &mut PgConnection) -> Result<Option<OldestSnapshot>,
 
 /// A running vacuum has a snapshot too, but keeps no row versions. Other users' sessions show their start only to
 /// members of `pg_read_all_stats`.
-const HOLDERS: &str = "
+const HOLDERS: &str = "/* oldest_snapshot.holders */
     SELECT holder, (extract(epoch FROM clock_timestamp() - since) * 1000)::BIGINT AS age_ms, transactions
     FROM (
         SELECT greatest(age(backend_xmin), age(backend_xid))::BIGINT AS transactions, xact_start AS since,

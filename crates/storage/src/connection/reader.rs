@@ -1,35 +1,43 @@
-//! Lookups outside a transaction. Each lookup takes a connection from the pool and returns it afterwards.
+//! Reads rows through one connection, inside or outside a transaction.
 
-use sealpost_domain::ports::StoreError;
+use std::collections::HashMap;
+
+use sealpost_domain::{ApiKeyId, Handle, ports::StoreError};
 
 use crate::connection::{
     AnyConnection,
     fault::{Fault, unavailable},
-    pool::Pool,
+    pool::{Pool, PooledConnection},
 };
 
-/// Runs lookups outside a transaction. Each lookup sees all rows that were committed before it.
-pub(crate) struct Reader<'a> {
-    pool: &'a Pool,
+/// Reads rows. [`Database::read`](crate::Database::read) opens a reader outside a transaction: each read then sees all
+/// rows that were committed before it. A [`Transaction`](crate::Transaction) reads through its own reader.
+pub struct Reader {
+    pub(crate) connection: PooledConnection,
+    /// True after a failed statement. A failed transaction cannot be committed.
+    pub(crate) failed: bool,
+    /// Owners of the handles (unique names of API keys) that were read; `None` for a free handle. Assigning a handle
+    /// fails if its owner has changed since then.
+    pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(pool: &'a Pool) -> Self {
-        Self { pool }
+impl Reader {
+    pub(crate) fn open(pool: &Pool) -> Result<Self, StoreError> {
+        Ok(Self::new(pool.get().map_err(unavailable)?))
     }
 
-    /// Runs one lookup. If the connection proves to be dead, repeats the lookup on another connection.
+    pub(crate) fn new(connection: PooledConnection) -> Self {
+        Self { connection, failed: false, handles_seen: HashMap::new() }
+    }
+
+    /// Runs statements and classifies their errors.
     pub(crate) fn run<T>(
         &mut self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        let mut connection = self.pool.get().map_err(unavailable)?;
-        match connection.run(&work) {
-            Err(_) if connection.is_dead => {}
-            done => return done.map_err(StoreError::from),
-        }
-        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
-        drop(connection);
-        self.pool.get().map_err(unavailable)?.run(&work).map_err(StoreError::from)
+        self.connection.run(work).map_err(|fault| {
+            self.failed = true;
+            fault.into()
+        })
     }
 }

@@ -42,7 +42,7 @@ impl Database {
     /// Returns the rights that the role lacks for migrations and for the partitions of housekeeping; `None` if it lacks
     /// none.
     pub fn missing_rights(&self) -> Result<Option<MissingRights>, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(None) };
             let rights: MissingRights = sql_query(RIGHTS).get_result(pg)?;
             let is_complete = rights.may_create && rights.foreign_tables.is_empty();
@@ -64,7 +64,7 @@ impl Database {
     /// Returns the tables whose rows a publication would make impossible to update or delete, because they have no
     /// replica identity. Returns none if no publication of the database publishes updates or deletes.
     pub fn unidentified_tables(&self) -> Result<Vec<String>, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let AnyConnection::Postgres(pg) = conn else { return Ok(Vec::new()) };
             let tables: Vec<UnidentifiedTable> = sql_query(UNIDENTIFIED).load(pg)?;
             Ok(tables.into_iter().map(|table| table.name).collect())
@@ -90,7 +90,7 @@ impl fmt::Display for MissingRights {
 impl Error for MissingRights {}
 
 /// The query of [`MissingRights`]. Only the owner of a table can attach and detach its partitions, and drop it.
-const RIGHTS: &str = "
+const RIGHTS: &str = "/* schema_checks.rights */
     WITH parents AS (
         SELECT to_regclass(name)::oid AS id FROM unnest(ARRAY['attempts', 'envelopes']) AS name
     )
@@ -106,7 +106,7 @@ const RIGHTS: &str = "
         ) AS foreign_tables";
 
 /// The query of [`Database::unidentified_tables`]. Partitions have replica identities of their own.
-const UNIDENTIFIED: &str = "
+const UNIDENTIFIED: &str = "/* schema_checks.unidentified */
     SELECT c.oid::regclass::text AS name FROM pg_class AS c
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
         AND EXISTS (SELECT FROM pg_publication WHERE pubupdate OR pubdelete)

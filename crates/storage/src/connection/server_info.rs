@@ -45,7 +45,7 @@ pub struct ServerInfo {
 impl Database {
     /// Queries name, version and settings of the database.
     pub fn info(&self) -> Result<DatabaseInfo, StoreError> {
-        self.read(|conn| match conn {
+        self.look_up(|conn| match conn {
             AnyConnection::Postgres(_) => info_of_postgres(conn),
             AnyConnection::Sqlite(_) => {
                 let version = text(conn, "sqlite_version()")?;

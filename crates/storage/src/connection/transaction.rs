@@ -1,12 +1,15 @@
 //! Begins, commits and rolls back transactions. No other module does so.
 
-use std::{collections::HashMap, mem, path::Path, sync::Arc, time::Instant};
+use std::{
+    mem,
+    ops::{Deref, DerefMut},
+    path::Path,
+    sync::Arc,
+    time::Instant,
+};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
-use sealpost_domain::{
-    ApiKeyId, Handle,
-    ports::{Durability, StoreError, Tx},
-};
+use sealpost_domain::ports::{Durability, StoreError};
 
 use crate::{
     connection::{
@@ -17,7 +20,8 @@ use crate::{
         fault::{Fault, refused, unavailable},
         journaled_acts::{JournaledActs, SharedJournal},
         on_backend,
-        pool::{Connection, Pool, PooledConnection},
+        pool::{Connection, Pool},
+        reader::Reader,
         write_probe::{self, CONFIRMED_FROM},
     },
     disk_space,
@@ -25,15 +29,9 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// A transaction on a pooled connection. Implements the ports of the domain that write. Dropping a transaction rolls it
-/// back.
-pub(crate) struct Transaction {
-    connection: PooledConnection,
-    /// True after a failed statement. A failed transaction cannot be committed.
-    failed: bool,
-    /// Owners of the handles (unique names of API keys) that this transaction has read; `None` for a free handle.
-    /// Assigning a handle fails if its owner has changed since then.
-    pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
+/// A transaction on a pooled connection. Reads rows like a [`Reader`]. Dropping a transaction rolls it back.
+pub struct Transaction {
+    reader: Reader,
     pub(crate) facts_cache: Arc<FactsCache>,
     /// Changes of this transaction that a restored backup would undo, such as revocations. They are appended to the
     /// revocation journal after the commit.
@@ -74,14 +72,10 @@ impl Transaction {
             connection = pool.get().map_err(unavailable)?;
             begin(&mut connection, durability)?;
         }
-        let handles_seen = HashMap::new();
-        let failed = false;
         let durable_commits =
             (durability == Durability::Durable).then(|| Arc::clone(durable_commits));
         Ok(Self {
-            connection,
-            failed,
-            handles_seen,
+            reader: Reader::new(connection),
             facts_cache,
             journaled_acts: JournaledActs::default(),
             durable_commits,
@@ -123,18 +117,8 @@ impl Transaction {
         self
     }
 
-    /// Runs statements and classifies their errors. After an error the transaction cannot be committed.
-    pub(crate) fn run<T>(
-        &mut self,
-        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.connection.run(work).map_err(|fault| {
-            self.failed = true;
-            fault.into()
-        })
-    }
-
-    pub(crate) fn commit(mut self) -> Result<(), StoreError> {
+    /// Commits the transaction, unless one of its statements has failed.
+    pub fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
             // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
             return Err(refused("cannot commit: a statement of this transaction failed"));
@@ -183,9 +167,17 @@ impl Transaction {
     }
 }
 
-impl Tx for Transaction {
-    fn commit(self: Box<Self>) -> Result<(), StoreError> {
-        Transaction::commit(*self)
+impl Deref for Transaction {
+    type Target = Reader;
+
+    fn deref(&self) -> &Reader {
+        &self.reader
+    }
+}
+
+impl DerefMut for Transaction {
+    fn deref_mut(&mut self) -> &mut Reader {
+        &mut self.reader
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn server_process(
 /// executes a COMMIT.
 pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), Fault> {
     let sql = format!(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        "/* write_probe.end_commit */ SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE pid = {process} AND state = 'active' AND query = 'COMMIT'"
     );
     Ok(conn.batch_execute(&sql)?)

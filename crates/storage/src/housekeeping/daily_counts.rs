@@ -11,11 +11,13 @@ use diesel::{
 };
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Timestamp,
-    ports::{CountedTable, DailyCount, UncountedRows},
+    ports::{CountedTable, DailyCount, StoreError, UncountedRows},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
     query::statement::Statement,
     rows::columns,
     schema::{daily_count_progress as p, daily_counts as c},
@@ -24,42 +26,65 @@ use crate::{
 /// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
 type KeyDay = (String, i64);
 
-/// Reads the next uncounted rows of a table: up to `limit` rows that were written before `before`, after the last
-/// counted row. `None` if no row is left.
-///
-/// Counts attempts in the order of their numbers, and stops at the first attempt that is too recent: attempts below the
-/// last counted number are never read again, so a skipped attempt would never be counted. Attempts for deleted webhooks
-/// are in no sum: no API key gets them.
-pub(crate) fn uncounted(
-    conn: &mut AnyConnection,
-    table: CountedTable,
-    before: Timestamp,
-    limit: u32,
-) -> Result<Option<UncountedRows>, Fault> {
-    let after = p::table.find(name(table)).select(p::last_counted);
-    let after: Option<String> = after.first(conn).optional()?;
-    let limit = i64::from(limit);
-    // The statements are not kept prepared, so that PostgreSQL plans them for these values.
-    let sums = match table {
-        CountedTable::Envelopes => sql_query(UNCOUNTED_ENVELOPES)
-            .bind::<Text, _>(after.as_deref().unwrap_or_default())
-            .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
-            .bind::<BigInt, _>(limit)
-            .load::<Sum>(conn)?,
-        CountedTable::Attempts => {
-            let number = after.as_deref().map(|number| columns::id::<i64>(number, "count"));
-            sql_query(UNCOUNTED_ATTEMPTS)
-                .bind::<BigInt, _>(number.transpose()?.unwrap_or(-1))
-                .bind::<BigInt, _>(limit)
-                .bind::<BigInt, _>(before.as_millis())
-                .load::<Sum>(conn)?
-        }
-    };
-    let Some(Sum { last: Some(last), number, .. }) = sums.first() else { return Ok(None) };
-    let (last, number) = (last.clone(), columns::number(*number, "number of rows")?);
-    let sums = sums.into_iter().filter_map(Sum::read);
-    let sums = sums.collect::<Result<_, _>>()?;
-    Ok(Some(UncountedRows { table, after, last, number, sums }))
+impl Reader {
+    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. `None` if no row is
+    /// left. [`count`](crate::Transaction::count) adds the sums to the daily counts.
+    ///
+    /// Call it outside a transaction, because all other writers of an embedded database wait for a transaction.
+    pub fn uncounted(
+        &mut self,
+        table: CountedTable,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Option<UncountedRows>, StoreError> {
+        self.run(|conn| {
+            let after = p::table.find(name(table)).select(p::last_counted);
+            let after: Option<String> = after.first(conn).optional()?;
+            let limit = i64::from(limit);
+            // The statements are not kept prepared, so that PostgreSQL plans them for these values.
+            let sums = match table {
+                CountedTable::Envelopes => sql_query(UNCOUNTED_ENVELOPES)
+                    .bind::<Text, _>(after.as_deref().unwrap_or_default())
+                    .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
+                    .bind::<BigInt, _>(limit)
+                    .load::<Sum>(conn)?,
+                CountedTable::Attempts => {
+                    let number = after.as_deref().map(|number| columns::id::<i64>(number, "count"));
+                    sql_query(UNCOUNTED_ATTEMPTS)
+                        .bind::<BigInt, _>(number.transpose()?.unwrap_or(-1))
+                        .bind::<BigInt, _>(limit)
+                        .bind::<BigInt, _>(before.as_millis())
+                        .load::<Sum>(conn)?
+                }
+            };
+            let Some(Sum { last: Some(last), number, .. }) = sums.first() else { return Ok(None) };
+            let (last, number) = (last.clone(), columns::number(*number, "number of rows")?);
+            let sums = sums.into_iter().filter_map(Sum::read);
+            let sums = sums.collect::<Result<_, _>>()?;
+            Ok(Some(UncountedRows { table, after, last, number, sums }))
+        })
+    }
+
+    /// Reads the daily counts of a key for days that begin at `since` or later, oldest first. Omits days without
+    /// activity.
+    ///
+    /// Housekeeping adds rows to the daily counts some time after they were written. Therefore this method also counts
+    /// rows that housekeeping has not counted yet: the newest envelopes of the service and the newest successful
+    /// attempts of the key, up to `uncounted_max` of each.
+    pub fn daily_counts(
+        &mut self,
+        key: &ApiKeyId,
+        since: Timestamp,
+        uncounted_max: u32,
+    ) -> Result<Vec<DailyCount>, StoreError> {
+        self.run(|conn| {
+            let days = sql_query(OF_KEY)
+                .bind::<Text, _>(key.to_string())
+                .bind::<BigInt, _>(i64::from(uncounted_max))
+                .bind::<BigInt, _>(since.as_millis());
+            days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
+        })
+    }
 }
 
 /// The sums of one API key and day, and the end and the size of the portion of rows that they belong to. If no sum
@@ -141,32 +166,11 @@ fn name(table: CountedTable) -> &'static str {
         CountedTable::Attempts => "attempts",
     }
 }
-/// Returns the daily counts of an API key from `since` on, oldest first.
-///
-/// Includes recent rows that housekeeping has not counted yet, but only some of them:
-///
-/// - the newest `uncounted_max` uncounted envelopes, of all keys together
-/// - the newest `uncounted_max` uncounted successful attempts of this key
-///
-/// One statement reads the counts and these rows, so that no row is counted twice if housekeeping counts at the same
-/// time.
-pub(crate) fn of_key(
-    conn: &mut AnyConnection,
-    key: &ApiKeyId,
-    since: Timestamp,
-    uncounted_max: u32,
-) -> Result<Vec<DailyCount>, Fault> {
-    let days = sql_query(OF_KEY)
-        .bind::<Text, _>(key.to_string())
-        .bind::<BigInt, _>(i64::from(uncounted_max))
-        .bind::<BigInt, _>(since.as_millis());
-    days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
-}
 
 /// Reads the daily counts of one API key. No index finds the envelopes of one key. Therefore the query first reads the
 /// newest uncounted envelopes of all keys, and then selects those of the key. `$1`, `$2` and `$3` must first appear in
 /// this order, because SQLite numbers parameters by their first use.
-const OF_KEY: &str = "
+const OF_KEY: &str = "/* daily_counts.of_key */
     SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
         CAST(sum(delivered) AS BIGINT) AS delivered
     FROM (
@@ -218,23 +222,27 @@ impl DayRow {
     }
 }
 
-/// Deletes up to `limit` daily counts of days that ended before `before`.
-pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> Result<u64, Fault> {
-    let ended = before.as_millis().saturating_sub(DAY_MS);
-    let days = c::table
-        .filter(c::day.le(ended))
-        .order(c::day)
-        .limit(limit.into())
-        .select((c::api_key_id, c::day))
-        .load::<KeyDay>(conn)?;
-    for (key, day) in &days {
-        diesel::delete(c::table.find((key, *day))).execute(conn)?;
+impl Transaction {
+    /// Deletes daily counts of days that ended before `before`.
+    pub fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let ended = before.as_millis().saturating_sub(DAY_MS);
+            let days = c::table
+                .filter(c::day.le(ended))
+                .order(c::day)
+                .limit(limit.into())
+                .select((c::api_key_id, c::day))
+                .load::<KeyDay>(conn)?;
+            for (key, day) in &days {
+                diesel::delete(c::table.find((key, *day))).execute(conn)?;
+            }
+            columns::number(days.len(), "number of days")
+        })
     }
-    columns::number(days.len(), "number of days")
 }
 
 /// Selects the next envelopes to count, and sums them. One statement does both, so that each envelope is read once.
-const UNCOUNTED_ENVELOPES: &str = "
+const UNCOUNTED_ENVELOPES: &str = "/* daily_counts.uncounted_envelopes */
     WITH portion AS MATERIALIZED (
         SELECT id, sender, recipient, created_at - created_at % 86400000 AS day
         FROM envelopes WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3
@@ -255,7 +263,7 @@ const UNCOUNTED_ENVELOPES: &str = "
 /// Selects the next attempts to count, and sums the successful ones for the API keys that own the webhooks. Stops before
 /// the first attempt that is too recent. An attempt with a time more than an hour after `$3` does not stop the count:
 /// its time comes from a wrong clock, and counting would otherwise wait until that time.
-const UNCOUNTED_ATTEMPTS: &str = "
+const UNCOUNTED_ATTEMPTS: &str = "/* daily_counts.uncounted_attempts */
     WITH next_rows AS MATERIALIZED (
         SELECT number, webhook_id, outcome, at FROM attempts
         WHERE number > $1 ORDER BY number LIMIT $2
@@ -279,7 +287,7 @@ const UNCOUNTED_ATTEMPTS: &str = "
     LEFT JOIN counted AS c ON TRUE";
 
 /// Locks the rows in the order of keys and days, so that two transactions cannot deadlock.
-const ADD_POSTGRES: &str = "
+const ADD_POSTGRES: &str = "/* daily_counts.add_postgres */
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     SELECT n.api_key_id, n.day, n.sent, n.received, n.delivered
     FROM (
@@ -290,7 +298,7 @@ const ADD_POSTGRES: &str = "
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
         received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
 
-const ADD_SQLITE: &str = "
+const ADD_SQLITE: &str = "/* daily_counts.add_sqlite */
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,

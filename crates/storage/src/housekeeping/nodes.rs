@@ -3,16 +3,17 @@
 use diesel::{prelude::*, upsert::excluded};
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{Node, NodeRepo, StoreError, TaskTurn},
+    ports::{Node, StoreError, TaskTurn},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{on_backend, reader::Reader, transaction::Transaction},
     schema::{housekeeping_tasks as t, nodes as n},
 };
 
-impl NodeRepo for Transaction {
-    fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts or updates the row of a node. Deletes nodes that were last seen before `kept_from`.
+    pub fn record_node(&mut self, node: &Node, kept_from: Timestamp) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::delete(n::table.filter(n::seen_at.lt(kept_from.as_millis()))).execute(conn)?;
             let Node { id, host, version, base_url, started_at, seen_at } = node;
@@ -34,30 +35,36 @@ impl NodeRepo for Transaction {
     }
 }
 
-/// Returns up to `limit` nodes, those with the latest sign of life first.
-pub(crate) fn all(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Node>, Fault> {
-    type Row = (i64, String, String, i64, i64, Option<String>);
-    let rows: Vec<Row> =
-        n::table.order((n::seen_at.desc(), n::id)).limit(limit.into()).load(conn)?;
-    let node = |(id, host, version, started_at, seen_at, base_url): Row| Node {
-        id: LeaseToken(id),
-        host,
-        version,
-        base_url,
-        started_at: Timestamp::from_millis(started_at),
-        seen_at: Timestamp::from_millis(seen_at),
-    };
-    Ok(rows.into_iter().map(node).collect())
-}
+impl Reader {
+    /// Lists up to `limit` nodes, most recently seen first.
+    pub fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError> {
+        self.run(|conn| {
+            type Row = (i64, String, String, i64, i64, Option<String>);
+            let rows: Vec<Row> =
+                n::table.order((n::seen_at.desc(), n::id)).limit(limit.into()).load(conn)?;
+            let node = |(id, host, version, started_at, seen_at, base_url): Row| Node {
+                id: LeaseToken(id),
+                host,
+                version,
+                base_url,
+                started_at: Timestamp::from_millis(started_at),
+                seen_at: Timestamp::from_millis(seen_at),
+            };
+            Ok(rows.into_iter().map(node).collect())
+        })
+    }
 
-/// Returns the last turn of each housekeeping task: the node that had the exclusive right to run the task, and the end
-/// of the turn. Sorted by the name of the task.
-pub(crate) fn task_turns(conn: &mut AnyConnection) -> Result<Vec<TaskTurn>, Fault> {
-    let rows: Vec<(String, i64, i64)> = t::table.order(t::name).load(conn)?;
-    let turn = |(task, node, until)| TaskTurn {
-        task,
-        node: LeaseToken(node),
-        until: Timestamp::from_millis(until),
-    };
-    Ok(rows.into_iter().map(turn).collect())
+    /// Lists the newest turn of each housekeeping task, ordered by task name. A turn is the exclusive right of one node
+    /// to run the task.
+    pub fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError> {
+        self.run(|conn| {
+            let rows: Vec<(String, i64, i64)> = t::table.order(t::name).load(conn)?;
+            let turn = |(task, node, until)| TaskTurn {
+                task,
+                node: LeaseToken(node),
+                until: Timestamp::from_millis(until),
+            };
+            Ok(rows.into_iter().map(turn).collect())
+        })
+    }
 }

@@ -124,7 +124,7 @@ pub(crate) fn extend(
     let added = format!("{parent}_from_{}", upper.as_millis());
     while_locked(conn, table, &exclusive_lock(table, &[newest]), |conn| {
         let later = format!(
-            "SELECT count(*) AS number FROM (
+            "/* partitions.extend */ SELECT count(*) AS number FROM (
             SELECT FROM {newest} WHERE {column} >= {to} LIMIT 1) AS later"
         );
         if number(conn, &later)? > 0 {

@@ -80,7 +80,7 @@ fn purge_rows(
 /// Deletes the attempts with the lowest numbers in the range. Reads no other attempts, so that the cost does not depend
 /// on the size of the table. `$1` to `$4` must first appear in this order, because SQLite numbers parameters by their
 /// first use.
-const DELETE: &str = "
+const DELETE: &str = "/* purge_attempts.delete */
     DELETE FROM attempts WHERE at >= $1 AND at < $2 AND number <= (
         SELECT max(number) FROM (
             SELECT number FROM attempts WHERE at >= $1 AND at < $2 AND number < $3
@@ -88,7 +88,7 @@ const DELETE: &str = "
         ) AS portion
     )";
 
-const IS_COUNTED: &str = "
+const IS_COUNTED: &str = "/* purge_attempts.is_counted */
     SELECT NOT EXISTS (
         SELECT FROM attempts WHERE at < ? AND number > coalesce(
             (SELECT last_counted::BIGINT FROM daily_count_progress WHERE source = 'attempts'), -1

@@ -8,24 +8,24 @@ use std::{panic::resume_unwind, thread};
 use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{Timestamp, ports::StoreError};
 
-use crate::{
-    connection::{pool::Pool, reader::Reader},
-    housekeeping::partitions::first_id,
-    schema::envelopes as e,
-};
+use crate::{database::Database, housekeeping::partitions::first_id, schema::envelopes as e};
 
 /// Reads the first `limit` envelopes from before `before`. Several threads read at the same time, because one thread
 /// would wait for the disk at each page.
-pub(crate) fn read_ahead(readers: &Pool, before: Timestamp, limit: u32) -> Result<(), StoreError> {
+pub(crate) fn read_ahead(
+    database: &Database,
+    before: Timestamp,
+    limit: u32,
+) -> Result<(), StoreError> {
     let below = first_id(before);
-    let ids = Reader::new(readers).run(|conn| {
+    let ids = database.look_up(|conn| {
         let expired = e::table.filter(e::id.lt(&below)).order(e::id).limit(limit.into());
         Ok(expired.select(e::id).load::<String>(conn)?)
     })?;
     let portion = ids.len().div_ceil(THREADS).max(1);
     thread::scope(|scope| {
         let threads: Vec<_> =
-            ids.chunks(portion).map(|ids| scope.spawn(|| read_rows(readers, ids))).collect();
+            ids.chunks(portion).map(|ids| scope.spawn(|| read_rows(database, ids))).collect();
         threads
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|panicked| resume_unwind(panicked)))
@@ -33,9 +33,9 @@ pub(crate) fn read_ahead(readers: &Pool, before: Timestamp, limit: u32) -> Resul
 }
 
 /// Reads a column that is in no index, so that SQLite reads the pages of the rows.
-fn read_rows(readers: &Pool, ids: &[String]) -> Result<(), StoreError> {
+fn read_rows(database: &Database, ids: &[String]) -> Result<(), StoreError> {
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(()) };
-    Reader::new(readers).run(|conn| {
+    database.look_up(|conn| {
         let rows = e::table.filter(e::id.between(first, last));
         Ok(rows.select(max(e::payload_size_bytes)).first::<Option<i64>>(conn)?)
     })?;

@@ -1,4 +1,4 @@
-//! Implements the port for housekeeping: counts rows and deletes expired rows, in batches of limited size.
+//! Housekeeping: counts rows and deletes expired rows, in batches of limited size.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -9,17 +9,12 @@ use diesel::{
 };
 use sealpost_domain::{
     ChannelId, Timestamp,
-    ports::{
-        CountLookup, CountedTable, ExpiringRows, HousekeepingRepo, HousekeepingTurn, StoreError,
-        UncountedRows,
-    },
+    ports::{ExpiringRows, StoreError, UncountedRows},
 };
 
 use crate::{
     account::activity,
-    connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
-    },
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::{
         daily_counts, deleted_webhooks, expired_envelopes,
         partitions::{self, ATTEMPTS, ENVELOPES},
@@ -31,33 +26,17 @@ use crate::{
     schema::envelopes as e,
 };
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl CountLookup for $runner {
-            fn uncounted(
-                &mut self,
-                table: CountedTable,
-                before: Timestamp,
-                limit: u32,
-            ) -> Result<Option<UncountedRows>, StoreError> {
-                self.run(|conn| daily_counts::uncounted(conn, table, before, limit))
-            }
-        }
-    };
-}
-
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
-impl HousekeepingRepo for Transaction {
-    fn take_housekeeping_turn(
+impl Transaction {
+    /// Creates partitions for the rows of the next `span`, if the database has partitions. Returns true if any
+    /// partition was created. Uses the earlier of `now` and the clock of the database server.
+    ///
+    /// A partition contains the rows of about `span`, and retention drops a partition once all its rows have expired.
+    /// Therefore a row can stay stored for about `span` after it has expired.
+    pub fn extend_partitions(
         &mut self,
-        turn: &HousekeepingTurn<'_>,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        self.run(|conn| task_turn::take(conn, turn))
-    }
-
-    fn extend_partitions(&mut self, now: Timestamp, span: Duration) -> Result<bool, StoreError> {
+        now: Timestamp,
+        span: Duration,
+    ) -> Result<bool, StoreError> {
         self.run(|conn| {
             let Some(server) = task_turn::server_clock(conn)? else { return Ok(false) };
             let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
@@ -67,7 +46,8 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn purge_expired(
+    /// Deletes rows of one kind with a time from before `before`.
+    pub fn purge_expired(
         &mut self,
         rows: ExpiringRows,
         before: Timestamp,
@@ -80,11 +60,21 @@ impl HousekeepingRepo for Transaction {
         Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
     }
 
-    fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes entries of activity logs that are older than `before`.
+    pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| activity::purge(conn, before, limit))
     }
 
-    fn purge_envelopes(
+    /// Deletes envelopes that were sealed before `before`, and the deliveries that these envelopes still have.
+    /// Subtracts the size of the deleted envelopes from the stored bytes of their senders.
+    ///
+    /// A deleted envelope bounces at `now` (its sender gets an event) if all of these hold:
+    /// - It was not opened.
+    /// - None of its deliveries succeeded.
+    /// - It was waiting for a webhook, or at least one of its deliveries was still stored.
+    ///
+    /// Returns `limit` if more work may be left, even if the call deleted fewer envelopes.
+    pub fn purge_envelopes(
         &mut self,
         before: Timestamp,
         now: Timestamp,
@@ -96,7 +86,10 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes events that were created before `before`, and the deliveries that these events still have. Also deletes
+    /// the recorded outcomes (delivered or bounced) of envelopes that are already deleted. The returned number is the
+    /// sum of deleted events and deleted outcomes.
+    pub fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let events = purge_events::purge_events(conn, before, limit.into())?;
             let outcomes = purge_events::purge_outcomes(conn, before, limit.into())?;
@@ -104,7 +97,13 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn inform_correspondents(
+    /// Stores events that inform the correspondents of changed keys. The correspondents of a key are the keys that sent
+    /// to this key or received from it. Finds the correspondents in the stored envelopes, which are read newest first.
+    ///
+    /// Each call reads up to `limit` envelopes, down to those sealed at `oldest`. Returns `true` if envelopes are left to
+    /// read. At most `informed_max` correspondents of a changed key get an event, and each of them gets one event. The
+    /// deliveries of the events are due at `now`.
+    pub fn inform_correspondents(
         &mut self,
         oldest: Timestamp,
         now: Timestamp,
@@ -114,7 +113,8 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| rotations::inform(conn, (oldest, now), informed_max.into(), limit.into()))
     }
 
-    fn purge_channels(
+    /// Deletes channels that ended before `before` and have no envelopes left. A channel ends `life` after its start.
+    pub fn purge_channels(
         &mut self,
         before: Timestamp,
         life: Duration,
@@ -132,26 +132,32 @@ impl HousekeepingRepo for Transaction {
         })
     }
 
-    fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
+    /// Adds the rows that [`uncounted`](crate::Reader::uncounted) has read to the daily counts. Returns the number of counted rows,
+    /// or 0 if rows of the table were counted since these rows were read.
+    pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| daily_counts::count(conn, rows))
     }
 
-    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| daily_counts::purge(conn, before, limit))
-    }
-
-    fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes attempts that ended before `before`.
+    pub fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             let purged = purge_attempts::purge_attempts(conn, before, limit.into())?;
             columns::number(purged, "number of attempts")
         })
     }
 
-    fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes the deliveries and attempts of deleted webhooks, then all other rows about these webhooks. Envelopes
+    /// bounce at `now` under the same condition as in [`delete_webhook`](crate::Transaction::delete_webhook).
+    pub fn purge_deleted_webhooks(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
         self.run(|conn| deleted_webhooks::purge(conn, now, limit.into()))
     }
 
-    fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes replaced signing secrets that are no longer in use at `now`. Returns the number of affected webhooks.
+    pub fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| retiring_secrets::purge(conn, now, limit.into()))
     }
 }

@@ -7,40 +7,49 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::{Timestamp, ports::HousekeepingTurn};
+use sealpost_domain::{
+    Timestamp,
+    ports::{HousekeepingTurn, StoreError},
+};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
     rows::columns,
 };
 
-/// Takes the turn, and returns the time that the task must use as the current time. Returns `None` if another node has
-/// the turn.
-///
-/// The present is the earlier of two clocks: of the node and of the database server. The database stores a time for
-/// each task. Each turn moves the stored time towards the present by at most `pace`. The returned time is the stored
-/// time, but never later than the present.
-///
-/// Operators whose clock jumps far ahead would miss the stored time: one turn would delete all envelopes. It costs no
-/// statement, because the turn is stored anyway.
-pub(crate) fn take(
-    conn: &mut AnyConnection,
-    turn: &HousekeepingTurn<'_>,
-) -> Result<Option<Timestamp>, Fault> {
-    let server = server_clock(conn)?;
-    let earlier = server.map_or(turn.now, |server| server.min(turn.now));
-    let later = server.map_or(turn.now, |server| server.max(turn.now));
-    let taken = sql_query(TAKE)
-        .bind::<Text, _>(turn.task)
-        .bind::<BigInt, _>(turn.node.0)
-        .bind::<BigInt, _>(earlier.plus(turn.held_for).as_millis())
-        .bind::<BigInt, _>(columns::number::<i64, _>(turn.pace.as_millis(), "pace")?)
-        .bind::<BigInt, _>(earlier.as_millis())
-        .bind::<BigInt, _>(later.plus(turn.held_for).plus(turn.held_for).as_millis())
-        .get_result::<Taken>(conn)
-        .optional()?;
-    let time = |Taken { until }| Timestamp::from_millis(until).minus(turn.held_for);
-    Ok(taken.map(|taken| time(taken).min(earlier)))
+impl Transaction {
+    /// Takes or renews a turn: the exclusive right of this node to run a task. `None` if another node has the turn.
+    ///
+    /// Returns the time at which the task runs. The task deletes rows that have expired at this time. With the time of
+    /// a clock that is far ahead, the task would delete too much. Therefore the database stores a time for each task,
+    /// and the returned time is the earliest of:
+    /// - `now`, the clock of the node
+    /// - the clock of the database server
+    /// - the time stored for the task
+    ///
+    /// Each call moves the stored time towards the earlier of the two clocks, by at most `pace` in either direction.
+    /// Before the first call for a task, no time is stored, so the first call uses only the clocks.
+    pub fn take_housekeeping_turn(
+        &mut self,
+        turn: &HousekeepingTurn<'_>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        self.run(|conn| {
+            let server = server_clock(conn)?;
+            let earlier = server.map_or(turn.now, |server| server.min(turn.now));
+            let later = server.map_or(turn.now, |server| server.max(turn.now));
+            let taken = sql_query(TAKE)
+                .bind::<Text, _>(turn.task)
+                .bind::<BigInt, _>(turn.node.0)
+                .bind::<BigInt, _>(earlier.plus(turn.held_for).as_millis())
+                .bind::<BigInt, _>(columns::number::<i64, _>(turn.pace.as_millis(), "pace")?)
+                .bind::<BigInt, _>(earlier.as_millis())
+                .bind::<BigInt, _>(later.plus(turn.held_for).plus(turn.held_for).as_millis())
+                .get_result::<Taken>(conn)
+                .optional()?;
+            let time = |Taken { until }| Timestamp::from_millis(until).minus(turn.held_for);
+            Ok(taken.map(|taken| time(taken).min(earlier)))
+        })
+    }
 }
 
 /// Returns the time of the database server's clock; `None` for SQLite, which has no server.

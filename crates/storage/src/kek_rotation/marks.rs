@@ -4,7 +4,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     Wrapped,
-    ports::{Durability, KekMarks, StoreError},
+    ports::{Durability, StoreError},
 };
 
 use crate::{
@@ -19,19 +19,21 @@ impl Database {
     /// Returns whether a key-encryption key has been used with this database. Such a database has at least one mark,
     /// which may be retired. A database without the table of marks is new.
     pub fn has_kek_mark(&self) -> Result<bool, StoreError> {
-        self.read(|conn| {
+        self.look_up(|conn| {
             let has_table = migrations::has_table(conn, "kek_marks")?;
             Ok(has_table && kek_marks::table.count().get_result::<i64>(conn)? > 0)
         })
     }
-}
 
-impl KekMarks for Database {
-    fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
-        self.read(active)
+    /// Reads the version and the mark (an encrypted known text) of each key-encryption key that is not retired.
+    pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
+        self.look_up(active)
     }
 
-    fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+    /// Inserts the mark of a version. If a mark of this version is already stored, changes nothing, even if that mark is
+    /// retired or was encrypted under a different key. Therefore read the marks again afterwards: another node with a
+    /// different key may have inserted its mark first.
+    pub fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
         let row = (kek_marks::version.eq(i64::from(version)), kek_marks::mark.eq(&mark.0));
         self.transact(Durability::Durable, |conn| {
             let insert = diesel::insert_into(kek_marks::table).values(row);

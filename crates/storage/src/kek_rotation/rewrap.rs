@@ -2,10 +2,7 @@
 //! replaces a secret only if it is unchanged.
 
 use diesel::prelude::*;
-use sealpost_domain::{
-    ApiKeyId, IssuerKeyId, Timestamp, WebhookId, Wrapped,
-    ports::{RewrapRepo, StoreError},
-};
+use sealpost_domain::{ApiKeyId, IssuerKeyId, Timestamp, WebhookId, Wrapped, ports::StoreError};
 
 use crate::{
     connection::transaction::Transaction,
@@ -14,8 +11,9 @@ use crate::{
     schema::{api_keys as k, issuer_keys as i, kek_marks as m, webhooks as w},
 };
 
-impl RewrapRepo for Transaction {
-    fn roots_after(
+impl Transaction {
+    /// Reads up to `limit` encrypted roots (secrets of identities) of API keys with ids above `after`, ordered by id.
+    pub fn roots_after(
         &mut self,
         after: Option<&ApiKeyId>,
         limit: u32,
@@ -32,7 +30,9 @@ impl RewrapRepo for Transaction {
         })
     }
 
-    fn replace_root(
+    /// Replaces the encrypted root (secret of the identity) of an API key if it still equals `old`. Otherwise returns
+    /// `false`.
+    pub fn replace_root(
         &mut self,
         id: &ApiKeyId,
         old: &Wrapped,
@@ -43,7 +43,9 @@ impl RewrapRepo for Transaction {
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 
-    fn secrets_after(
+    /// Reads the signing secrets of up to `limit` webhooks with ids above `after`, ordered by id. Includes replaced
+    /// secrets still in use.
+    pub fn secrets_after(
         &mut self,
         after: Option<&WebhookId>,
         limit: u32,
@@ -65,7 +67,9 @@ impl RewrapRepo for Transaction {
         })
     }
 
-    fn replace_secret(
+    /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
+    /// several secrets: the current one, and replaced ones still in use.
+    pub fn replace_secret(
         &mut self,
         id: &WebhookId,
         old: &Wrapped,
@@ -76,7 +80,8 @@ impl RewrapRepo for Transaction {
         self.run(|conn| Ok(update.execute(conn)? == 1 || stored::replace(conn, id, old, new)?))
     }
 
-    fn issuer_secrets_after(
+    /// Reads up to `limit` encrypted private keys of issuer keys with ids above `after`, ordered by id.
+    pub fn issuer_secrets_after(
         &mut self,
         after: Option<&IssuerKeyId>,
         limit: u32,
@@ -93,7 +98,8 @@ impl RewrapRepo for Transaction {
         })
     }
 
-    fn replace_issuer_secret(
+    /// Replaces the encrypted private key of an issuer key if it still equals `old`. Otherwise returns `false`.
+    pub fn replace_issuer_secret(
         &mut self,
         id: &IssuerKeyId,
         old: &Wrapped,
@@ -104,7 +110,9 @@ impl RewrapRepo for Transaction {
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 
-    fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
+    /// Retires a version of the key-encryption key (KEK). From then on, the key file no longer needs to contain this
+    /// version. Returns `false` if no mark is stored for the version (see [`KekMarks`]) or if it is already retired.
+    pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
         self.run(|conn| Ok(update.execute(conn)? == 1))

@@ -26,7 +26,9 @@ pub(crate) enum RowLock {
 pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => {
-            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))?;
+            pg.batch_execute(&format!(
+                "/* row_lock.advisory_lock */ SELECT pg_advisory_xact_lock({number})"
+            ))?;
         }
         AnyConnection::Sqlite(_) => {}
     }

@@ -53,7 +53,8 @@ pub(crate) fn columns_of<R: Selectable<Sqlite>>() -> R::SelectExpression {
 pub(crate) fn insert_all<R: StoredRow>() -> String {
     let (columns, arrays) =
         (each(R::COLUMNS, str::to_owned), each(R::COLUMNS, |_| ARRAY.to_owned()));
-    format!("INSERT INTO {} ({columns}) SELECT {arrays}", R::TABLE)
+    let table = R::TABLE;
+    format!("/* insert_{table} */ INSERT INTO {table} ({columns}) SELECT {arrays}")
 }
 
 /// Returns `UPDATE … SET … FROM (SELECT unnest(?) AS …) AS n WHERE …` with one array for each column.
@@ -62,7 +63,7 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     let (table, values) = (R::TABLE, each(columns, |column| format!("{column} = n.{column}")));
     let arrays = each(R::COLUMNS, |column| format!("{ARRAY} AS {column}"));
     format!(
-        "UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n
+        "/* update_{table} */ UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n
          WHERE {table}.{key} = ANY (ARRAY[n.{key}])"
     )
 }
@@ -71,7 +72,8 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
 pub(crate) fn update_one<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
     let values = each(columns, |column| format!("{column} = ?"));
-    format!("UPDATE {} SET {values} WHERE {key} = ?", R::TABLE)
+    let table = R::TABLE;
+    format!("/* update_{table} */ UPDATE {table} SET {values} WHERE {key} = ?")
 }
 
 /// Like [`update_one`], with one more value before the others. This value is added to the column `counter`.

@@ -8,38 +8,163 @@ use diesel::{
 };
 use sealpost_domain::{
     Attempt, AttemptNumber, AttemptOutcome, AttemptTiming, Event, EventId, PendingDelivery,
-    Timestamp, WebhookId,
+    Timestamp, WebhookId, ports::StoreError,
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     housekeeping::partitions::first_id,
     query::any_of::any_of,
     rows::columns,
     schema::{attempts as a, deliveries as d},
 };
 
-/// Returns pending deliveries of a webhook for events from `oldest` on, newest event first.
-///
-/// Compares ids without the prefixes `env_` and `evt_`, because the rest of an id begins with the time. Joins events
-/// only to the deliveries that are returned. To find these deliveries, SQLite reads an index, and PostgreSQL reads all
-/// pending rows of the webhook.
-pub(crate) fn pending(
-    conn: &mut AnyConnection,
-    id: &WebhookId,
-    oldest: Timestamp,
-    below: Option<&EventId>,
-    limit: u32,
-) -> Result<Vec<PendingDelivery>, Fault> {
-    let newest = sql_query(NEWEST_PENDING)
-        .bind::<Text, _>(id.to_string())
-        .bind::<Text, _>(first_id(oldest))
-        .bind::<Nullable<Text>, _>(below.map(EventId::to_string))
-        .bind::<BigInt, _>(i64::from(limit));
-    newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
+impl Reader {
+    /// Reads up to `limit` pending deliveries (those waiting for an attempt) of events from `oldest` on, newest event
+    /// first. If `below` is given, reads only deliveries of older events.
+    ///
+    /// Scans all pending deliveries of the webhook. Do not call this in a transaction that holds locks, because other
+    /// transactions would wait for the whole scan.
+    pub fn pending_deliveries(
+        &mut self,
+        id: &WebhookId,
+        oldest: Timestamp,
+        below: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Vec<PendingDelivery>, StoreError> {
+        self.run(|conn| {
+            let newest = sql_query(NEWEST_PENDING)
+                .bind::<Text, _>(id.to_string())
+                .bind::<Text, _>(first_id(oldest))
+                .bind::<Nullable<Text>, _>(below.map(EventId::to_string))
+                .bind::<BigInt, _>(i64::from(limit));
+            newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
+        })
+    }
+
+    /// Reads up to `limit` attempts at a webhook from the log, newest first. If `outcome` is given, reads only attempts
+    /// with this outcome. If `below` is given, reads only older attempts.
+    pub fn attempts(
+        &mut self,
+        id: &WebhookId,
+        outcome: Option<AttemptOutcome>,
+        below: Option<AttemptNumber>,
+        limit: u32,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        self.run(|conn| {
+            let below = below.map_or(i64::MAX, |number| number.0);
+            let outcomes = match &outcome {
+                Some(outcome) => std::slice::from_ref(outcome),
+                None => &AttemptOutcome::ALL,
+            };
+            let mut rows = Vec::<AttemptRow>::new();
+            for outcome in outcomes {
+                let newest = a::table
+                    .filter(a::webhook_id.eq(id.to_string()))
+                    .filter(a::outcome.eq(outcome.as_str()))
+                    .filter(a::number.lt(below))
+                    .order(a::number.desc())
+                    .limit(limit.into());
+                rows.extend(newest.load::<AttemptRow>(conn)?);
+            }
+            rows.sort_by_key(|row| std::cmp::Reverse(row.number));
+            rows.truncate(columns::number(limit, "limit")?);
+            rows.into_iter().map(AttemptRow::read).collect()
+        })
+    }
+
+    /// Reads the newest attempts at a webhook that ended at or after `since`, newest first, up to `limit`.
+    pub fn recent_attempts(
+        &mut self,
+        id: &WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<AttemptTiming>, StoreError> {
+        self.run(|conn| {
+            let mut rows = Vec::<(i64, i64, i32, bool)>::new();
+            for outcome in AttemptOutcome::ALL {
+                let newest = a::table
+                    .filter(a::webhook_id.eq(id.to_string()))
+                    .filter(a::outcome.eq(outcome.as_str()))
+                    .order(a::number.desc())
+                    .limit(limit.into())
+                    .select((a::number, a::at, a::duration_ms));
+                let newest = newest.load::<(i64, i64, i32)>(conn)?.into_iter();
+                let is_success = outcome == AttemptOutcome::Succeeded;
+                rows.extend(
+                    newest.map(|(number, at, duration)| (number, at, duration, is_success)),
+                );
+            }
+            rows.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
+            rows.truncate(columns::number(limit, "limit")?);
+            let recent = rows.into_iter().filter(|(_, at, ..)| *at >= since.as_millis());
+            let timing = |(_, at, duration, is_success)| {
+                let duration_ms = columns::number(duration, "duration")?;
+                Ok(AttemptTiming { at: Timestamp::from_millis(at), duration_ms, is_success })
+            };
+            recent.map(timing).collect()
+        })
+    }
+
+    /// Reads up to `limit` attempts to deliver an event to these webhooks, newest first.
+    pub fn attempts_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        id: &EventId,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Attempt)>, StoreError> {
+        self.run(|conn| {
+            let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
+            let mut rows = Vec::<AttemptRow>::new();
+            for outcomes in ["outcome = 'succeeded'", "outcome <> 'succeeded'"] {
+                let of_event = a::table
+                    .filter(a::event_id.eq(id.to_string()))
+                    .filter(sql::<Bool>(outcomes))
+                    .filter(any_of(a::webhook_id, &webhooks))
+                    .order(a::number.desc())
+                    .limit(limit.into());
+                rows.extend(on_backend!(conn, c => of_event.load::<AttemptRow>(c))?);
+            }
+            rows.sort_by_key(|row| std::cmp::Reverse(row.number));
+            rows.truncate(columns::number(limit, "limit")?);
+            let with_webhook =
+                |row: AttemptRow| Ok((columns::id(&row.webhook_id, "attempt")?, row.read()?));
+            rows.into_iter().map(with_webhook).collect()
+        })
+    }
+
+    /// Reads the pending deliveries of an event to these webhooks.
+    pub fn pending_at_event(
+        &mut self,
+        webhooks: &[WebhookId],
+        event: &Event,
+    ) -> Result<Vec<(WebhookId, PendingDelivery)>, StoreError> {
+        self.run(|conn| {
+            let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
+            let pending = d::table
+                .filter(d::event_id.eq(event.id().to_string()))
+                .filter(any_of(d::webhook_id, &webhooks))
+                .filter(d::due_at.is_not_null())
+                .select((d::webhook_id, d::attempts, d::last_failure, d::due_at, d::lease));
+            let read = |(webhook_id, attempts, error, due_at, lease): PendingColumns| {
+                let pending = PendingDelivery {
+                    event_id: event.id(),
+                    event_at: event.timestamp(),
+                    attempts: columns::number(attempts, "number of attempts")?,
+                    error,
+                    due_at: columns::instant(due_at).filter(|_| lease.is_none()),
+                };
+                Ok((columns::id(&webhook_id, "delivery")?, pending))
+            };
+            on_backend!(conn, c => pending.load::<PendingColumns>(c))?
+                .into_iter()
+                .map(read)
+                .collect()
+        })
+    }
 }
 
-const NEWEST_PENDING: &str = "
+const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     SELECT d.envelope_id, coalesce(e.created_at, v.created_at) AS event_at, d.attempts,
         d.last_failure, d.due_at, d.lease
     FROM (
@@ -76,118 +201,8 @@ pub(crate) fn first_attempt_at(conn: &mut AnyConnection, at: Timestamp) -> Resul
     Ok(low)
 }
 
-/// Returns attempts of a webhook, newest first. The index sorts attempts by outcome and then by number. Therefore this
-/// function runs one query for each outcome, and merges the results.
-pub(crate) fn attempts(
-    conn: &mut AnyConnection,
-    id: &WebhookId,
-    outcome: Option<AttemptOutcome>,
-    below: Option<AttemptNumber>,
-    limit: u32,
-) -> Result<Vec<Attempt>, Fault> {
-    let below = below.map_or(i64::MAX, |number| number.0);
-    let outcomes = match &outcome {
-        Some(outcome) => std::slice::from_ref(outcome),
-        None => &AttemptOutcome::ALL,
-    };
-    let mut rows = Vec::<AttemptRow>::new();
-    for outcome in outcomes {
-        let newest = a::table
-            .filter(a::webhook_id.eq(id.to_string()))
-            .filter(a::outcome.eq(outcome.as_str()))
-            .filter(a::number.lt(below))
-            .order(a::number.desc())
-            .limit(limit.into());
-        rows.extend(newest.load::<AttemptRow>(conn)?);
-    }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.number));
-    rows.truncate(columns::number(limit, "limit")?);
-    rows.into_iter().map(AttemptRow::read).collect()
-}
-
-/// Returns the newest attempts of a webhook that ended at or after `since`, newest first, up to `limit`. For each
-/// outcome, reads at most `limit` attempts from an index.
-pub(crate) fn recent(
-    conn: &mut AnyConnection,
-    id: &WebhookId,
-    since: Timestamp,
-    limit: u32,
-) -> Result<Vec<AttemptTiming>, Fault> {
-    let mut rows = Vec::<(i64, i64, i32, bool)>::new();
-    for outcome in AttemptOutcome::ALL {
-        let newest = a::table
-            .filter(a::webhook_id.eq(id.to_string()))
-            .filter(a::outcome.eq(outcome.as_str()))
-            .order(a::number.desc())
-            .limit(limit.into())
-            .select((a::number, a::at, a::duration_ms));
-        let newest = newest.load::<(i64, i64, i32)>(conn)?.into_iter();
-        let is_success = outcome == AttemptOutcome::Succeeded;
-        rows.extend(newest.map(|(number, at, duration)| (number, at, duration, is_success)));
-    }
-    rows.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
-    rows.truncate(columns::number(limit, "limit")?);
-    let recent = rows.into_iter().filter(|(_, at, ..)| *at >= since.as_millis());
-    let timing = |(_, at, duration, is_success)| {
-        let duration_ms = columns::number(duration, "duration")?;
-        Ok(AttemptTiming { at: Timestamp::from_millis(at), duration_ms, is_success })
-    };
-    recent.map(timing).collect()
-}
-
-/// Returns up to `limit` attempts to deliver an event to these webhooks, newest first. The SQL text contains the
-/// outcomes as literals, so that both databases use the partial indexes.
-pub(crate) fn attempts_at_event(
-    conn: &mut AnyConnection,
-    webhooks: &[WebhookId],
-    id: &EventId,
-    limit: u32,
-) -> Result<Vec<(WebhookId, Attempt)>, Fault> {
-    let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
-    let mut rows = Vec::<AttemptRow>::new();
-    for outcomes in ["outcome = 'succeeded'", "outcome <> 'succeeded'"] {
-        let of_event = a::table
-            .filter(a::event_id.eq(id.to_string()))
-            .filter(sql::<Bool>(outcomes))
-            .filter(any_of(a::webhook_id, &webhooks))
-            .order(a::number.desc())
-            .limit(limit.into());
-        rows.extend(on_backend!(conn, c => of_event.load::<AttemptRow>(c))?);
-    }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.number));
-    rows.truncate(columns::number(limit, "limit")?);
-    let with_webhook =
-        |row: AttemptRow| Ok((columns::id(&row.webhook_id, "attempt")?, row.read()?));
-    rows.into_iter().map(with_webhook).collect()
-}
-
 /// Id of the webhook, number of attempts, newest failure, due time and lease of a pending delivery.
 type PendingColumns = (String, i32, Option<String>, Option<i64>, Option<i64>);
-
-/// Returns the pending deliveries of an event to these webhooks.
-pub(crate) fn pending_at_event(
-    conn: &mut AnyConnection,
-    webhooks: &[WebhookId],
-    event: &Event,
-) -> Result<Vec<(WebhookId, PendingDelivery)>, Fault> {
-    let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
-    let pending = d::table
-        .filter(d::event_id.eq(event.id().to_string()))
-        .filter(any_of(d::webhook_id, &webhooks))
-        .filter(d::due_at.is_not_null())
-        .select((d::webhook_id, d::attempts, d::last_failure, d::due_at, d::lease));
-    let read = |(webhook_id, attempts, error, due_at, lease): PendingColumns| {
-        let pending = PendingDelivery {
-            event_id: event.id(),
-            event_at: event.timestamp(),
-            attempts: columns::number(attempts, "number of attempts")?,
-            error,
-            due_at: columns::instant(due_at).filter(|_| lease.is_none()),
-        };
-        Ok((columns::id(&webhook_id, "delivery")?, pending))
-    };
-    on_backend!(conn, c => pending.load::<PendingColumns>(c))?.into_iter().map(read).collect()
-}
 
 #[derive(Debug, QueryableByName)]
 struct PendingRow {

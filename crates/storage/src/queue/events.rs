@@ -11,11 +11,13 @@ use std::{
 use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent, Timestamp,
-    ports::EventSource,
+    ports::{EventSource, StoreError},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
     query::{
         any_of::any_of,
         row_types::{SelectedRow, columns_of},
@@ -29,6 +31,16 @@ use crate::{
     },
     schema::{envelopes as e, events as v, handles as h, webhooks as w},
 };
+
+impl Transaction {
+    /// Stores events and their deliveries. An event gets one delivery to each webhook that belongs to the key of the
+    /// event and subscribes to the kind of the event. The deliveries are due at once. Skips an event in two cases:
+    /// - The key of the event has no such webhook.
+    /// - The event is already stored.
+    pub fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        self.run(|conn| store(conn, events).map(drop))
+    }
+}
 
 /// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
@@ -135,57 +147,66 @@ pub(crate) fn read(
 /// An envelope with its sealed bytes, and the current handle of its sender.
 type SealedRow = (MetaRow, Vec<u8>, Option<String>);
 
-/// Returns an event of a key; `None` if the key has no such event, or if it is no longer stored.
-pub(crate) fn find(
-    conn: &mut AnyConnection,
-    key: &ApiKeyId,
-    id: &EventId,
-) -> Result<Option<Event>, Fault> {
-    let (key, id) = (key.to_string(), id.to_string());
-    if id.starts_with(OwnEventId::PREFIX) {
-        let event = v::table.find(&id).filter(v::api_key_id.eq(key));
-        let row = event.select(columns_of::<StoredEventRow>()).first::<StoredEventRow>(conn);
-        let event = row.optional()?.map(StoredEventRow::read).transpose()?;
-        return Ok(event.map(|event| Event::Stored(Arc::new(event))));
-    }
-    let envelope = e::table
-        .find(&id)
-        .filter(e::recipient.eq(key))
-        .left_join(h::table.on(h::api_key_id.eq(e::sender)));
-    let row = envelope.select((MetaRow::SELECTION, e::sealed, h::handle.nullable()));
-    let Some((meta, sealed, handle)) = row.first::<SealedRow>(conn).optional()? else {
-        return Ok(None);
-    };
-    let handle = handle.as_deref().map(columns::handle).transpose()?;
-    Ok(Some(Event::received(meta.read_with(&sealed)?, handle)))
-}
-
-/// Returns the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.
-pub(crate) fn sources(
-    conn: &mut AnyConnection,
-    ids: &[EventId],
-) -> Result<HashMap<EventId, EventSource>, Fault> {
-    let (envelopes, own): (Vec<_>, Vec<_>) = ids.iter().partition(|id| id.is_envelope());
-    let mut sources = HashMap::new();
-    if !envelopes.is_empty() {
-        let senders = e::table.filter(any_of(e::id, envelopes.into_iter().map(EventId::to_string)));
-        let senders = senders.select((e::id, e::sender));
-        for (id, sender) in on_backend!(conn, c => senders.load::<(String, String)>(c))? {
-            let sender = Some(columns::id(&sender, "envelope")?);
-            let source = EventSource { kind: EventKind::EnvelopeReceived, sender };
-            sources.insert(columns::id(&id, "envelope")?, source);
-        }
-    }
-    if !own.is_empty() {
-        let kinds = v::table.filter(any_of(v::id, own.into_iter().map(EventId::to_string)));
-        let kinds = kinds.select((v::id, v::kind));
-        for (id, kind) in on_backend!(conn, c => kinds.load::<(String, String)>(c))? {
-            if let Some(kind) = EventKind::from_name(&kind) {
-                sources.insert(columns::id(&id, "event")?, EventSource { kind, sender: None });
+impl Reader {
+    /// Finds an event of a key. `None` if the key has no such event, or if it is no longer stored.
+    pub fn find_event(
+        &mut self,
+        key: &ApiKeyId,
+        id: &EventId,
+    ) -> Result<Option<Event>, StoreError> {
+        self.run(|conn| {
+            let (key, id) = (key.to_string(), id.to_string());
+            if id.starts_with(OwnEventId::PREFIX) {
+                let event = v::table.find(&id).filter(v::api_key_id.eq(key));
+                let row =
+                    event.select(columns_of::<StoredEventRow>()).first::<StoredEventRow>(conn);
+                let event = row.optional()?.map(StoredEventRow::read).transpose()?;
+                return Ok(event.map(|event| Event::Stored(Arc::new(event))));
             }
-        }
+            let envelope = e::table
+                .find(&id)
+                .filter(e::recipient.eq(key))
+                .left_join(h::table.on(h::api_key_id.eq(e::sender)));
+            let row = envelope.select((MetaRow::SELECTION, e::sealed, h::handle.nullable()));
+            let Some((meta, sealed, handle)) = row.first::<SealedRow>(conn).optional()? else {
+                return Ok(None);
+            };
+            let handle = handle.as_deref().map(columns::handle).transpose()?;
+            Ok(Some(Event::received(meta.read_with(&sealed)?, handle)))
+        })
     }
-    Ok(sources)
+
+    /// Finds the kinds and the senders of events. Omits events that are no longer stored, and events of unknown kinds.
+    pub fn event_sources(
+        &mut self,
+        ids: &[EventId],
+    ) -> Result<HashMap<EventId, EventSource>, StoreError> {
+        self.run(|conn| {
+            let (envelopes, own): (Vec<_>, Vec<_>) = ids.iter().partition(|id| id.is_envelope());
+            let mut sources = HashMap::new();
+            if !envelopes.is_empty() {
+                let senders =
+                    e::table.filter(any_of(e::id, envelopes.into_iter().map(EventId::to_string)));
+                let senders = senders.select((e::id, e::sender));
+                for (id, sender) in on_backend!(conn, c => senders.load::<(String, String)>(c))? {
+                    let sender = Some(columns::id(&sender, "envelope")?);
+                    let source = EventSource { kind: EventKind::EnvelopeReceived, sender };
+                    sources.insert(columns::id(&id, "envelope")?, source);
+                }
+            }
+            if !own.is_empty() {
+                let kinds = v::table.filter(any_of(v::id, own.into_iter().map(EventId::to_string)));
+                let kinds = kinds.select((v::id, v::kind));
+                for (id, kind) in on_backend!(conn, c => kinds.load::<(String, String)>(c))? {
+                    if let Some(kind) = EventKind::from_name(&kind) {
+                        sources
+                            .insert(columns::id(&id, "event")?, EventSource { kind, sender: None });
+                    }
+                }
+            }
+            Ok(sources)
+        })
+    }
 }
 
 /// Returns whether the event is stored, belongs to this key, and is of a kind that the webhook subscribes to.

@@ -36,7 +36,7 @@ impl Outbox for Database {
         // Most claims find no due delivery. This search detects that without the write lock of SQLite, which the
         // transaction of a claim needs.
         let cursor = &self.claim_cursor;
-        let search = self.read(|conn| Ok(claims::search(conn, claim.now, cursor)?))?;
+        let search = self.look_up(|conn| Ok(claims::search(conn, claim.now, cursor)?))?;
         let Some(search) = search else { return Ok(Vec::new()) };
         self.transact(Durability::Relaxed, |conn| claims::take_ready(conn, claim, &search, cursor))
     }
@@ -87,7 +87,7 @@ impl Outbox for Database {
         limit: usize,
     ) -> Result<HashSet<WebhookId>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read(|conn| relays::arrivals(conn, since, now, limit))
+        self.look_up(|conn| relays::arrivals(conn, since, now, limit))
     }
 
     fn claim_relays(
@@ -116,7 +116,7 @@ impl Outbox for Database {
         if of.is_empty() {
             return Ok(Vec::new());
         }
-        self.read(|conn| active_targets(conn, of))
+        self.look_up(|conn| active_targets(conn, of))
     }
 }
 

@@ -10,13 +10,11 @@ use diesel::{
 };
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, ReceiptFacts, ReceiptPolicy, ThreadId, Timestamp,
-    ports::{ReceiptLookup, SentEnvelope, SentList, SentQuery, StoreError},
+    ports::{SentEnvelope, SentList, SentQuery, StoreError},
 };
 
 use crate::{
-    connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
-    },
+    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},
@@ -32,39 +30,35 @@ use crate::{
     },
 };
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl ReceiptLookup for $runner {
-            fn find_sent(
-                &mut self,
-                id: &EnvelopeId,
-                sender: &ApiKeyId,
-            ) -> Result<Option<SentEnvelope>, StoreError> {
-                self.run(|conn| Ok(read_sent(conn, &[id.to_string()], sender)?.pop()))
-            }
+impl Reader {
+    /// Finds an envelope that `sender` sent. `None` if this key sent no envelope with this id.
+    pub fn find_sent(
+        &mut self,
+        id: &EnvelopeId,
+        sender: &ApiKeyId,
+    ) -> Result<Option<SentEnvelope>, StoreError> {
+        self.run(|conn| Ok(read_sent(conn, &[id.to_string()], sender)?.pop()))
+    }
 
-            fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError> {
-                self.run(|conn| {
-                    let SentPage { ids, next } = sent::page(conn, query)?;
-                    let envelopes = read_sent(conn, &ids, &query.sender)?;
-                    Ok(SentList { envelopes, next })
-                })
-            }
+    /// Lists envelopes of a sender, newest first. Examines a bounded number of envelopes, so a page can have fewer
+    /// envelopes than the limit, even if more follow.
+    pub fn list_sent(&mut self, query: &SentQuery) -> Result<SentList, StoreError> {
+        self.run(|conn| {
+            let SentPage { ids, next } = sent::page(conn, query)?;
+            let envelopes = read_sent(conn, &ids, &query.sender)?;
+            Ok(SentList { envelopes, next })
+        })
+    }
 
-            fn find_threads(
-                &mut self,
-                ids: &[EnvelopeId],
-                key: &ApiKeyId,
-            ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError> {
-                self.run(|conn| find_threads(conn, ids, &key.to_string()))
-            }
-        }
-    };
+    /// Finds the envelopes that `key` sent or received, each with its thread. Omits all other envelopes.
+    pub fn find_threads(
+        &mut self,
+        ids: &[EnvelopeId],
+        key: &ApiKeyId,
+    ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError> {
+        self.run(|conn| find_threads(conn, ids, &key.to_string()))
+    }
 }
-
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
 /// Id, recipient, time of sealing, first opening and context of a sent envelope.
 type SentColumns = (String, String, i64, Option<i64>, ContextColumns);
 

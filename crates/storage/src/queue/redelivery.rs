@@ -8,7 +8,7 @@ use diesel::{
 };
 use sealpost_domain::{
     ApiKeyId, DeliveryId, EnvelopeId, Timestamp, WebhookId,
-    ports::{DeliveryRepo, FailureRange, RecoverySummary, StoreError},
+    ports::{FailureRange, RecoverySummary, StoreError},
 };
 
 use crate::{
@@ -20,8 +20,10 @@ use crate::{
     schema::deliveries as d,
 };
 
-impl DeliveryRepo for Transaction {
-    fn expedite_deliveries(
+impl Transaction {
+    /// Makes deliveries of events from `oldest` on due at `now` if they wait for a later attempt at a webhook. Changes
+    /// at most `limit` deliveries, and returns their number.
+    pub fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
         oldest: Timestamp,
@@ -42,7 +44,15 @@ impl DeliveryRepo for Transaction {
         })
     }
 
-    fn redeliver(
+    /// Makes the delivery of one event to one webhook due at `now`:
+    /// - If the delivery waits for its next attempt, its number of attempts stays.
+    /// - If its last attempt failed, it starts again with the first attempt.
+    /// - If it is leased, an attempt may be under way. It becomes due when the lease ends, whatever the outcome is.
+    /// - If it does not exist, it is created.
+    ///
+    /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
+    /// the webhook does not subscribe to.
+    pub fn redeliver(
         &mut self,
         id: &DeliveryId,
         recipient: &ApiKeyId,
@@ -74,7 +84,9 @@ impl DeliveryRepo for Transaction {
         })
     }
 
-    fn recover_leased(
+    /// Makes leased deliveries due at `now` if the attempts under way fail. `failed` selects the deliveries by the time
+    /// of their newest failure. Leases that end after `lease_end` are skipped.
+    pub fn recover_leased(
         &mut self,
         id: &WebhookId,
         failed: &FailureRange,
@@ -104,7 +116,9 @@ impl DeliveryRepo for Transaction {
         })
     }
 
-    fn recover_deliveries(
+    /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
+    /// deliveries by the time of their newest failure. Skips deliveries that are due or leased.
+    pub fn recover_deliveries(
         &mut self,
         id: &WebhookId,
         failed: &FailureRange,

@@ -9,10 +9,7 @@ use std::collections::{HashMap, HashSet};
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, KeyStatus, LeaseToken, RELAY_URL, Timestamp, WebhookId, WebhookStatus,
-    ports::{
-        OpenRelay, RelayConnection, RelayConnectionId, RelayEnd, RelayLookup, RelayRepo,
-        StoreError, WebhookRepo as _,
-    },
+    ports::{OpenRelay, RelayConnection, RelayConnectionId, RelayEnd, StoreError},
 };
 
 use crate::{
@@ -44,69 +41,110 @@ pub(crate) fn arrivals(
     ids.iter().map(|id| columns::id(id, "webhook")).collect()
 }
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl RelayLookup for $runner {
-            fn count_relays(
-                &mut self,
-                webhooks: &[WebhookId],
-                now: Timestamp,
-            ) -> Result<HashMap<WebhookId, u64>, StoreError> {
-                self.run(|conn| count(conn, webhooks, now))
-            }
+impl Reader {
+    /// Counts the connections of webhooks. Leaves out webhooks without a connection, and connections of nodes whose row
+    /// has expired at `now`.
+    pub fn count_relays(
+        &mut self,
+        webhooks: &[WebhookId],
+        now: Timestamp,
+    ) -> Result<HashMap<WebhookId, u64>, StoreError> {
+        self.run(|conn| count(conn, webhooks, now))
+    }
 
-            fn relays_of(
-                &mut self,
-                webhook: &WebhookId,
-                now: Timestamp,
-            ) -> Result<Vec<OpenRelay>, StoreError> {
-                self.run(|conn| {
-                    let connections = c::table
-                        .inner_join(n::table.on(n::node.eq(c::node)))
-                        .filter(c::webhook_id.eq(webhook.to_string()))
-                        .filter(n::expires_at.gt(now.as_millis()))
-                        .order((c::connected_at, c::id))
-                        .select((c::connected_at, c::client_address));
-                    let rows = connections.load::<(i64, Option<String>)>(conn)?.into_iter();
-                    let open = |(at, client_address)| OpenRelay {
-                        connected_at: Timestamp::from_millis(at),
-                        client_address,
-                    };
-                    Ok(rows.map(open).collect())
-                })
-            }
+    /// Returns the connections to a webhook, oldest first. Leaves out the same connections as
+    /// [`count_relays`](Self::count_relays).
+    pub fn relays_of(
+        &mut self,
+        webhook: &WebhookId,
+        now: Timestamp,
+    ) -> Result<Vec<OpenRelay>, StoreError> {
+        self.run(|conn| {
+            let connections = c::table
+                .inner_join(n::table.on(n::node.eq(c::node)))
+                .filter(c::webhook_id.eq(webhook.to_string()))
+                .filter(n::expires_at.gt(now.as_millis()))
+                .order((c::connected_at, c::id))
+                .select((c::connected_at, c::client_address));
+            let rows = connections.load::<(i64, Option<String>)>(conn)?.into_iter();
+            let open = |(at, client_address)| OpenRelay {
+                connected_at: Timestamp::from_millis(at),
+                client_address,
+            };
+            Ok(rows.map(open).collect())
+        })
+    }
 
-            fn ended_relays(
-                &mut self,
-                node: LeaseToken,
-                now: Timestamp,
-            ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
-                self.run(|conn| ended(conn, node, now))
-            }
+    /// Returns the connections of a node that were opened before `before`.
+    pub fn relays_of_node(
+        &mut self,
+        node: LeaseToken,
+        before: Timestamp,
+    ) -> Result<Vec<RelayConnectionId>, StoreError> {
+        self.run(|conn| {
+            let connections = c::table
+                .filter(c::node.eq(node.0))
+                .filter(c::connected_at.lt(before.as_millis()))
+                .select(c::id);
+            let ids: Vec<i64> = connections.load(conn)?;
+            Ok(ids.into_iter().map(RelayConnectionId).collect())
+        })
+    }
 
-            fn relays_of_node(
-                &mut self,
-                node: LeaseToken,
-                before: Timestamp,
-            ) -> Result<Vec<RelayConnectionId>, StoreError> {
-                self.run(|conn| {
-                    let connections = c::table
-                        .filter(c::node.eq(node.0))
-                        .filter(c::connected_at.lt(before.as_millis()))
-                        .select(c::id);
-                    let ids: Vec<i64> = connections.load(conn)?;
-                    Ok(ids.into_iter().map(RelayConnectionId).collect())
-                })
-            }
-        }
-    };
+    /// Returns the connections of a node that must close, each with the reason.
+    pub fn ended_relays(
+        &mut self,
+        node: LeaseToken,
+        now: Timestamp,
+    ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
+        self.run(|conn| {
+            let connections = c::table
+                .left_join(w::table.on(w::id.eq(c::webhook_id)))
+                .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
+                .left_join(s::table.on(s::token.eq(c::token)))
+                .left_join(t::table.on(t::token.eq(c::token)))
+                .filter(c::node.eq(node.0))
+                .filter(
+                    w::id
+                        .nullable()
+                        .is_null()
+                        .or(w::url.nullable().ne(RELAY_URL))
+                        .or(w::status.nullable().ne(WebhookStatus::Enabled.as_str()))
+                        .or(w::paused.nullable())
+                        .or(k::id.nullable().is_null())
+                        .or(k::status.nullable().ne(KeyStatus::Active.as_str()))
+                        .or(s::expires_at
+                            .nullable()
+                            .is_null()
+                            .or(s::expires_at.nullable().le(now.as_millis()))
+                            .and(
+                                t::expires_at
+                                    .nullable()
+                                    .is_null()
+                                    .or(t::expires_at.nullable().le(now.as_millis())),
+                            )),
+                )
+                .select((
+                    c::id,
+                    (w::url, w::status, w::paused).nullable(),
+                    k::status.nullable(),
+                    s::expires_at.nullable(),
+                    t::expires_at.nullable(),
+                ));
+            let rows = on_backend!(conn, c => connections.load::<StandingRow>(c))?;
+            let ended = rows.into_iter().filter_map(|(id, webhook, key, session, api_token)| {
+                let expires_at = session.or(api_token);
+                Some((RelayConnectionId(id), reason(webhook, key.as_deref(), expires_at, now)?))
+            });
+            Ok(ended.collect())
+        })
+    }
 }
 
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
-impl RelayRepo for Transaction {
-    fn insert_relay(
+impl Transaction {
+    /// Locks a webhook of a key and stores a connection to it. Returns the number of other connections to the webhook,
+    /// and stores nothing if this number has reached `max`.
+    pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,
         connection: &RelayConnection,
@@ -135,11 +173,14 @@ impl RelayRepo for Transaction {
         })
     }
 
-    fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError> {
+    /// Deletes a connection.
+    pub fn delete_relay(&mut self, id: RelayConnectionId) -> Result<(), StoreError> {
         self.run(|conn| Ok(diesel::delete(c::table.find(id.0)).execute(conn).map(drop)?))
     }
 
-    fn renew_relays(
+    /// Makes the connections of a node count until `until`. Deletes the connections of nodes whose row expired before
+    /// `now`.
+    pub fn renew_relays(
         &mut self,
         node: LeaseToken,
         now: Timestamp,
@@ -184,52 +225,6 @@ fn count(
 /// The columns that decide whether a connection must close: of the connection, its webhook, its key and its token. A
 /// missing row was deleted.
 type StandingRow = (i64, Option<(String, String, bool)>, Option<String>, Option<i64>, Option<i64>);
-
-fn ended(
-    conn: &mut AnyConnection,
-    node: LeaseToken,
-    now: Timestamp,
-) -> Result<Vec<(RelayConnectionId, RelayEnd)>, Fault> {
-    let connections = c::table
-        .left_join(w::table.on(w::id.eq(c::webhook_id)))
-        .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
-        .left_join(s::table.on(s::token.eq(c::token)))
-        .left_join(t::table.on(t::token.eq(c::token)))
-        .filter(c::node.eq(node.0))
-        .filter(
-            w::id
-                .nullable()
-                .is_null()
-                .or(w::url.nullable().ne(RELAY_URL))
-                .or(w::status.nullable().ne(WebhookStatus::Enabled.as_str()))
-                .or(w::paused.nullable())
-                .or(k::id.nullable().is_null())
-                .or(k::status.nullable().ne(KeyStatus::Active.as_str()))
-                .or(s::expires_at
-                    .nullable()
-                    .is_null()
-                    .or(s::expires_at.nullable().le(now.as_millis()))
-                    .and(
-                        t::expires_at
-                            .nullable()
-                            .is_null()
-                            .or(t::expires_at.nullable().le(now.as_millis())),
-                    )),
-        )
-        .select((
-            c::id,
-            (w::url, w::status, w::paused).nullable(),
-            k::status.nullable(),
-            s::expires_at.nullable(),
-            t::expires_at.nullable(),
-        ));
-    let rows = on_backend!(conn, c => connections.load::<StandingRow>(c))?;
-    let ended = rows.into_iter().filter_map(|(id, webhook, key, session, api_token)| {
-        let expires_at = session.or(api_token);
-        Some((RelayConnectionId(id), reason(webhook, key.as_deref(), expires_at, now)?))
-    });
-    Ok(ended.collect())
-}
 
 fn reason(
     webhook: Option<(String, String, bool)>,

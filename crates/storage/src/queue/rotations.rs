@@ -8,15 +8,24 @@
 use std::collections::BTreeSet;
 
 use diesel::{dsl::exists, prelude::*};
-use sealpost_domain::{EnvelopeId, IdentityRotation, RotationReason, Timestamp};
+use sealpost_domain::{EnvelopeId, IdentityRotation, RotationReason, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
     queue::events,
     rows::columns,
     schema::{envelopes as e, identity_rotations as r, webhooks as w},
 };
+
+impl Transaction {
+    /// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping later
+    /// stores events for the key's correspondents (the keys that sent to this key or received from it): see
+    /// [`inform_correspondents`](Self::inform_correspondents).
+    pub fn record_rotation(&mut self, rotation: &IdentityRotation) -> Result<(), StoreError> {
+        self.run(|conn| record(conn, rotation))
+    }
+}
 
 /// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping stores the
 /// events for the key's correspondents later.

@@ -53,7 +53,7 @@ fn examine(
     // Each of the two conditions lets PostgreSQL use another index.
     let thread = if query.thread.is_some() { "thread = $5" } else { "$5 IS NULL" };
     let text = format!(
-        "SELECT id, recipient FROM envelopes {index}
+        "/* sent.examine */ SELECT id, recipient FROM envelopes {index}
          WHERE substr(sender, 24) = substr($1, 24) AND sender = $1
              AND created_at >= $2 AND created_at < $3 AND id < $4 AND {thread}
          ORDER BY created_at DESC, id DESC LIMIT $6"

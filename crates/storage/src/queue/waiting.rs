@@ -11,15 +11,10 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::{
-    ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope,
-    ports::{StoreError, WaitingLookup},
-};
+use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
-    connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
-    },
+    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     housekeeping::partitions::first_id,
     query::any_of::any_of,
     queue::statements,
@@ -30,49 +25,47 @@ use crate::{
     },
 };
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl WaitingLookup for $runner {
-            fn count_waiting(
-                &mut self,
-                recipient: &ApiKeyId,
-                oldest: Timestamp,
-                limit: u32,
-            ) -> Result<u64, StoreError> {
-                let key = recipient.to_string();
-                self.run(|conn| {
-                    let counts = count(conn, slice::from_ref(&key), oldest, limit)?;
-                    Ok(counts.get(&key).copied().unwrap_or_default())
-                })
-            }
+impl Reader {
+    /// Counts the waiting envelopes of a key that were sealed at `oldest` or later, up to `limit`.
+    pub fn count_waiting(
+        &mut self,
+        recipient: &ApiKeyId,
+        oldest: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        let key = recipient.to_string();
+        self.run(|conn| {
+            let counts = count(conn, slice::from_ref(&key), oldest, limit)?;
+            Ok(counts.get(&key).copied().unwrap_or_default())
+        })
+    }
 
-            fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
-                self.run(|conn| {
-                    let first = t::table.select(t::api_key_id).first::<String>(conn);
-                    Ok(first.optional()?.is_some())
-                })
-            }
+    /// Returns whether a transfer of waiting envelopes is requested for any key.
+    pub fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let first = t::table.select(t::api_key_id).first::<String>(conn);
+            Ok(first.optional()?.is_some())
+        })
+    }
 
-            fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
-                self.run(|conn| {
-                    let first = f::table.select(f::id).first::<String>(conn);
-                    Ok(first.optional()?.is_some())
-                })
-            }
+    /// Returns whether rows of deleted webhooks are left. The undelivered envelopes among them wait after the rows are
+    /// deleted: see [`purge_deleted_webhooks`](crate::Transaction::purge_deleted_webhooks).
+    pub fn has_deleted_webhooks(&mut self) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let first = f::table.select(f::id).first::<String>(conn);
+            Ok(first.optional()?.is_some())
+        })
+    }
 
-            fn has_rotations(&mut self) -> Result<bool, StoreError> {
-                self.run(|conn| {
-                    let first = r::table.select(r::api_key_id).first::<String>(conn);
-                    Ok(first.optional()?.is_some())
-                })
-            }
-        }
-    };
+    /// Returns whether the correspondents of a changed key are not informed yet: see
+    /// [`inform_correspondents`](crate::Transaction::inform_correspondents).
+    pub fn has_rotations(&mut self) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let first = r::table.select(r::api_key_id).first::<String>(conn);
+            Ok(first.optional()?.is_some())
+        })
+    }
 }
-
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
 /// Stores envelopes as waiting, after their deliveries were deleted together with the webhooks. Also requests a
 /// transfer of the waiting envelopes to a webhook, because the recipient may have another webhook by now.
 pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {

@@ -12,7 +12,7 @@ use diesel::{
 };
 use sealpost_domain::{
     ApiKeyId, EventKind, KeyStatus, Timestamp,
-    ports::{StoreError, WaitingRepo, WaitingTransfer},
+    ports::{StoreError, WaitingTransfer},
 };
 
 use crate::{
@@ -27,12 +27,22 @@ use crate::{
     },
 };
 
-impl WaitingRepo for Transaction {
-    fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
+impl Transaction {
+    /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes.
+    pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
         self.run(|conn| waiting::skip(conn, &recipient.to_string(), now))
     }
 
-    fn transfer_waiting(
+    /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.
+    /// Leaves envelopes that were sealed before `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
+    ///
+    /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
+    ///   due at `now`.
+    /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
+    ///
+    /// Chooses the first key with a requested transfer after `after`, in the order of ids. Skips a key while another
+    /// transaction transfers its envelopes.
+    pub fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
         oldest: Timestamp,
@@ -63,7 +73,7 @@ struct TransferRequest {
 fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferRequest>, Fault> {
     let next = match conn {
         AnyConnection::Postgres(pg) => Statement::<_, (Text, Nullable<BigInt>)>::query(
-            "SELECT api_key_id, horizon FROM waiting_transfers WHERE api_key_id > ?
+            "/* waiting_transfers.lock_next */ SELECT api_key_id, horizon FROM waiting_transfers WHERE api_key_id > ?
              ORDER BY api_key_id LIMIT 1 FOR UPDATE SKIP LOCKED",
         )
         .bind::<Text, _>(after)
@@ -133,7 +143,7 @@ impl Horizon {
             return Ok(Self { next: None, is_reached: true });
         };
         let (running, next): (i64, i64) = Statement::<_, (BigInt, BigInt)>::query(
-            "SELECT pg_snapshot_xmin(s)::TEXT::BIGINT, pg_snapshot_xmax(s)::TEXT::BIGINT
+            "/* waiting_transfers.of */ SELECT pg_snapshot_xmin(s)::TEXT::BIGINT, pg_snapshot_xmax(s)::TEXT::BIGINT
              FROM pg_current_snapshot() AS s",
         )
         .get_result(pg)?;

@@ -2,13 +2,12 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
-    ports::{AccountRepo, JournaledAct, StoreError},
+    Account, AccountId, AccountSecrets, PartnerId, Session, Timestamp, TokenHash,
+    ports::{JournaledAct, StoreError},
 };
 
 use crate::{
-    account::session_details,
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{on_backend, reader::Reader, transaction::Transaction},
     query::{
         any_of::any_token,
         row_lock::{Locked, RowLock},
@@ -20,60 +19,73 @@ use crate::{
     schema::{accounts, session_confirmations as c, sessions},
 };
 
-pub(crate) fn find_session(
-    conn: &mut AnyConnection,
-    hash: &TokenHash,
-) -> Result<Option<Session>, Fault> {
-    let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
-    row.map(session::read).transpose()
+impl Reader {
+    /// Finds the session of a token, even if the session has expired. `None` after a logout.
+    pub fn find_session(&mut self, hash: &TokenHash) -> Result<Option<Session>, StoreError> {
+        self.run(|conn| {
+            let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
+            row.map(session::read).transpose()
+        })
+    }
+
+    /// Finds the sessions of many tokens, in any order. Omits unknown tokens.
+    pub fn find_sessions(&mut self, hashes: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
+        self.run(|conn| {
+            let wanted = sessions::table.filter(any_token(sessions::token, hashes));
+            let rows = on_backend!(conn, c => wanted.load::<SessionRow>(c))?;
+            rows.into_iter().map(session::read).collect()
+        })
+    }
+
+    /// Finds the hash of the account's recovery code. `None` if the account does not exist or has no recovery code.
+    pub fn find_recovery_code(
+        &mut self,
+        account: &AccountId,
+    ) -> Result<Option<TokenHash>, StoreError> {
+        self.run(|conn| {
+            let code = accounts::table
+                .find(account.to_string())
+                .filter(accounts::closed_at.is_null())
+                .select(accounts::recovery_code)
+                .first::<Option<Vec<u8>>>(conn)
+                .optional()?;
+            code.flatten().map(|hash| columns::token(hash, "account")).transpose()
+        })
+    }
+
+    /// Returns the time at which the client last entered the login secret again in a session. `None` if the secret was
+    /// never entered again, or if the session does not exist.
+    pub fn session_confirmed_at(
+        &mut self,
+        token: &TokenHash,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        self.run(|conn| {
+            let confirmed = c::table.find(&token.0[..]).select(c::confirmed_at);
+            let millis = confirmed.first::<Option<i64>>(conn).optional()?;
+            Ok(columns::instant(millis.flatten()))
+        })
+    }
+
+    /// Finds the hash of the account's login secret. `None` if the account does not exist.
+    pub fn find_login_secret(
+        &mut self,
+        account: &AccountId,
+    ) -> Result<Option<TokenHash>, StoreError> {
+        self.run(|conn| {
+            let secret = accounts::table
+                .find(account.to_string())
+                .filter(accounts::closed_at.is_null())
+                .select(accounts::login_secret)
+                .first::<Vec<u8>>(conn)
+                .optional()?;
+            secret.map(|hash| columns::token(hash, "account")).transpose()
+        })
+    }
 }
 
-pub(crate) fn find_sessions(
-    conn: &mut AnyConnection,
-    hashes: &[TokenHash],
-) -> Result<Vec<Session>, Fault> {
-    let wanted = sessions::table.filter(any_token(sessions::token, hashes));
-    let rows = on_backend!(conn, c => wanted.load::<SessionRow>(c))?;
-    rows.into_iter().map(session::read).collect()
-}
-
-pub(crate) fn find_login_secret(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-) -> Result<Option<TokenHash>, Fault> {
-    let secret = accounts::table
-        .find(account.to_string())
-        .filter(accounts::closed_at.is_null())
-        .select(accounts::login_secret)
-        .first::<Vec<u8>>(conn)
-        .optional()?;
-    secret.map(|hash| columns::token(hash, "account")).transpose()
-}
-
-pub(crate) fn find_recovery_code(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-) -> Result<Option<TokenHash>, Fault> {
-    let code = accounts::table
-        .find(account.to_string())
-        .filter(accounts::closed_at.is_null())
-        .select(accounts::recovery_code)
-        .first::<Option<Vec<u8>>>(conn)
-        .optional()?;
-    code.flatten().map(|hash| columns::token(hash, "account")).transpose()
-}
-
-pub(crate) fn session_confirmed_at(
-    conn: &mut AnyConnection,
-    token: &TokenHash,
-) -> Result<Option<Timestamp>, Fault> {
-    let confirmed = c::table.find(&token.0[..]).select(c::confirmed_at);
-    let millis = confirmed.first::<Option<i64>>(conn).optional()?;
-    Ok(columns::instant(millis.flatten()))
-}
-
-impl AccountRepo for Transaction {
-    fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts an account.
+    pub fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(accounts::table)
                 .values((
@@ -87,7 +99,8 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError> {
+    /// Locks an account until the transaction ends. Returns `false` if the account does not exist or is closed.
+    pub fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError> {
         let account = accounts::table
             .find(id.to_string())
             .filter(accounts::closed_at.is_null())
@@ -99,34 +112,29 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn insert_session(
-        &mut self,
-        session: &Session,
-        started_at: Timestamp,
-        source: &RequestSource,
-    ) -> Result<(), StoreError> {
-        self.run(|conn| session_details::insert(conn, session, started_at, source))
-    }
-
-    fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError> {
-        self.run(|conn| session_details::set_last_use(conn, sessions, hour))
-    }
-
-    fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
+    /// Deletes the session with this token. Does nothing if no session has the token.
+    pub fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
         let ended =
             self.run(|conn| Ok(diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?))?;
         self.journal_ended_sessions(ended);
         Ok(())
     }
 
-    fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
+    /// Deletes all sessions of one account.
+    pub fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
         let of_account = sessions::table.filter(sessions::account_id.eq(account.to_string()));
         let ended = self.run(|conn| Ok(diesel::delete(of_account).execute(conn)?))?;
         self.journal_ended_sessions(ended);
         Ok(())
     }
 
-    fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes up to `limit` sessions of an account, or of all accounts if `account` is `None`. Returns the number of
+    /// deleted sessions.
+    pub fn end_sessions(
+        &mut self,
+        account: Option<&AccountId>,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
         let ended = self.run(|conn| {
             let mut some = sessions::table.select(sessions::token).limit(limit.into()).into_boxed();
             if let Some(account) = account {
@@ -142,7 +150,8 @@ impl AccountRepo for Transaction {
         Ok(u64::try_from(ended).unwrap_or(u64::MAX))
     }
 
-    fn set_account_secrets(
+    /// Replaces the account's login secret and recovery code.
+    pub fn set_account_secrets(
         &mut self,
         account: &AccountId,
         secrets: &AccountSecrets,
@@ -159,7 +168,8 @@ impl AccountRepo for Transaction {
         Ok(())
     }
 
-    fn unconfirm_sessions(
+    /// Clears the time at which the login secret was last entered again, for all sessions of the account except `kept`.
+    pub fn unconfirm_sessions(
         &mut self,
         account: &AccountId,
         kept: &TokenHash,
@@ -175,7 +185,8 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
+    /// Records `at` as the time at which the client last entered the login secret again in this session.
+    pub fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
         let session = c::table.find(&token.0[..]);
         self.run(|conn| {
             diesel::update(session).set(c::confirmed_at.eq(at.as_millis())).execute(conn)?;
@@ -183,7 +194,9 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn set_partner(
+    /// Assigns the account to a partner. `None` removes the account from its partner. Returns `false` if the account
+    /// does not exist.
+    pub fn set_partner(
         &mut self,
         account: &AccountId,
         partner: Option<&PartnerId>,
@@ -195,9 +208,7 @@ impl AccountRepo for Transaction {
             Ok(update.execute(conn)? == 1)
         })
     }
-}
 
-impl Transaction {
     fn journal_ended_sessions(&mut self, ended: usize) {
         if ended > 0 {
             self.journaled_acts.add(JournaledAct::SessionsEnded);

@@ -3,15 +3,13 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{
-        HandleOwner, JournaledAct, KeyFilter, KeyRepo, KeySnapshot, Lookup, RevocationSummary,
-        StoreError,
-    },
+    ports::{HandleOwner, JournaledAct, KeyFilter, KeySnapshot, RevocationSummary, StoreError},
 };
 
 use crate::{
-    account::erased_handles,
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
     query::{any_of::any_of, row_types::columns_of},
     records::{handles, revocation},
     rows::{columns, plan::PlanRow, usage::UsageRow},
@@ -28,24 +26,67 @@ pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option
     row.map(KeyRow::read).transpose()
 }
 
-pub(crate) fn find_snapshots(
-    conn: &mut AnyConnection,
-    ids: &[ApiKeyId],
-) -> Result<Vec<KeySnapshot>, Fault> {
-    let snapshots = k::table.filter(any_of(k::id, columns::texts(ids))).select((
-        k::id,
-        k::status,
-        k::sealing_version,
-    ));
-    let rows = on_backend!(conn, c => snapshots.load::<(String, String, i32)>(c))?;
-    let snapshot = |(id, status, version): (String, String, i32)| {
-        Ok(KeySnapshot {
-            id: columns::id(&id, "key")?,
-            status: columns::key_status(&status)?,
-            sealing_version: columns::number(version, "sealing version")?,
+impl Reader {
+    /// Finds an API key, even if the key is revoked. `None` if no key has this id.
+    pub fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+        self.run(|conn| find_key(conn, id))
+    }
+
+    /// Reads snapshots of the given keys, in any order. Omits missing keys.
+    pub fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError> {
+        self.run(|conn| {
+            let snapshots = k::table.filter(any_of(k::id, columns::texts(ids))).select((
+                k::id,
+                k::status,
+                k::sealing_version,
+            ));
+            let rows = on_backend!(conn, c => snapshots.load::<(String, String, i32)>(c))?;
+            let snapshot = |(id, status, version): (String, String, i32)| {
+                Ok(KeySnapshot {
+                    id: columns::id(&id, "key")?,
+                    status: columns::key_status(&status)?,
+                    sealing_version: columns::number(version, "sealing version")?,
+                })
+            };
+            rows.into_iter().map(snapshot).collect()
         })
-    };
-    rows.into_iter().map(snapshot).collect()
+    }
+
+    /// Lists up to `limit` keys that meet all conditions of the filter.
+    pub fn keys(
+        &mut self,
+        filter: &KeyFilter,
+        below: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<ApiKey>, StoreError> {
+        self.run(|conn| {
+            let KeyFilter { account, handle, label, status, plan } = filter;
+            let mut keys = k::table
+                .order(k::id.desc())
+                .limit(limit.into())
+                .select(columns_of::<KeyRow>())
+                .into_boxed();
+            if let Some(account) = account {
+                keys = keys.filter(k::account_id.eq(account.to_string()));
+            }
+            if let Some(handle) = handle {
+                keys = keys.filter(k::handle.eq(handle.to_string()));
+            }
+            if let Some(label) = label {
+                keys = keys.filter(k::label.eq(label.to_string()));
+            }
+            if let Some(status) = status {
+                keys = keys.filter(k::status.eq(status.as_str()));
+            }
+            if let Some(plan) = plan {
+                keys = keys.filter(k::plan.eq(plan));
+            }
+            if let Some(below) = below {
+                keys = keys.filter(k::id.lt(below.to_string()));
+            }
+            keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
+        })
+    }
 }
 
 /// Returns the keys of an account: live keys before revoked ones, newest first.
@@ -62,43 +103,9 @@ pub(crate) fn of_account(
     keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
 }
 
-/// Returns up to `limit` keys that match all conditions of the filter, newest first. With `below`, returns only keys
-/// with lower ids.
-pub(crate) fn matching(
-    conn: &mut AnyConnection,
-    filter: &KeyFilter,
-    below: Option<&ApiKeyId>,
-    limit: u32,
-) -> Result<Vec<ApiKey>, Fault> {
-    let KeyFilter { account, handle, label, status, plan } = filter;
-    let mut keys = k::table
-        .order(k::id.desc())
-        .limit(limit.into())
-        .select(columns_of::<KeyRow>())
-        .into_boxed();
-    if let Some(account) = account {
-        keys = keys.filter(k::account_id.eq(account.to_string()));
-    }
-    if let Some(handle) = handle {
-        keys = keys.filter(k::handle.eq(handle.to_string()));
-    }
-    if let Some(label) = label {
-        keys = keys.filter(k::label.eq(label.to_string()));
-    }
-    if let Some(status) = status {
-        keys = keys.filter(k::status.eq(status.as_str()));
-    }
-    if let Some(plan) = plan {
-        keys = keys.filter(k::plan.eq(plan));
-    }
-    if let Some(below) = below {
-        keys = keys.filter(k::id.lt(below.to_string()));
-    }
-    keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
-}
-
-impl KeyRepo for Transaction {
-    fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts a new key and its usage counters, which start at zero.
+    pub fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(k::table).values(KeyRow::of(key)?).execute(conn)?;
             diesel::insert_into(usage::table)
@@ -108,14 +115,21 @@ impl KeyRepo for Transaction {
         })
     }
 
-    fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+    /// Counts the keys of the account that are not revoked.
+    pub fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         let live = k::table
             .filter(k::account_id.eq(account.to_string()))
             .filter(k::status.ne(KeyStatus::Revoked.as_str()));
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
     }
 
-    fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
+    /// Assigns a handle to the key in `owner`. The caller has checked that the handle is free or belongs to the same
+    /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
+    pub fn assign_handle(
+        &mut self,
+        handle: &Handle,
+        owner: &HandleOwner,
+    ) -> Result<(), StoreError> {
         // The caller decided by an earlier lookup of the handle's owner. The owner may have changed since then. The
         // write therefore requires the owner that the lookup returned.
         let seen = match self.handles_seen.get(handle) {
@@ -130,21 +144,26 @@ impl KeyRepo for Transaction {
         Ok(())
     }
 
-    fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError> {
-        self.run(|conn| erased_handles::contains(conn, handle))
-    }
-
-    fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
+    /// Releases a handle that belongs to `owner`. Returns [`StoreError::Contended`] if a concurrent transaction gave
+    /// the handle to another key.
+    pub fn release_handle(
+        &mut self,
+        handle: &Handle,
+        owner: &HandleOwner,
+    ) -> Result<(), StoreError> {
         self.run(|conn| handles::release(conn, handle, owner))?;
         self.handles_seen.insert(handle.clone(), None);
         Ok(())
     }
 
-    fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
+    /// Finds the handle by which senders can address the key. `None` if the key has none.
+    pub fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
         self.run(|conn| handles::find_of_key(conn, id))
     }
 
-    fn set_shown_handle(
+    /// Sets the handle that is displayed for a locked key; `None` displays no handle. This does not assign the handle:
+    /// see [`assign_handle`](crate::Transaction::assign_handle).
+    pub fn set_shown_handle(
         &mut self,
         id: &ApiKeyId,
         handle: Option<&Handle>,
@@ -154,18 +173,18 @@ impl KeyRepo for Transaction {
         self.run(|conn| columns::one(update.set(k::handle.eq(handle)).execute(conn)?, "key"))
     }
 
-    fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
-        self.run(|conn| handles::count_revoked(conn, account))
-    }
-
-    fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+    /// Counts the webhooks of a key.
+    pub fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
         let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
         self.run(|conn| {
             columns::number(of_key.count().get_result::<i64>(conn)?, "number of webhooks")
         })
     }
 
-    fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+    /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
+    ///
+    /// All changes of a key and all sends of the key lock this row first. Therefore they never run concurrently.
+    pub fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
         // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
         // prevents deadlocks.
         self.run(|conn| {
@@ -176,7 +195,8 @@ impl KeyRepo for Transaction {
         })
     }
 
-    fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
+    /// Sets the status of a locked key. The caller has checked that the state machine allows the change.
+    pub fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {
             columns::one(update.set(k::status.eq(status.as_str())).execute(conn)?, "key")
@@ -190,7 +210,8 @@ impl KeyRepo for Transaction {
         Ok(())
     }
 
-    fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
+    /// Sets the newest version of the sealing key (the key pair to which messages are encrypted) of a locked key.
+    pub fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {
             let version: i32 = columns::number(version, "sealing version")?;
@@ -198,12 +219,19 @@ impl KeyRepo for Transaction {
         })
     }
 
-    fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
+    /// Sets the plan of a locked key. The usage counters do not change.
+    pub fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
     }
 
-    fn revoke_key(
+    /// Revokes a locked key: sets the status, and deletes the root (the secret of the identity), the webhooks and a
+    /// bounded number of their deliveries. The handle stays reserved for the account. Records the change, so that
+    /// housekeeping informs the key's correspondents.
+    ///
+    /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
+    /// of the envelope has succeeded.
+    pub fn revoke_key(
         &mut self,
         id: &ApiKeyId,
         now: Timestamp,

@@ -3,43 +3,58 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiToken, ApiTokenId, Label, Timestamp, TokenHash, TokenScope, TokenScopes,
-    ports::{ApiTokenRepo, JournaledAct, StoreError},
+    ports::{JournaledAct, StoreError},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{fault::Fault, on_backend, reader::Reader, transaction::Transaction},
     query::any_of::any_token,
     rows::columns,
     schema::api_tokens as t,
 };
 
-pub(crate) fn find(conn: &mut AnyConnection, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, Fault> {
-    let wanted = t::table.filter(any_token(t::token, hashes));
-    let rows = on_backend!(conn, c => wanted.load::<ApiTokenRow>(c))?;
-    rows.into_iter().map(ApiTokenRow::read).collect()
+impl Reader {
+    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Unknown tokens are left
+    /// out.
+    pub fn find_api_tokens(&mut self, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, StoreError> {
+        self.run(|conn| {
+            let wanted = t::table.filter(any_token(t::token, hashes));
+            let rows = on_backend!(conn, c => wanted.load::<ApiTokenRow>(c))?;
+            rows.into_iter().map(ApiTokenRow::read).collect()
+        })
+    }
+
+    /// Lists the API tokens of an account that have not expired at `now`, oldest first.
+    pub fn api_tokens_of(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> Result<Vec<ApiToken>, StoreError> {
+        self.run(|conn| {
+            let live = t::table
+                .filter(t::account_id.eq(account.to_string()))
+                .filter(t::expires_at.gt(now.as_millis()))
+                .order(t::id);
+            live.load::<ApiTokenRow>(conn)?.into_iter().map(ApiTokenRow::read).collect()
+        })
+    }
 }
 
-pub(crate) fn of_account(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-    now: Timestamp,
-) -> Result<Vec<ApiToken>, Fault> {
-    let live = t::table
-        .filter(t::account_id.eq(account.to_string()))
-        .filter(t::expires_at.gt(now.as_millis()))
-        .order(t::id);
-    live.load::<ApiTokenRow>(conn)?.into_iter().map(ApiTokenRow::read).collect()
-}
-
-impl ApiTokenRepo for Transaction {
-    fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts a token.
+    pub fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(t::table).values(ApiTokenRow::of(token)).execute(conn)?;
             Ok(())
         })
     }
 
-    fn count_api_tokens(&mut self, account: &AccountId, now: Timestamp) -> Result<u64, StoreError> {
+    /// Counts the tokens of an account that have not expired at `now`.
+    pub fn count_api_tokens(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
         let live = t::table
             .filter(t::account_id.eq(account.to_string()))
             .filter(t::expires_at.gt(now.as_millis()));
@@ -48,7 +63,9 @@ impl ApiTokenRepo for Transaction {
         })
     }
 
-    fn delete_api_token(
+    /// Deletes a token. Returns the deleted token; `None` if it does not exist, or belongs to another account than
+    /// `account`.
+    pub fn delete_api_token(
         &mut self,
         id: &ApiTokenId,
         account: Option<&AccountId>,
@@ -67,7 +84,8 @@ impl ApiTokenRepo for Transaction {
         Ok(deleted)
     }
 
-    fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+    /// Deletes all tokens of an account. Returns their number.
+    pub fn delete_api_tokens_of(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         let of_account = t::table.filter(t::account_id.eq(account.to_string()));
         let ids = self.run(|conn| {
             let delete = diesel::delete(of_account).returning(t::id);
@@ -80,7 +98,8 @@ impl ApiTokenRepo for Transaction {
         Ok(u64::try_from(ids.len()).unwrap_or(u64::MAX))
     }
 
-    fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError> {
+    /// Deletes up to `limit` tokens of all accounts. Returns their number.
+    pub fn end_api_tokens(&mut self, limit: u32) -> Result<u64, StoreError> {
         let ids = self.run(|conn| {
             let some = t::table.select(t::id).order(t::id).limit(limit.into());
             let ids: Vec<String> = some.load(conn)?;
@@ -93,7 +112,13 @@ impl ApiTokenRepo for Transaction {
         Ok(ended)
     }
 
-    fn set_api_token_use(&mut self, token: &TokenHash, hour: Timestamp) -> Result<(), StoreError> {
+    /// Stores `hour` as the start of the hour in which the token was last used. Replaces a later hour
+    /// only if it is more than an hour later, because it then came from a wrong clock. Ignores unknown tokens.
+    pub fn set_api_token_use(
+        &mut self,
+        token: &TokenHash,
+        hour: Timestamp,
+    ) -> Result<(), StoreError> {
         let hour = hour.as_millis();
         let is_wrong = t::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
         let used_before = t::table

@@ -1,10 +1,7 @@
 //! Stores the audit trail of operators' actions. Database triggers keep the table append-only and without gaps.
 
 use diesel::prelude::*;
-use sealpost_domain::{
-    AdminAction, AuditEntry, AuditHash, Timestamp,
-    ports::{AuditRepo, StoreError},
-};
+use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::StoreError};
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
@@ -13,8 +10,10 @@ use crate::{
     schema::audit_entries as a,
 };
 
-impl AuditRepo for Transaction {
-    fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError> {
+impl Transaction {
+    /// Reads the newest entry of the audit trail. `None` if the trail is empty. Concurrent calls wait until this
+    /// transaction ends.
+    pub fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError> {
         let newest = a::table.order(a::number.desc());
         self.run(|conn| {
             advisory_lock(conn, LOCK)?;
@@ -22,20 +21,23 @@ impl AuditRepo for Transaction {
         })
     }
 
-    fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+    /// Appends an entry. Its number must be one more than that of the newest entry.
+    pub fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(a::table).values(AuditRow::of(entry)?).execute(conn)?;
             Ok(())
         })
     }
 
-    fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+    /// Reads up to `limit` entries with numbers above `after`, in ascending order.
+    pub fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let page = a::table.filter(a::number.gt(after)).order(a::number).limit(limit.into());
         self.run(|conn| page.load::<AuditRow>(conn)?.into_iter().map(AuditRow::read).collect())
     }
 
-    fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+    /// Reads the newest entries, at most `limit`, in ascending order of their numbers.
+    pub fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
         let newest = a::table.order(a::number.desc()).limit(limit.into());
         self.run(|conn| {
             newest.load::<AuditRow>(conn)?.into_iter().rev().map(AuditRow::read).collect()

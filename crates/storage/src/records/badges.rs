@@ -6,7 +6,7 @@ use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Jurisdiction, Revocation,
     StatusPosition, Timestamp,
-    ports::{BadgeLookup, BadgeRepo, JournaledAct, StoreError},
+    ports::{JournaledAct, StoreError},
 };
 
 use crate::{
@@ -19,20 +19,24 @@ use crate::{
     schema::{assessments, badges as b},
 };
 
-impl BadgeRepo for Transaction {
-    fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts an assessment.
+    pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
         self.add_assessment(assessment)
     }
 
-    fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
+    /// Reads the newest assessment of a key. `None` if the key was never assessed.
+    pub fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
         self.find_newest_assessment(key)
     }
 
-    fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
+    /// Inserts an attestation.
+    pub fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
         self.add_attestation(attestation)
     }
 
-    fn newest_attestations(
+    /// Reads the key's newest attestation for each of the checks. The map has no entry for a check without attestation.
+    pub fn newest_attestations(
         &mut self,
         key: &ApiKeyId,
         checks: &[CheckName],
@@ -40,7 +44,8 @@ impl BadgeRepo for Transaction {
         self.find_newest_attestations(key, checks)
     }
 
-    fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError> {
+    /// Counts the badges of a key that are neither revoked nor expired at `now`.
+    pub fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError> {
         let live = b::table
             .filter(b::api_key_id.eq(key.to_string()))
             .filter(b::expires_at.gt(now.as_millis()))
@@ -48,7 +53,9 @@ impl BadgeRepo for Transaction {
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of badges"))
     }
 
-    fn lock_free_position(&mut self, draws: &[u32]) -> Result<StatusPosition, StoreError> {
+    /// Finds a free position in a status list for a new badge. Tries the random indices `draws` in the newest list. If
+    /// badges occupy all these positions, starts the next list. Concurrent calls wait until this transaction ends.
+    pub fn lock_free_position(&mut self, draws: &[u32]) -> Result<StatusPosition, StoreError> {
         self.run(|conn| {
             advisory_lock(conn, LOCK)?;
             let list = newest(conn)?.map_or(1, |newest| StatusPosition::new(newest).list());
@@ -61,14 +68,20 @@ impl BadgeRepo for Transaction {
         })
     }
 
-    fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError> {
+    /// Inserts a badge. Its position must come from `lock_free_position` in the same transaction.
+    pub fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(b::table).values(BadgeRow::of(badge)?).execute(conn)?;
             Ok(())
         })
     }
 
-    fn revoke_badge(&mut self, id: &BadgeId, revocation: &Revocation) -> Result<bool, StoreError> {
+    /// Revokes a badge. Returns `false` if the badge does not exist or is already revoked.
+    pub fn revoke_badge(
+        &mut self,
+        id: &BadgeId,
+        revocation: &Revocation,
+    ) -> Result<bool, StoreError> {
         let held = b::table.find(id.to_string()).filter(b::revoked_at.is_null());
         let update = diesel::update(held).set((
             b::revoked_at.eq(revocation.at.as_millis()),
@@ -83,68 +96,52 @@ impl BadgeRepo for Transaction {
     }
 }
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl BadgeLookup for $runner {
-            fn find_badge(
-                &mut self,
-                id: &BadgeId,
-            ) -> Result<Option<(Badge, Assessment)>, StoreError> {
-                self.run(|conn| find_badge(conn, id))
-            }
-
-            fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
-                self.run(|conn| revoked_in(conn, list))
-            }
-        }
-    };
-}
-
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
-fn find_badge(
-    conn: &mut AnyConnection,
-    id: &BadgeId,
-) -> Result<Option<(Badge, Assessment)>, Fault> {
-    let row = b::table
-        .inner_join(assessments::table)
-        .filter(b::id.eq(id.to_string()))
-        .first::<(BadgeRow, AssessmentRow)>(conn)
-        .optional()?;
-    row.map(|(badge, assessment)| Ok((badge.read()?, assessment.read()?))).transpose()
-}
-
-/// Returns up to `limit` badges of a key, the last to expire first.
-pub(crate) fn of_key(
-    conn: &mut AnyConnection,
-    key: &ApiKeyId,
-    limit: u32,
-) -> Result<Vec<Badge>, Fault> {
-    let badges = b::table
-        .filter(b::api_key_id.eq(key.to_string()))
-        .order((b::expires_at.desc(), b::id.desc()))
-        .limit(limit.into());
-    badges.load::<BadgeRow>(conn)?.into_iter().map(BadgeRow::read).collect()
-}
-
-fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, Fault> {
-    let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
-    if newest(conn)?.is_none_or(|newest| newest < first.number()) {
-        return Ok(None);
+impl Reader {
+    /// Lists up to `limit` badges of a key, latest expiry first.
+    pub fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError> {
+        self.run(|conn| {
+            let badges = b::table
+                .filter(b::api_key_id.eq(key.to_string()))
+                .order((b::expires_at.desc(), b::id.desc()))
+                .limit(limit.into());
+            badges.load::<BadgeRow>(conn)?.into_iter().map(BadgeRow::read).collect()
+        })
     }
-    let from: i64 = columns::number(first.number(), "status list")?;
-    let end = first.number().saturating_add(StatusPosition::LIST_LEN);
-    let end: i64 = columns::number(end, "status list")?;
-    let revoked = b::table
-        .filter(b::revoked_at.is_not_null())
-        .filter(b::position.ge(from))
-        .filter(b::position.lt(end))
-        .order(b::position)
-        .select(b::position)
-        .load::<i64>(conn)?;
-    let index = |position| columns::number(position, ROW).map(|n| StatusPosition::new(n).index());
-    revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
+
+    /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges.
+    pub fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
+        self.run(|conn| {
+            let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
+            if newest(conn)?.is_none_or(|newest| newest < first.number()) {
+                return Ok(None);
+            }
+            let from: i64 = columns::number(first.number(), "status list")?;
+            let end = first.number().saturating_add(StatusPosition::LIST_LEN);
+            let end: i64 = columns::number(end, "status list")?;
+            let revoked = b::table
+                .filter(b::revoked_at.is_not_null())
+                .filter(b::position.ge(from))
+                .filter(b::position.lt(end))
+                .order(b::position)
+                .select(b::position)
+                .load::<i64>(conn)?;
+            let index =
+                |position| columns::number(position, ROW).map(|n| StatusPosition::new(n).index());
+            revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
+        })
+    }
+
+    /// Finds a badge and its assessment. `None` if there is no badge with this id.
+    pub fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError> {
+        self.run(|conn| {
+            let row = b::table
+                .inner_join(assessments::table)
+                .filter(b::id.eq(id.to_string()))
+                .first::<(BadgeRow, AssessmentRow)>(conn)
+                .optional()?;
+            row.map(|(badge, assessment)| Ok((badge.read()?, assessment.read()?))).transpose()
+        })
+    }
 }
 
 /// Returns the first free position of a status list among the random indices `draws`; `None` if a badge occupies each

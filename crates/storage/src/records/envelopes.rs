@@ -6,7 +6,7 @@ use diesel::{
 };
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp,
-    ports::{AddressedEnvelope, EnvelopeRepo, StoreError},
+    ports::{AddressedEnvelope, StoreError},
 };
 
 use crate::{
@@ -17,8 +17,9 @@ use crate::{
     schema::{channels as c, envelopes as e, handles as h},
 };
 
-impl EnvelopeRepo for Transaction {
-    fn find_envelope(
+impl Transaction {
+    /// Finds an envelope that is addressed to `recipient`. `None` if this key received no envelope with this id.
+    pub fn find_envelope(
         &mut self,
         id: &EnvelopeId,
         recipient: &ApiKeyId,
@@ -49,7 +50,8 @@ impl EnvelopeRepo for Transaction {
         })
     }
 
-    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
+    /// Finds a channel. The recipient needs it to open the envelopes of the channel.
+    pub fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
         let channel = c::table.find(id.to_string());
         self.run(|conn| {
             let row = channel.first::<StoredChannelRow>(conn).optional()?;
@@ -57,7 +59,9 @@ impl EnvelopeRepo for Transaction {
         })
     }
 
-    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {
+    /// Records `at` as the time of the first opening, unless an earlier opening is already recorded. Returns the
+    /// recorded time of the first opening.
+    pub fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {
         let envelope = e::table.find(id.to_string());
         self.run(|conn| {
             if mark_opened(conn, &id.to_string(), at)? {
@@ -73,7 +77,7 @@ impl EnvelopeRepo for Transaction {
 fn mark_opened(conn: &mut AnyConnection, id: &str, at: Timestamp) -> Result<bool, Fault> {
     let opened = match conn {
         AnyConnection::Postgres(pg) => Statement::command(
-            "WITH ended AS (DELETE FROM waiting_envelopes WHERE envelope_id = ?)
+            "/* envelopes.mark_opened */ WITH ended AS (DELETE FROM waiting_envelopes WHERE envelope_id = ?)
              UPDATE envelopes SET opened_at = ? WHERE id = ? AND opened_at IS NULL",
         )
         .bind::<Text, _>(id)

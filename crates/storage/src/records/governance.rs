@@ -6,8 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use diesel::{prelude::*, result::Error};
 use sealpost_domain::{
     GovernanceDecision, GovernanceReason, GovernanceStanding, GovernanceStatus, GovernanceSubject,
-    PartnerId,
-    ports::{GovernanceRepo, StoreError},
+    PartnerId, ports::StoreError,
 };
 
 use crate::{
@@ -17,8 +16,10 @@ use crate::{
     schema::{accounts, governance as g},
 };
 
-impl GovernanceRepo for Transaction {
-    fn open_decisions(
+impl Transaction {
+    /// Reads the open decisions on this key, account or partner. A decision is open until it is lifted. For a key,
+    /// leaves out the decisions on its account and on the partner of the account.
+    pub fn open_decisions(
         &mut self,
         subject: &GovernanceSubject,
     ) -> Result<Vec<GovernanceDecision>, StoreError> {
@@ -37,7 +38,8 @@ impl GovernanceRepo for Transaction {
         })
     }
 
-    fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
+    /// Inserts a new decision.
+    pub fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let subject = (
             g::id.eq(decision.id.to_string()),
             g::subject.eq(decision.subject.to_string()),
@@ -54,7 +56,8 @@ impl GovernanceRepo for Transaction {
     }
 
     /// Updates a decision. Returns `Contended` if another transaction has lifted the decision.
-    fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
+    /// Changes the status of a stored decision, and its reason, time and operator.
+    pub fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let open = g::table
             .find(decision.id.to_string())
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()));
@@ -70,7 +73,8 @@ impl GovernanceRepo for Transaction {
         })
     }
 
-    fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError> {
+    /// Counts the accounts that are assigned to a partner.
+    pub fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError> {
         let of_partner = accounts::table.filter(accounts::partner_id.eq(partner.as_str()));
         self.run(|conn| {
             columns::number(of_partner.count().get_result::<i64>(conn)?, "number of accounts")

@@ -4,13 +4,25 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, ports::HandleOwner};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Handle, KeyStatus,
+    ports::{HandleOwner, StoreError},
+};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
     rows::columns,
     schema::{api_keys as k, handles},
 };
+
+impl Reader {
+    /// Finds the key and the account that own a handle, even if the key is revoked. `None` if the handle is free.
+    pub fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
+        let owner = self.run(|conn| find(conn, handle))?;
+        self.handles_seen.insert(handle.clone(), owner.map(|owner| owner.api_key_id));
+        Ok(owner)
+    }
+}
 
 pub(crate) fn find(
     conn: &mut AnyConnection,
@@ -95,11 +107,15 @@ pub(crate) fn find_of_key(
     handle.as_deref().map(columns::handle).transpose()
 }
 
-/// Counts the handles of an account that belong to revoked keys.
-pub(crate) fn count_revoked(conn: &mut AnyConnection, account: &AccountId) -> Result<u64, Fault> {
-    let revoked = handles::table
-        .inner_join(k::table)
-        .filter(handles::account_id.eq(account.to_string()))
-        .filter(k::status.eq(KeyStatus::Revoked.as_str()));
-    columns::number(revoked.count().get_result::<i64>(conn)?, "number of handles")
+impl Transaction {
+    /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
+    pub fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let revoked = handles::table
+                .inner_join(k::table)
+                .filter(handles::account_id.eq(account.to_string()))
+                .filter(k::status.eq(KeyStatus::Revoked.as_str()));
+            columns::number(revoked.count().get_result::<i64>(conn)?, "number of handles")
+        })
+    }
 }

@@ -1,10 +1,7 @@
 //! Stores invites to open an account, and counts their uses.
 
 use diesel::prelude::*;
-use sealpost_domain::{
-    Invite, InviteId, Timestamp, TokenHash,
-    ports::{InviteRepo, StoreError},
-};
+use sealpost_domain::{Invite, InviteId, Timestamp, TokenHash, ports::StoreError};
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
@@ -12,15 +9,18 @@ use crate::{
     schema::invites as i,
 };
 
-impl InviteRepo for Transaction {
-    fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts an invite.
+    pub fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(i::table).values(InviteRow::of(invite)).execute(conn)?;
             Ok(())
         })
     }
 
-    fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError> {
+    /// Finds the invite with this secret, even if the invite is used up, expired or revoked. `None` if no invite has
+    /// this secret.
+    pub fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError> {
         let of_secret = i::table.filter(i::secret.eq(&secret.0[..]));
         self.run(|conn| {
             let row = of_secret.first::<InviteRow>(conn).optional()?;
@@ -28,7 +28,9 @@ impl InviteRepo for Transaction {
         })
     }
 
-    fn use_invite(&mut self, id: &InviteId, now: Timestamp) -> Result<bool, StoreError> {
+    /// Counts one use of an invite. If the invite is not active at `now`, counts nothing and returns `false`.
+    /// Concurrent transactions cannot exceed the maximum number of uses.
+    pub fn use_invite(&mut self, id: &InviteId, now: Timestamp) -> Result<bool, StoreError> {
         let active = i::table
             .find(id.to_string())
             .filter(i::used.lt(i::uses))
@@ -40,12 +42,14 @@ impl InviteRepo for Transaction {
         })
     }
 
-    fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
+    /// Reads up to `limit` invites, newest first.
+    pub fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
         let newest = i::table.order(i::id.desc()).limit(limit.into());
         self.run(|conn| newest.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect())
     }
 
-    fn revoke_invite(
+    /// Revokes an invite, and returns it. `None` if the invite does not exist or was already revoked.
+    pub fn revoke_invite(
         &mut self,
         id: &InviteId,
         at: Timestamp,

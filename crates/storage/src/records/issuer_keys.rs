@@ -1,27 +1,24 @@
 //! Stores the issuer keys, with which the service signs in its own name.
 
 use diesel::prelude::*;
-use sealpost_domain::{
-    IssuerKey, Timestamp, Wrapped,
-    ports::{IssuerRepo, StoreError},
-};
+use sealpost_domain::{IssuerKey, Timestamp, Wrapped, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{fault::Fault, reader::Reader, transaction::Transaction},
     query::row_lock::advisory_lock,
     rows::columns,
     schema::issuer_keys as i,
 };
 
-impl IssuerRepo for Transaction {
-    fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
-        self.run(|conn| {
-            advisory_lock(conn, LOCK)?;
-            issuer_keys(conn)
-        })
+impl Transaction {
+    /// Lists all issuer keys, ordered by the start of signing. Concurrent inserts wait until this transaction ends.
+    pub fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
+        self.run(|conn| advisory_lock(conn, LOCK))?;
+        self.issuer_keys()
     }
 
-    fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError> {
+    /// Inserts an issuer key.
+    pub fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError> {
         let row = IssuerRow {
             id: key.id.to_string(),
             public_key: key.public_key.to_vec(),
@@ -36,10 +33,14 @@ impl IssuerRepo for Transaction {
     }
 }
 
-/// Returns all issuer keys, ordered by the time from which each key signs.
-pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fault> {
-    let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
-    rows.into_iter().map(IssuerRow::read).collect()
+impl Reader {
+    /// Lists all issuer keys, ordered by the start of signing.
+    pub fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
+        self.run(|conn| {
+            let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
+            rows.into_iter().map(IssuerRow::read).collect()
+        })
+    }
 }
 
 /// A row of the table `issuer_keys`.

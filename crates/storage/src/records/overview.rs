@@ -9,24 +9,24 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, Attempt, AttemptNumber,
-    AttemptTiming, Event, EventId, PendingDelivery, SessionDetails, Timestamp, Usage, Webhook,
-    WebhookId,
-    ports::{DailyCount, EventSource, KeyOverview, OwnerLookup, StoreError},
+    AccountId, ActivityKind, ApiKey, ApiKeyId, AttemptNumber, Timestamp, Usage,
+    ports::{KeyOverview, StoreError},
 };
 
 use crate::{
-    account::{activity, session_details},
+    account::activity,
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
-    housekeeping::{daily_counts, partitions::first_id},
-    queue::{delivery_log, events, waiting},
-    records::{api_keys, governance::OpenDecisions, webhooks},
+    housekeeping::partitions::first_id,
+    queue::{delivery_log, waiting},
+    records::{api_keys, governance::OpenDecisions},
     rows::{columns, usage::UsageRow},
     schema::{accounts, current_usage as u, webhooks as w},
 };
 
-impl OwnerLookup for Reader<'_> {
-    fn keys_of(
+impl Reader {
+    /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others. For each key, counts
+    /// the waiting envelopes that were sealed at `oldest` or later, at most `waiting_max`.
+    pub fn keys_of(
         &mut self,
         account: &AccountId,
         limit: u32,
@@ -39,7 +39,9 @@ impl OwnerLookup for Reader<'_> {
         })
     }
 
-    fn key_of(
+    /// Finds one key of the account; `None` if the account has no such key. Counts the waiting envelopes of the key that
+    /// were sealed at `oldest` or later, at most `waiting_max`.
+    pub fn key_of(
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
@@ -53,25 +55,8 @@ impl OwnerLookup for Reader<'_> {
         })
     }
 
-    fn sessions_of(
-        &mut self,
-        account: &AccountId,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<SessionDetails>, StoreError> {
-        self.run(|conn| session_details::of_account(conn, account, now, limit))
-    }
-
-    fn activity_of(
-        &mut self,
-        account: &AccountId,
-        below: Option<&ActivityId>,
-        limit: u32,
-    ) -> Result<Vec<Activity>, StoreError> {
-        self.run(|conn| activity::of_account(conn, account, below, limit))
-    }
-
-    fn count_activity(
+    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
+    pub fn count_activity(
         &mut self,
         account: &AccountId,
         kind: ActivityKind,
@@ -81,65 +66,15 @@ impl OwnerLookup for Reader<'_> {
         self.run(|conn| activity::count(conn, account, kind, since, limit))
     }
 
-    fn daily_counts(
-        &mut self,
-        key: &ApiKeyId,
-        since: Timestamp,
-        uncounted_max: u32,
-    ) -> Result<Vec<DailyCount>, StoreError> {
-        self.run(|conn| daily_counts::of_key(conn, key, since, uncounted_max))
-    }
-
-    fn unhealthy_webhooks(
-        &mut self,
-        account: &AccountId,
-        limit: u32,
-    ) -> Result<Vec<Webhook>, StoreError> {
-        self.run(|conn| webhooks::unhealthy(conn, account, limit))
-    }
-
-    fn recent_attempts(
-        &mut self,
-        id: &WebhookId,
-        since: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<AttemptTiming>, StoreError> {
-        self.run(|conn| delivery_log::recent(conn, id, since, limit))
-    }
-
-    fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
+    /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate if
+    /// the clocks of nodes differ.
+    pub fn first_attempt_at(&mut self, at: Timestamp) -> Result<AttemptNumber, StoreError> {
         self.run(|conn| delivery_log::first_attempt_at(conn, at).map(AttemptNumber))
     }
 
-    fn find_event(&mut self, key: &ApiKeyId, id: &EventId) -> Result<Option<Event>, StoreError> {
-        self.run(|conn| events::find(conn, key, id))
-    }
-
-    fn event_sources(
-        &mut self,
-        ids: &[EventId],
-    ) -> Result<HashMap<EventId, EventSource>, StoreError> {
-        self.run(|conn| events::sources(conn, ids))
-    }
-
-    fn attempts_at_event(
-        &mut self,
-        webhooks: &[WebhookId],
-        id: &EventId,
-        limit: u32,
-    ) -> Result<Vec<(WebhookId, Attempt)>, StoreError> {
-        self.run(|conn| delivery_log::attempts_at_event(conn, webhooks, id, limit))
-    }
-
-    fn pending_at_event(
-        &mut self,
-        webhooks: &[WebhookId],
-        event: &Event,
-    ) -> Result<Vec<(WebhookId, PendingDelivery)>, StoreError> {
-        self.run(|conn| delivery_log::pending_at_event(conn, webhooks, event))
-    }
-
-    fn count_pending(
+    /// Counts the pending deliveries of events from `oldest` on to the key's webhooks, up to `limit`. A pending delivery
+    /// waits for an attempt.
+    pub fn count_pending(
         &mut self,
         key: &ApiKeyId,
         oldest: Timestamp,
@@ -164,7 +99,7 @@ struct WaitingCount {
     counted: i64,
 }
 
-const COUNT_WAITING: &str = "SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
+const COUNT_WAITING: &str = "/* overview.count_waiting */ SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
     JOIN webhooks ON webhooks.id = deliveries.webhook_id \
     WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL \
     AND substr(deliveries.envelope_id, 5) >= substr($2, 5) LIMIT $3) AS waiting";

@@ -2,19 +2,16 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, Description, DisablingCause,
-    EventId, IncidentKind, PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId,
-    WebhookStatus, Wrapped,
-    ports::{StoreError, WebhookLookup, WebhookOwner, WebhookRepo},
+    AccountId, ApiKeyId, Description, DisablingCause, IncidentKind, RetiringSecret, Timestamp,
+    Webhook, WebhookId, WebhookStatus, Wrapped,
+    ports::{StoreError, WebhookOwner},
 };
 
 use crate::{
-    connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
-    },
+    connection::{on_backend, reader::Reader, transaction::Transaction},
     housekeeping::deleted_webhooks,
     query::row_lock::{Locked, RowLock},
-    queue::{delivery_log, incidents},
+    queue::incidents,
     rows::{
         columns, retiring_secrets,
         webhook_record::{WebhookRow, event_names},
@@ -22,15 +19,18 @@ use crate::{
     schema::{api_keys, webhooks},
 };
 
-impl WebhookRepo for Transaction {
-    fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
+impl Transaction {
+    /// Inserts a webhook.
+    pub fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         self.run(|conn| {
             diesel::insert_into(webhooks::table).values(WebhookRow::of(webhook)?).execute(conn)?;
             Ok(())
         })
     }
 
-    fn lock_webhook(
+    /// Finds a webhook of the given key, and locks it until the transaction ends. `None` if the key has no such
+    /// webhook.
+    pub fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
@@ -45,7 +45,11 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
+    /// Finds a webhook of any key, and locks it until the transaction ends. `None` if it does not exist.
+    pub fn lock_webhook_of_any_key(
+        &mut self,
+        id: &WebhookId,
+    ) -> Result<Option<Webhook>, StoreError> {
         let webhook = webhooks::table.find(id.to_string());
         self.run(|conn| {
             let row = on_backend!(conn, c => {
@@ -55,7 +59,9 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
+    /// Disables a locked webhook at an operator's request, so `disabled_reason` stays empty. Deliveries to the webhook
+    /// wait until it is enabled. Stores an event for the account's other webhooks.
+    pub fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
         self.run(|conn| {
@@ -66,7 +72,8 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+    /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
+    pub fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let enabled = (
             webhooks::status.eq(WebhookStatus::Enabled.as_str()),
             webhooks::disabled_reason.eq(None::<String>),
@@ -77,7 +84,8 @@ impl WebhookRepo for Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
-    fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
+    /// Stores the URL, the events, the description and the pause of a locked webhook. Its other data stay unchanged.
+    pub fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         let changes = (
             webhooks::url.eq(&webhook.url),
             webhooks::events.eq(event_names(webhook)),
@@ -88,7 +96,9 @@ impl WebhookRepo for Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
-    fn set_secrets(
+    /// Replaces the signing secrets of a locked webhook: the current one, and the list of replaced ones that are still
+    /// in use.
+    pub fn set_secrets(
         &mut self,
         id: &WebhookId,
         secret: &Wrapped,
@@ -109,7 +119,15 @@ impl WebhookRepo for Transaction {
     /// Deletes a webhook and a limited number of its deliveries. Deletes deliveries before the webhook, because a
     /// transaction that records outcomes locks rows in the same order. If a concurrent batch of sends adds a delivery,
     /// a claim later finds this delivery without a webhook and deletes it.
-    fn delete_webhook(
+    /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
+    /// webhook. The other deliveries and all attempts of the webhook become invisible at once, and housekeeping deletes
+    /// them later.
+    ///
+    /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
+    /// - If the envelope has no other deliveries, it waits for a later webhook.
+    /// - If all other deliveries are exhausted (their last attempt failed), the envelope bounces at `now` (its sender
+    ///   gets an event).
+    pub fn delete_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
@@ -125,95 +143,74 @@ impl WebhookRepo for Transaction {
     }
 }
 
-macro_rules! look_up_on {
-    ($runner:ty) => {
-        impl WebhookLookup for $runner {
-            fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError> {
-                self.run(|conn| list(conn, key))
+impl Reader {
+    /// Lists up to `limit` webhooks of a key, or of all keys of an account.
+    pub fn webhooks(
+        &mut self,
+        owner: &WebhookOwner,
+        below: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| {
+            let mut page =
+                webhooks::table.order(webhooks::id.desc()).limit(limit.into()).into_boxed();
+            page = match owner {
+                WebhookOwner::Account(account) => {
+                    let keys = api_keys::table
+                        .filter(api_keys::account_id.eq(account.to_string()))
+                        .select(api_keys::id);
+                    page.filter(webhooks::api_key_id.eq_any(keys))
+                }
+                WebhookOwner::Key(key) => page.filter(webhooks::api_key_id.eq(key.to_string())),
+            };
+            if let Some(below) = below {
+                page = page.filter(webhooks::id.lt(below.to_string()));
             }
+            page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+        })
+    }
 
-            fn pending_deliveries(
-                &mut self,
-                id: &WebhookId,
-                oldest: Timestamp,
-                below: Option<&EventId>,
-                limit: u32,
-            ) -> Result<Vec<PendingDelivery>, StoreError> {
-                self.run(|conn| delivery_log::pending(conn, id, oldest, below, limit))
-            }
-
-            fn attempts(
-                &mut self,
-                id: &WebhookId,
-                outcome: Option<AttemptOutcome>,
-                below: Option<AttemptNumber>,
-                limit: u32,
-            ) -> Result<Vec<Attempt>, StoreError> {
-                self.run(|conn| delivery_log::attempts(conn, id, outcome, below, limit))
-            }
-        }
-    };
-}
-
-look_up_on!(Reader<'_>);
-look_up_on!(Transaction);
-
-fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault> {
-    let of_key = webhooks::table
-        .filter(webhooks::api_key_id.eq(key.to_string()))
-        .order((webhooks::created_at, webhooks::id));
-    of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
-}
-
-/// Returns up to `limit` webhooks of an account or an API key, newest first. With `below`, returns only webhooks with
-/// lower ids.
-pub(crate) fn of_owner(
-    conn: &mut AnyConnection,
-    owner: &WebhookOwner,
-    below: Option<&WebhookId>,
-    limit: u32,
-) -> Result<Vec<Webhook>, Fault> {
-    let mut page = webhooks::table.order(webhooks::id.desc()).limit(limit.into()).into_boxed();
-    page = match owner {
-        WebhookOwner::Account(account) => {
+    /// Lists up to `limit` webhooks of the account that are disabled, or failed at their newest attempts. Begins with
+    /// the webhook that has failed for the longest time. Webhooks that the owner or an operator disabled come last.
+    pub fn unhealthy_webhooks(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+    ) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| {
             let keys = api_keys::table
                 .filter(api_keys::account_id.eq(account.to_string()))
                 .select(api_keys::id);
-            page.filter(webhooks::api_key_id.eq_any(keys))
-        }
-        WebhookOwner::Key(key) => page.filter(webhooks::api_key_id.eq(key.to_string())),
-    };
-    if let Some(below) = below {
-        page = page.filter(webhooks::id.lt(below.to_string()));
+            let is_disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
+            let unhealthy = webhooks::table
+                .filter(webhooks::api_key_id.eq_any(keys))
+                .filter(webhooks::failing_since.is_not_null().or(is_disabled))
+                .order((webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id))
+                .limit(limit.into());
+            unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+        })
     }
-    page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
-}
 
-/// Returns up to `limit` webhooks of an account that are disabled or failing. The longest failing come first, then those
-/// that were disabled without a failure.
-pub(crate) fn unhealthy(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-    limit: u32,
-) -> Result<Vec<Webhook>, Fault> {
-    let keys =
-        api_keys::table.filter(api_keys::account_id.eq(account.to_string())).select(api_keys::id);
-    let is_disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
-    let unhealthy = webhooks::table
-        .filter(webhooks::api_key_id.eq_any(keys))
-        .filter(webhooks::failing_since.is_not_null().or(is_disabled))
-        .order((webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id))
-        .limit(limit.into());
-    unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
-}
+    /// Lists up to `limit` enabled webhooks with failing deliveries. Begins with the webhook that has failed for the
+    /// longest time.
+    pub fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| {
+            let failing = webhooks::table
+                .filter(webhooks::failing_since.is_not_null())
+                .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
+                .order((webhooks::failing_since, webhooks::id))
+                .limit(limit.into());
+            failing.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+        })
+    }
 
-/// Returns up to `limit` enabled webhooks with failing deliveries (`failing_since` is set), the longest failing ones
-/// first.
-pub(crate) fn failing(conn: &mut AnyConnection, limit: u32) -> Result<Vec<Webhook>, Fault> {
-    let failing = webhooks::table
-        .filter(webhooks::failing_since.is_not_null())
-        .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
-        .order((webhooks::failing_since, webhooks::id))
-        .limit(limit.into());
-    failing.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+    /// Lists the webhooks of a key, oldest first.
+    pub fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| {
+            let of_key = webhooks::table
+                .filter(webhooks::api_key_id.eq(key.to_string()))
+                .order((webhooks::created_at, webhooks::id));
+            of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+        })
+    }
 }

@@ -1,14 +1,11 @@
 //! Implements the port for sends: locks the usage of the callers, reads the rows that decide on a batch, and writes its
 //! results.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Envelope, Timestamp,
-    ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet},
+    ApiKeyId, Envelope,
+    ports::{AdmissionFacts, FactsQuery, StoreError, WriteSet},
 };
 
 use crate::{
@@ -25,32 +22,24 @@ use crate::{
     send::{
         facts, idempotency, policies,
         statements::{self, BatchRows},
-        stored_bytes, thresholds,
+        thresholds,
     },
 };
 
-impl SendLedger for Transaction {
-    fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
+impl Transaction {
+    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
+    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
+    ///
+    /// [`lock_key`](crate::Transaction::lock_key) locks the usage row of its key too, so changes of a caller's key wait for this
+    /// transaction. Changes of a recipient's key do not wait.
+    pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
         self.run(|conn| facts::lock(conn, query, &cache))
     }
 
-    fn stored_bytes(
-        &mut self,
-        accounts: &[AccountId],
-    ) -> Result<HashMap<AccountId, u64>, StoreError> {
-        self.run(|conn| stored_bytes::of_accounts(conn, accounts))
-    }
-
-    fn find_contacts(
-        &mut self,
-        pairs: &[(ApiKeyId, ApiKeyId)],
-        since: Timestamp,
-    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError> {
-        self.run(|conn| policies::find_contacts(conn, pairs, since))
-    }
-
-    fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
+    /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
+    /// Each sender must be in `writes.usage`.
+    pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
         self.run(|conn| {
             let channels = changes.channels.iter().map(|channel| ChannelRow::of(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, RecipientPolicy, Timestamp,
-    ports::{Contact, PolicyRepo, StoreError},
+    ports::{Contact, StoreError},
 };
 
 use crate::{
@@ -18,8 +18,13 @@ use crate::{
     send::statements,
 };
 
-impl PolicyRepo for Transaction {
-    fn set_policy(&mut self, id: &ApiKeyId, policy: &RecipientPolicy) -> Result<(), StoreError> {
+impl Transaction {
+    /// Replaces the policy of a locked key.
+    pub fn set_policy(
+        &mut self,
+        id: &ApiKeyId,
+        policy: &RecipientPolicy,
+    ) -> Result<(), StoreError> {
         let row = PolicyRow::of(id, policy);
         let insert = diesel::insert_into(policies::table).values(&row);
         self.run(|conn| {
@@ -30,8 +35,25 @@ impl PolicyRepo for Transaction {
         })
     }
 
-    fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
+    /// Stores contacts. If a contact is already stored, keeps the later of the stored and the new time of the last
+    /// message.
+    pub fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
         self.run(|conn| insert_contacts(conn, contacts))
+    }
+
+    /// `pairs` contains API keys, each with a possible contact. Returns the pairs whose API key has sent a message to
+    /// the contact at `since` or later.
+    pub fn find_contacts(
+        &mut self,
+        pairs: &[(ApiKeyId, ApiKeyId)],
+        since: Timestamp,
+    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError> {
+        self.run(|conn| {
+            let texts: Vec<_> = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+            let found = statements::find_contacts(conn, &texts, since.as_millis())?;
+            let id = |text: &str| columns::id(text, "contact");
+            found.iter().map(|(key, contact)| Ok((id(key)?, id(contact)?))).collect()
+        })
     }
 }
 
@@ -44,17 +66,4 @@ pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) ->
     contacts.sort_unstable();
     let rows: Vec<_> = contacts.iter().map(ContactRow::from).collect();
     statements::insert_contacts(conn, &rows)
-}
-
-/// Returns the pairs whose key has sent to the contact at `since` or later. A pair consists of a key and a possible
-/// contact of the key.
-pub(crate) fn find_contacts(
-    conn: &mut AnyConnection,
-    pairs: &[(ApiKeyId, ApiKeyId)],
-    since: Timestamp,
-) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, Fault> {
-    let texts: Vec<_> = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-    let found = statements::find_contacts(conn, &texts, since.as_millis())?;
-    let id = |text: &str| columns::id(text, "contact");
-    found.iter().map(|(key, contact)| Ok((id(key)?, id(contact)?))).collect()
 }

@@ -8,32 +8,37 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::AccountId;
+use sealpost_domain::{AccountId, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{any_of::any_of, statement::Statement},
     rows::columns,
     schema::{api_keys as k, stored_bytes as s},
     send::usage_rows,
 };
 
-/// Sums up the stored bytes of all keys of each account.
-pub(crate) fn of_accounts(
-    conn: &mut AnyConnection,
-    accounts: &[AccountId],
-) -> Result<HashMap<AccountId, u64>, Fault> {
-    let sums = k::table
-        .inner_join(s::table)
-        .filter(any_of(k::account_id, columns::texts(accounts)))
-        .group_by(k::account_id)
-        .select((k::account_id, sql::<BigInt>("CAST(sum(stored_bytes) AS BIGINT)")));
-    on_backend!(conn, c => sums.load::<(String, i64)>(c))?
-        .into_iter()
-        .map(|(account, bytes)| {
-            Ok((columns::id(&account, "key")?, columns::number(bytes, "stored bytes")?))
+impl Transaction {
+    /// Reads the stored bytes of each account: the size of all sealed envelopes sent by its keys. The map has no entry
+    /// for an unknown account.
+    pub fn stored_bytes(
+        &mut self,
+        accounts: &[AccountId],
+    ) -> Result<HashMap<AccountId, u64>, StoreError> {
+        self.run(|conn| {
+            let sums = k::table
+                .inner_join(s::table)
+                .filter(any_of(k::account_id, columns::texts(accounts)))
+                .group_by(k::account_id)
+                .select((k::account_id, sql::<BigInt>("CAST(sum(stored_bytes) AS BIGINT)")));
+            on_backend!(conn, c => sums.load::<(String, i64)>(c))?
+                .into_iter()
+                .map(|(account, bytes)| {
+                    Ok((columns::id(&account, "key")?, columns::number(bytes, "stored bytes")?))
+                })
+                .collect()
         })
-        .collect()
+    }
 }
 
 /// Subtracts the bytes of deleted envelopes from the counters of their senders. On PostgreSQL, first locks the rows of
@@ -72,5 +77,4 @@ static SUBTRACT_POSTGRES: LazyLock<String> = LazyLock::new(|| {
     usage_rows::update(&["api_key_id", "bytes"], difference)
 });
 
-const SUBTRACT_SQLITE: &str =
-    "UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";
+const SUBTRACT_SQLITE: &str = "/* stored_bytes.subtract_sqlite */ UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";

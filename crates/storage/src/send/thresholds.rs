@@ -39,7 +39,7 @@ fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool
 
 /// Inserts or updates the row of a threshold. A key has one row for each threshold of each limit. The row contains the
 /// start of the newest day or month in which the key has reached the threshold.
-const RECORD: &str = "
+const RECORD: &str = "/* thresholds.record */
     INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
     VALUES ($1, $2, $3, $4)
     ON CONFLICT (api_key_id, span, threshold) DO UPDATE SET window_start = excluded.window_start

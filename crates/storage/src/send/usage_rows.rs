@@ -26,7 +26,7 @@ pub(crate) fn lock_postgres<S: Into<String>>(
     conn: &mut PgConnection,
     keys: impl Iterator<Item = S>,
 ) -> Result<(), Fault> {
-    Statement::<_, Text>::query("SELECT lock_usage(?)")
+    Statement::<_, Text>::query("/* usage_rows.lock_postgres */ SELECT lock_usage(?)")
         .bind_array::<Text, String>(keys.map(Into::into))
         .load::<String>(conn)?;
     Ok(())
@@ -40,7 +40,7 @@ pub(crate) fn update(columns: &[&str], values: &str) -> String {
     let arrays: Vec<_> = columns.iter().map(|column| format!("unnest(?) AS {column}")).collect();
     let arrays = arrays.join(", ");
     format!(
-        "UPDATE usage AS u SET {values}, {NEXT_GENERATION}
+        "/* usage_rows.update */ UPDATE usage AS u SET {values}, {NEXT_GENERATION}
          FROM (
              SELECT n.*, (
                  SELECT c.generation FROM usage AS c WHERE c.api_key_id = n.api_key_id

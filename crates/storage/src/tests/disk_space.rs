@@ -1,13 +1,10 @@
 //! Tests of the check for free disk space, which only an SQLite database needs.
 
 use diesel::{RunQueryDsl as _, connection::SimpleConnection, sql_query, sql_types::BigInt};
-use sealpost_domain::ports::{
-    Durability::{Durable, Relaxed},
-    Store as _, Tx,
-};
+use sealpost_domain::ports::Durability::{Durable, Relaxed};
 
 use crate::{
-    connection::on_backend,
+    connection::{on_backend, transaction::Transaction},
     disk_space::reusable_bytes,
     tests::fixture::{at, postgres, sqlite},
 };
@@ -52,10 +49,10 @@ fn new_envelopes_use_the_pages_that_retention_has_freed() {
         db.send(&to, 1500);
         let purge = |limit| {
             let before = at(1 << 40);
-            let purge = |tx: &mut dyn Tx| {
+            let purge = |tx: &mut Transaction| {
                 Ok(tx.purge_envelopes(before, at(9), limit)? + tx.purge_events(before, limit)?)
             };
-            db.store().write(Relaxed, purge).unwrap()
+            db.write(Relaxed, purge).unwrap()
         };
         while purge(400) > 0 {}
         let pages = sql_query("SELECT page_count FROM pragma_page_count");

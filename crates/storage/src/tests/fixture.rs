@@ -19,16 +19,13 @@ use sealpost_domain::{
     EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus,
     Label, LeaseToken, LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session,
     Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{
-        Claim, CountedTable, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx,
-        WriteSet,
-    },
+    ports::{Claim, CountedTable, Durability, FactsQuery, StoreError, WriteSet},
 };
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     Database, DatabaseUrl, Settings,
-    connection::{AnyConnection, transaction::Transaction},
+    connection::{AnyConnection, reader::Reader, transaction::Transaction},
 };
 
 /// The database of one test case.
@@ -141,10 +138,10 @@ impl Fixture {
         before: Timestamp,
         limit: u32,
     ) -> u64 {
-        let Some(rows) = self.lookup().unwrap().uncounted(table, before, limit).unwrap() else {
+        let Some(rows) = self.read(|reader| reader.uncounted(table, before, limit)).unwrap() else {
             return 0;
         };
-        self.store().write(Durability::Relaxed, |tx| tx.count(&rows)).unwrap()
+        self.write(Durability::Relaxed, |tx| tx.count(&rows)).unwrap()
     }
 
     /// Closes the database. Returns the folder of an SQLite database, which is deleted when the value is dropped.
@@ -152,8 +149,9 @@ impl Fixture {
         self.folder
     }
 
-    pub(in crate::tests) fn store(&self) -> &dyn Store {
-        &self.database
+    /// Returns a reader outside a transaction, for several reads.
+    pub(in crate::tests) fn reader(&self) -> Reader {
+        Reader::open(&self.database.readers).unwrap()
     }
 
     /// Returns the maximum number of connections for reading. PostgreSQL reserves one connection for the committer (the
@@ -229,37 +227,36 @@ impl Fixture {
     pub(in crate::tests) fn activate(&self) -> ApiKey {
         let account = account();
         let key = key(&account.id);
-        self.store()
-            .write(Durability::Durable, |tx| {
-                tx.insert_account(&account)?;
-                tx.insert_key(&key)
-            })
-            .unwrap();
+        self.write(Durability::Durable, |tx| {
+            tx.insert_account(&account)?;
+            tx.insert_key(&key)
+        })
+        .unwrap();
         key
     }
 
     /// Creates another API key in the account of the key `other`.
     pub(in crate::tests) fn activate_beside(&self, other: &ApiKey) -> ApiKey {
         let key = key(&other.account_id);
-        self.store().write(Durability::Durable, |tx| tx.insert_key(&key)).unwrap();
+        self.write(Durability::Durable, |tx| tx.insert_key(&key)).unwrap();
         key
     }
 
     pub(in crate::tests) fn register(&self, key: &ApiKeyId) -> Webhook {
         let webhook = webhook(key);
-        self.store().write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
+        self.write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
         webhook
     }
 
     /// Registers a webhook for these kinds of events.
     pub(in crate::tests) fn register_for(&self, key: &ApiKeyId, events: &[EventKind]) -> Webhook {
         let webhook = Webhook { events: events.to_vec(), ..webhook(key) };
-        self.store().write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
+        self.write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
         webhook
     }
 
     pub(in crate::tests) fn apply(&self, changes: &WriteSet) {
-        self.store().write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
+        self.write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
     }
 
     /// Stores `count` envelopes to the owner of a webhook, each with a delivery without a lease. Returns the
@@ -322,7 +319,10 @@ pub(in crate::tests) fn token() -> TokenHash {
 }
 
 /// Inserts a session without client address and user agent.
-pub(in crate::tests) fn open_session(tx: &mut dyn Tx, session: &Session) -> Result<(), StoreError> {
+pub(in crate::tests) fn open_session(
+    tx: &mut Transaction,
+    session: &Session,
+) -> Result<(), StoreError> {
     tx.insert_session(session, at(0), &RequestSource::default())
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, thread};
 
-use sealpost_domain::ports::{Store, StoreError};
+use sealpost_domain::ports::StoreError;
 
 use super::fixture::{self, Fixture};
 

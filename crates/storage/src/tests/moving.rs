@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use diesel::{RunQueryDsl as _, dsl::sql, sql_types::Text};
-use sealpost_domain::ports::{Store as _, StoreError};
+use sealpost_domain::ports::StoreError;
 
 use super::fixture::{self, Fixture};
 use crate::{

@@ -16,10 +16,10 @@ use sealpost_domain::{
     Target, TestEvent, TokenHash, WebhookId, Wrapped,
     ports::{
         Dispatch, Durability, FinishTest, RelayAnswer, RelayConnectionId, RelayEnd, RelayLink,
-        Relays, StoreError, TargetGuard, Tx, VettedUrl,
+        Relays, StoreError, TargetGuard, VettedUrl,
     },
 };
-use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
+use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings, Transaction};
 use sealpost_wallet::{Keyring, Root, SessionToken};
 
 use super::*;
@@ -353,7 +353,7 @@ fn a_change_on_another_node_ends_channels_here() {
 fn an_owner_who_revokes_a_key_ends_its_channels_at_once() {
     let (folder, token) = (tempfile::tempdir().unwrap(), SessionToken::generate().unwrap());
     let sealpost = service_keeping_house(folder.path(), &Arc::default(), Duration::from_hours(1));
-    let put_owner = |tx: &mut dyn Tx| {
+    let put_owner = |tx: &mut Transaction| {
         put_both(tx)?;
         let expires_at = Timestamp::from_millis(1);
         tx.insert_session(
@@ -382,7 +382,7 @@ fn account() -> AccountId {
 }
 
 /// Inserts the sender's key 1 and the recipient's key 2.
-fn put_both(tx: &mut dyn Tx) -> Result<(), StoreError> {
+fn put_both(tx: &mut Transaction) -> Result<(), StoreError> {
     let (id, created_at) = (account(), Timestamp::from_millis(0));
     let secrets =
         AccountSecrets { login_secret: TokenHash([1; 32]), recovery_code: TokenHash([2; 32]) };

@@ -11,11 +11,10 @@ impl Operator {
     /// Lists the API tokens of an account that have not expired.
     pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
         let now = self.clock.now();
-        let mut lookup = self.store.lookup()?;
-        if lookup.find_login_secret(account)?.is_none() {
+        if self.store.read(|reader| reader.find_login_secret(account))?.is_none() {
             return Err(OperatorError::NotFound("such account"));
         }
-        let tokens = lookup.api_tokens_of(account, now)?;
+        let tokens = self.store.read(|reader| reader.api_tokens_of(account, now))?;
         let entries = tokens.into_iter().map(ApiTokenView::from).collect();
         Ok(ListPage { entries, more: false })
     }
@@ -24,7 +23,7 @@ impl Operator {
     pub fn revoke_api_token(&self, id: &ApiTokenId) -> Result<ApiTokenView, OperatorError> {
         self.perform(|tx| {
             let Some(token) = tx.delete_api_token(id, None)? else {
-                return Ok(Err(OperatorError::NotFound("such API token")));
+                return Err(OperatorError::NotFound("such API token").into());
             };
             let detail = json!({"account_id": token.account_id, "api_key_id": token.api_key_id});
             let record = ActionRecord {
@@ -33,7 +32,7 @@ impl Operator {
                 concerned: Concerned::Account(token.account_id),
                 detail,
             };
-            Ok(Ok((ApiTokenView::from(token), record)))
+            Ok((ApiTokenView::from(token), record))
         })
     }
 }

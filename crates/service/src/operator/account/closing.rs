@@ -1,9 +1,10 @@
 //! Closing of accounts.
 
 use sealpost_domain::{
-    AccountId, Refusal,
-    ports::{ClosingExtent, DeletedRows, Durability, StoreError, Tx},
+    AccountId,
+    ports::{ClosingExtent, DeletedRows, Durability},
 };
+use sealpost_storage::{Abort, Transaction};
 use serde_json::json;
 
 use crate::{
@@ -18,13 +19,13 @@ impl Operator {
     /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
     /// handles and activity stay. After an interruption, call this function again.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
-        self.close(id, ClosingExtent::Close, "account.close", |_| Ok(Ok(())))?.or(Err(NO_ACCOUNT))
+        self.close(id, ClosingExtent::Close, "account.close", |_| Ok(()))
     }
 
     /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
     /// that is already closed.
     pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
-        self.erase_if(id, |_| Ok(Ok(())))?.or(Err(NO_ACCOUNT))
+        self.erase_if(id, |_| Ok(()))
     }
 
     /// Does the same as [`Operator::erase_account`], but only if `permit` allows it. `permit` runs in the transaction
@@ -32,8 +33,8 @@ impl Operator {
     pub(crate) fn erase_if(
         &self,
         id: &AccountId,
-        permit: impl Fn(&mut dyn Tx) -> Result<Result<(), Refusal>, StoreError>,
-    ) -> Result<Result<AccountClosed, Refusal>, OperatorError> {
+        permit: impl Fn(&mut Transaction) -> Result<(), Abort<OperatorError>>,
+    ) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Erase, "account.erase", permit)
     }
 
@@ -42,14 +43,13 @@ impl Operator {
         id: &AccountId,
         extent: ClosingExtent,
         action: &'static str,
-        permit: impl Fn(&mut dyn Tx) -> Result<Result<(), Refusal>, StoreError>,
-    ) -> Result<Result<AccountClosed, Refusal>, OperatorError> {
+        permit: impl Fn(&mut Transaction) -> Result<(), Abort<OperatorError>>,
+    ) -> Result<AccountClosed, OperatorError> {
         let now = self.clock.now();
-        let mut refused = None;
-        let begun = self.perform(|tx| {
-            refused = permit(tx)?.err();
-            if refused.is_some() || !tx.begin_closing(id, extent, now)? {
-                return Ok(Err(NO_ACCOUNT));
+        let (sessions, api_tokens) = self.perform(|tx| {
+            permit(tx)?;
+            if !tx.begin_closing(id, extent, now)? {
+                return Err(NO_ACCOUNT.into());
             }
             let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
             let api_tokens = tx.delete_api_tokens_of(id)?;
@@ -57,12 +57,8 @@ impl Operator {
             let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
             // The account has no owner any more who could read its activity.
             let concerned = Concerned::Service;
-            Ok(Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail })))
-        });
-        if let Some(refusal) = refused {
-            return Ok(Err(refusal));
-        }
-        let (sessions, api_tokens) = begun?;
+            Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail }))
+        })?;
         let mut rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
         for _ in 0..PORTIONS_MAX {
             let portion = self
@@ -70,10 +66,10 @@ impl Operator {
                 .write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
             rows = rows.plus(portion.rows);
             if portion.is_complete {
-                return Ok(Ok(AccountClosed::new(*id, now, extent, rows, true)));
+                return Ok(AccountClosed::new(*id, now, extent, rows, true));
             }
         }
-        Ok(Ok(AccountClosed::new(*id, now, extent, rows, false)))
+        Ok(AccountClosed::new(*id, now, extent, rows, false))
     }
 }
 

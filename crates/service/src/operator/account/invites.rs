@@ -66,7 +66,7 @@ impl Operator {
                 "expires_at": invite.expires_at,
                 "note": invite.note,
             });
-            Ok(Ok(((), record("invite.create", &invite.id, detail))))
+            Ok(((), record("invite.create", &invite.id, detail)))
         })?;
         Ok(InviteCreated {
             invite: secret.expose().to_owned(),
@@ -87,9 +87,9 @@ impl Operator {
     pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(invite) = tx.revoke_invite(id, now)? else { return Ok(Err(NO_INVITE)) };
+            let Some(invite) = tx.revoke_invite(id, now)? else { return Err(NO_INVITE.into()) };
             let detail = json!({"uses": invite.uses, "used": invite.used});
-            Ok(Ok((shown(invite, now), record("invite.revoke", id, detail))))
+            Ok((shown(invite, now), record("invite.revoke", id, detail)))
         })
     }
 }

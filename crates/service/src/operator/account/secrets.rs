@@ -24,7 +24,7 @@ impl Operator {
         let secrets = NewSecrets::generate()?;
         self.perform(|tx| {
             if !tx.lock_account(account)? {
-                return Ok(Err(OperatorError::NotFound("such account")));
+                return Err(OperatorError::NotFound("such account").into());
             }
             tx.set_account_secrets(account, &secrets.hashes())?;
             tx.delete_sessions_of(account)?;
@@ -34,7 +34,7 @@ impl Operator {
                 concerned: Concerned::Account(*account),
                 detail: json!({}),
             };
-            Ok(Ok(((), record)))
+            Ok(((), record))
         })?;
         let recovery_code = secrets.show(*account).recovery_code;
         Ok(SecretReset { account_id: *account, recovery_code })

@@ -44,14 +44,14 @@ impl Operator {
             if let Some(account) = account
                 && !tx.lock_account(account)?
             {
-                return Ok(Err(NO_ACCOUNT));
+                return Err(NO_ACCOUNT.into());
             }
             let ended = tx.end_sessions(account, BATCH_MAX)?;
             let subject = account.map_or_else(|| ALL.to_owned(), AccountId::to_string);
             let detail = json!({"sessions": ended});
             let concerned =
                 account.map_or(Concerned::Service, |account| Concerned::Account(*account));
-            Ok(Ok((ended, ActionRecord { action: "session.end", subject, concerned, detail })))
+            Ok((ended, ActionRecord { action: "session.end", subject, concerned, detail }))
         })
     }
 }

@@ -40,7 +40,7 @@ pub enum IssuerKeyStatus {
 impl Operator {
     /// Returns all issuer keys, in the order of the times from which they sign.
     pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
-        Ok(show(&self.store.lookup()?.issuer_keys()?, self.clock.now()))
+        Ok(show(&self.store.read(|reader| reader.issuer_keys())?, self.clock.now()))
     }
 
     /// Adds an issuer key. The key signs only after a delay, so that all nodes can load it first.
@@ -50,7 +50,7 @@ impl Operator {
         self.perform(|tx| {
             let keys = tx.lock_issuer_keys()?;
             if keys.len() >= KEYS_MAX {
-                return Ok(Err(FULL));
+                return Err(FULL.into());
             }
             let mut key = fresh.clone();
             if let Some(newest) = keys.last() {
@@ -66,7 +66,7 @@ impl Operator {
                 concerned: Concerned::Service,
                 detail,
             };
-            Ok(Ok((shown, record)))
+            Ok((shown, record))
         })
     }
 }

@@ -2,8 +2,9 @@
 
 use sealpost_domain::{
     Wrapped,
-    ports::{Durability, KekMarks, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::{Database, Transaction};
 use sealpost_wallet::kek_version;
 use serde::Serialize;
 use serde_json::json;
@@ -25,11 +26,7 @@ pub struct KekRetired {
 impl Operator {
     /// Retires a version of the key-encryption key. Fails if the version still encrypts a row. Afterwards, the key
     /// files no longer need the line of this version.
-    pub fn retire_kek(
-        &self,
-        marks: &dyn KekMarks,
-        version: u32,
-    ) -> Result<KekRetired, OperatorError> {
+    pub fn retire_kek(&self, marks: &Database, version: u32) -> Result<KekRetired, OperatorError> {
         let versions = marks.kek_marks()?.into_iter().map(|(version, _)| version);
         let newest = versions.max().ok_or(NO_VERSION)?;
         if version == newest {
@@ -44,7 +41,7 @@ impl Operator {
         let now = self.clock.now();
         self.perform(|tx| {
             if !tx.retire_kek(version, now)? {
-                return Ok(Err(NO_VERSION));
+                return Err(NO_VERSION.into());
             }
             let record = ActionRecord {
                 action: "kek.retire",
@@ -52,7 +49,7 @@ impl Operator {
                 concerned: Concerned::Service,
                 detail: json!({"version": version}),
             };
-            Ok(Ok((KekRetired { retired: version, newest }, record)))
+            Ok((KekRetired { retired: version, newest }, record))
         })
     }
 
@@ -71,7 +68,7 @@ impl Operator {
     fn count_under<Id: Copy>(
         &self,
         version: u32,
-        read: impl Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+        read: impl Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
     ) -> Result<u64, StoreError> {
         let (mut after, mut count) = (None, 0);
         loop {

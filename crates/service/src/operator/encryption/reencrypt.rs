@@ -5,8 +5,9 @@
 
 use sealpost_domain::{
     ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
+use sealpost_storage::Transaction;
 use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
 
@@ -39,33 +40,35 @@ impl Operator {
             progress(rows_read);
         };
         let roots = Column {
-            read: |tx: &mut dyn Tx, after: Option<&ApiKeyId>, limit| tx.roots_after(after, limit),
+            read: |tx: &mut Transaction, after: Option<&ApiKeyId>, limit| {
+                tx.roots_after(after, limit)
+            },
             rewrap: |id: &ApiKeyId, old: &Wrapped| {
                 Root::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
-            replace: |tx: &mut dyn Tx, id: &ApiKeyId, old: &Wrapped, new: &Wrapped| {
+            replace: |tx: &mut Transaction, id: &ApiKeyId, old: &Wrapped, new: &Wrapped| {
                 tx.replace_root(id, old, new)
             },
         };
         let secrets = Column {
-            read: |tx: &mut dyn Tx, after: Option<&WebhookId>, limit| {
+            read: |tx: &mut Transaction, after: Option<&WebhookId>, limit| {
                 tx.secrets_after(after, limit)
             },
             rewrap: |id: &WebhookId, old: &Wrapped| {
                 WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
-            replace: |tx: &mut dyn Tx, id: &WebhookId, old: &Wrapped, new: &Wrapped| {
+            replace: |tx: &mut Transaction, id: &WebhookId, old: &Wrapped, new: &Wrapped| {
                 tx.replace_secret(id, old, new)
             },
         };
         let issuer_keys = Column {
-            read: |tx: &mut dyn Tx, after: Option<&IssuerKeyId>, limit| {
+            read: |tx: &mut Transaction, after: Option<&IssuerKeyId>, limit| {
                 tx.issuer_secrets_after(after, limit)
             },
             rewrap: |id: &IssuerKeyId, old: &Wrapped| {
                 IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
             },
-            replace: |tx: &mut dyn Tx, id: &IssuerKeyId, old: &Wrapped, new: &Wrapped| {
+            replace: |tx: &mut Transaction, id: &IssuerKeyId, old: &Wrapped, new: &Wrapped| {
                 tx.replace_issuer_secret(id, old, new)
             },
         };
@@ -85,13 +88,13 @@ impl Operator {
     ) -> Result<u64, OperatorError>
     where
         Id: Copy,
-        Read: Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+        Read: Fn(&mut Transaction, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
         Rewrap: Fn(&Id, &Wrapped) -> Result<Wrapped, WalletError>,
-        Replace: Fn(&mut dyn Tx, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
+        Replace: Fn(&mut Transaction, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
     {
         let (mut after, mut replaced) = (None, 0);
         loop {
-            let read = |tx: &mut dyn Tx| (column.read)(tx, after.as_ref(), PAGE);
+            let read = |tx: &mut Transaction| (column.read)(tx, after.as_ref(), PAGE);
             let page = self.store.write(Durability::Relaxed, read)?;
             let Some((last, _)) = page.last() else { return Ok(replaced) };
             after = Some(*last);

@@ -1,10 +1,7 @@
 //! Tests that requests of unauthenticated or foreign callers are refused before a transaction begins. A transaction
 //! would lock rows that other requests need.
 
-use sealpost_domain::{
-    ApiKeyId, Code, Refusal,
-    ports::{Durability, Store},
-};
+use sealpost_domain::{ApiKeyId, Code, Refusal, ports::Durability};
 use sealpost_service::{Credentials, Error, Manage, Scope, Settings};
 use sealpost_wallet::SessionToken;
 

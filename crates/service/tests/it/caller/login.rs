@@ -10,7 +10,7 @@ use sealpost_service::{Login, Scope, Settings};
 
 use crate::{
     client::Client,
-    support::{Announcing, World, refusal},
+    support::{World, announcing, refusal},
 };
 
 #[test]
@@ -35,12 +35,12 @@ fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
     let world = Arc::new(world);
     let secret = old.clone();
     let (meanwhile, is_over) = (Arc::clone(&world), AtomicBool::new(false));
-    let store = Announcing::new(&world, move || {
+    let store = announcing(&world, move || {
         if !is_over.swap(true, Ordering::SeqCst) {
             end_all_sessions(&meanwhile.sealpost, &owner, &secret);
         }
     });
-    let node = world.node_on(Arc::new(store), Settings::default());
+    let node = world.node_on(store, Settings::default());
     let refused = refusal(node.login(&login(old)));
     assert_eq!(refused.code(), Code::Unauthorized);
     assert!(refused.to_string().contains("login_secret is wrong"), "{refused}");

@@ -13,17 +13,17 @@ use std::{
 
 use sealpost_domain::{
     Code, Refusal, RequestSource,
-    ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
+    ports::{Durability, StoreError},
 };
 use sealpost_service::{Credentials, Error, Limited, Scope, Send, SendContext, Sent, Settings};
-use sealpost_storage::Database;
+use sealpost_storage::{Access, Database};
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
 use crate::client::EVERY_SCOPE;
 use crate::{
     client::Client,
-    support::{World, refusal},
+    support::{World, hooked, refusal},
 };
 
 #[tokio::test]
@@ -229,12 +229,16 @@ impl Rig {
         let world = World::new();
         let (orders, to_do) = mpsc::channel();
         let gate = Arc::new(Gate {
-            database: Arc::clone(&world.database),
             orders: Mutex::new(to_do),
             count: AtomicUsize::new(0),
             came: Notify::new(),
         });
-        let node = world.node_on(Arc::<Gate>::clone(&gate), settings);
+        let passed = Arc::clone(&gate);
+        let database = hooked(&world, move |access| match access {
+            Access::Read => passed.pass(),
+            Access::Write(_) => Ok(()),
+        });
+        let node = world.node_on(database, settings);
         Self { node, gate, orders, world }
     }
 
@@ -276,9 +280,8 @@ enum Order {
     Panic,
 }
 
-/// A database on which each look-up waits until the test sends an [`Order`] for it.
+/// Lets each look-up wait until the test sends an [`Order`] for it.
 struct Gate {
-    database: Arc<Database>,
     orders: Mutex<mpsc::Receiver<Order>>,
     count: AtomicUsize,
     came: Notify,
@@ -291,35 +294,16 @@ impl Gate {
     }
 }
 
-impl Store for Gate {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        self.database.begin(durability)
-    }
-
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+impl Gate {
+    /// Waits for the order of the next look-up, and obeys it.
+    fn pass(&self) -> Result<(), StoreError> {
         self.count.fetch_add(1, Ordering::SeqCst);
         self.came.notify_one();
         let order = self.orders.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match order.expect("a test that is not over") {
-            Order::Ask => self.database.lookup(),
+            Order::Ask => Ok(()),
             Order::Fail(error) => Err(error),
             Order::Panic => panic!("as ordered"),
         }
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        self.database.owner_lookup()
-    }
-
-    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
-        self.database.operator_lookup()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.database.check()
-    }
-
-    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
-        self.database.is_short_of_space(min_free_bytes)
     }
 }

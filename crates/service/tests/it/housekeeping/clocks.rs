@@ -14,7 +14,7 @@ use sealpost_service::{Credentials, Send, SendContext, Settings};
 
 use crate::{
     client::Client,
-    support::{Announcing, World, refusal},
+    support::{World, announcing, refusal},
 };
 
 #[tokio::test]
@@ -92,12 +92,12 @@ impl Kept {
     fn with(world: &World, retention: Duration) -> Self {
         let transactions = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&transactions);
-        let store = Announcing::new(world, move || {
+        let store = announcing(world, move || {
             counted.fetch_add(1, Ordering::SeqCst);
         });
         let housekeeping_every = Duration::from_millis(1);
         let settings = Settings { housekeeping_every, retention, ..Settings::default() };
-        Self { sealpost: world.node_on(Arc::new(store), settings), transactions }
+        Self { sealpost: world.node_on(store, settings), transactions }
     }
 
     /// Waits until housekeeping has run each task at least `turns` more times.

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use sealpost_domain::{
     Clock as _, LeaseToken, Suite, Timestamp,
-    ports::{Claim, Durability, ExpiringRows, Outbox as _, Store as _},
+    ports::{Claim, Durability, ExpiringRows, Outbox as _},
 };
 use sealpost_service::{AuditVerdict, Credentials, Settings};
 use tokio::runtime::{Builder, Runtime};

@@ -10,7 +10,7 @@ use sealpost_service::{
     Deliveries, Manage, Managed, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
 };
 
-use crate::support::{Announcing, World};
+use crate::support::{World, announcing};
 
 #[tokio::test]
 async fn a_listing_needs_one_write_transaction_for_its_admission() {
@@ -35,10 +35,10 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
     let writers = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&writers);
-    let store = Announcing::new(&world, move || {
+    let store = announcing(&world, move || {
         count.fetch_add(1, Ordering::SeqCst);
     });
-    let node = world.node_on(Arc::new(store), Settings::default());
+    let node = world.node_on(store, Settings::default());
     let webhook_id = webhook_id.to_string();
     let deliveries = Deliveries { webhook_id, state: None, limit: 20, cursor: None };
     for asked in [Manage::List, Manage::Deliveries(deliveries)] {

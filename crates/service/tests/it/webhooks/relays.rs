@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{EventKind, Refusal, Timestamp, ports::Store};
+use sealpost_domain::{EventKind, Refusal, Timestamp};
 use sealpost_service::{Register, WaitingChoice};
 
 use crate::support::{World, refusal};

@@ -53,10 +53,11 @@ pub(super) fn lock_facts(
     type DecisionRecord = (String, String, String, String, i64);
     type Found = (Vec<UsageRecord>, Vec<(String, i64)>, Vec<SessionRow>, Vec<DecisionRecord>);
 
-    let statement = Statement::<_, Row>::query("SELECT * FROM lock_facts(?, ?, ?)")
-        .bind_array::<Text, _>(columns::texts(&query.callers).into_iter())
-        .bind_array::<Text, _>(columns::texts(keys).into_iter())
-        .bind_array::<Binary, _>(query.sessions.iter().map(|token| &token.0[..]));
+    let statement =
+        Statement::<_, Row>::query("/* send.lock_facts */ SELECT * FROM lock_facts(?, ?, ?)")
+            .bind_array::<Text, _>(columns::texts(&query.callers).into_iter())
+            .bind_array::<Text, _>(columns::texts(keys).into_iter())
+            .bind_array::<Binary, _>(query.sessions.iter().map(|token| &token.0[..]));
     let (usage, versions, sessions, decisions): Found = statement.get_result(conn)?;
     let usage = usage.into_iter().map(<UsageRow as Queryable<usage::SqlType, Pg>>::build);
     let decision =
@@ -93,7 +94,10 @@ static SET_USAGE: LazyLock<String> = LazyLock::new(|| {
 static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
     let envelopes = row_types::insert_all::<EnvelopeRow<'_>>();
     let deliveries = row_types::insert_all::<DeliveryRow>();
-    format!("WITH stored AS ({envelopes}), queued AS ({deliveries}) {}", *SET_USAGE)
+    format!(
+        "/* send.store_batch */ WITH stored AS ({envelopes}), queued AS ({deliveries}) {}",
+        *SET_USAGE
+    )
 });
 
 pub(super) fn insert_channels(
@@ -122,7 +126,7 @@ pub(super) fn find_idempotent_sends(
     );
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, k.state, k.results, {}
+            "/* send.find_idempotent_sends */ SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, k.state, k.results, {}
              FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
              JOIN idempotency_keys AS k
                  ON k.api_key_id = ANY (ARRAY[n.api_key_id])
@@ -155,7 +159,7 @@ pub(super) fn delete_stale_idempotency_keys(
     expiries: &[i64],
 ) -> Result<(), Fault> {
     Statement::command(
-        "DELETE FROM idempotency_keys AS k
+        "/* send.delete_stale_idempotency_keys */ DELETE FROM idempotency_keys AS k
          USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, expired_before)
          WHERE k.api_key_id = ANY (ARRAY[n.api_key_id])
              AND k.idempotency_key = n.idempotency_key
@@ -187,7 +191,7 @@ pub(super) fn find_contacts(
     since: i64,
 ) -> Result<Vec<(String, String)>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
-        "SELECT c.api_key_id, c.contact FROM unnest(?, ?) AS n (api_key_id, contact)
+        "/* send.find_contacts */ SELECT c.api_key_id, c.contact FROM unnest(?, ?) AS n (api_key_id, contact)
          JOIN contacts AS c ON c.api_key_id = ANY (ARRAY[n.api_key_id]) AND c.contact = n.contact
          WHERE c.sent_at >= ?",
     )
@@ -203,7 +207,7 @@ pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Resu
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let next = usage_rows::NEXT_GENERATION;
         format!(
-            "WITH n AS MATERIALIZED (
+            "/* send.add_overages */ WITH n AS MATERIALIZED (
                  SELECT n.*, (
                      SELECT o.generation FROM overages AS o
                      WHERE o.api_key_id = n.api_key_id AND o.month = n.month

@@ -78,7 +78,7 @@ fn read_sessions(
     Ok(found)
 }
 
-const FACTS_STATE: &str = "SELECT state FROM facts_state";
+const FACTS_STATE: &str = "/* send.facts_state */ SELECT state FROM facts_state";
 
 fn read_decisions(
     conn: &mut SqliteConnection,
@@ -113,7 +113,8 @@ fn read_decisions(
 
 /// Returns whether any governance decision is open (not lifted). The status is a literal in the SQL text. With a bound
 /// parameter, SQLite would prepare the statement again for each batch, to decide if it can use a partial index.
-const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
+const IS_GOVERNED: &str =
+    "/* send.is_governed */ SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
     for row in &rows.envelopes {
@@ -213,7 +214,7 @@ pub(super) fn insert_contacts(
 ) -> Result<(), Fault> {
     for row in rows {
         Statement::command(
-            "INSERT INTO contacts (api_key_id, contact, sent_at) VALUES (?, ?, ?)
+            "/* send.insert_contacts */ INSERT INTO contacts (api_key_id, contact, sent_at) VALUES (?, ?, ?)
              ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
              WHERE sent_at <= excluded.sent_at - 10000",
         )

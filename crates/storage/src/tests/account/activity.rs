@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey,
-    ports::{Durability::Durable, Store},
+    ports::Durability::Durable,
 };
 
 use crate::tests::fixture::{Fixture, at, fresh, token};
@@ -28,11 +28,11 @@ fn entry(account: &AccountId, kind: ActivityKind) -> Activity {
 }
 
 fn record(db: &Fixture, entry: &Activity, kept_max: u32) {
-    db.store().write(Durable, |tx| tx.insert_activity(entry, kept_max)).unwrap();
+    db.write(Durable, |tx| tx.insert_activity(entry, kept_max)).unwrap();
 }
 
 fn list(db: &Fixture, key: &ApiKey, below: Option<&ActivityId>, limit: u32) -> Vec<Activity> {
-    db.owner_lookup().unwrap().activity_of(&key.account_id, below, limit).unwrap()
+    db.read(|reader| reader.activity_of(&key.account_id, below, limit)).unwrap()
 }
 
 fn entries_are_listed_newest_first_in_pages(db: &Fixture) {
@@ -83,9 +83,8 @@ fn entries_of_a_kind_are_counted_since_a_time(db: &Fixture) {
     let count = |since, limit| {
         let kind = ActivityKind::LoginFailed;
         let account = &key.account_id;
-        let outside = db.owner_lookup().unwrap().count_activity(account, kind, at(since), limit);
-        let inside =
-            db.store().write(Durable, |tx| tx.count_activity(account, kind, at(since), limit));
+        let outside = db.read(|reader| reader.count_activity(account, kind, at(since), limit));
+        let inside = db.write(Durable, |tx| tx.count_activity(account, kind, at(since), limit));
         let counted = (outside.unwrap(), inside.unwrap());
         assert_eq!(counted.0, counted.1);
         counted.0
@@ -99,8 +98,7 @@ fn old_entries_are_purged_oldest_first(db: &Fixture) {
         let id = ActivityId::new(at(millis), [9; 10]);
         record(db, &Activity { id, ..entry(&key.account_id, ActivityKind::Login) }, 9);
     }
-    let purge =
-        |limit| db.store().write(Durable, |tx| tx.purge_activity(at(1_000_003), limit)).unwrap();
+    let purge = |limit| db.write(Durable, |tx| tx.purge_activity(at(1_000_003), limit)).unwrap();
     assert_eq!([purge(1), purge(9), purge(9)], [1, 1, 0]);
     assert_eq!(list(db, &key, None, 9).len(), 1);
 }

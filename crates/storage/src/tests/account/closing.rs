@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, ApiKeyId, Handle,
     KeyStatus, PartnerId, ReceiptPolicy, RecipientPolicy, Session,
-    ports::{ClosingExtent, DeletedRows, Durability::Durable, HandleOwner, Store},
+    ports::{ClosingExtent, DeletedRows, Durability::Durable, HandleOwner},
 };
 
 use crate::tests::{
@@ -30,18 +30,17 @@ fn account(db: &Fixture, handle: &str) -> ApiKey {
     db.send(&webhook, 3);
     let account_id = key.account_id;
     let name = Handle::parse(handle).unwrap();
-    db.store()
-        .write(Durable, |tx| {
-            tx.set_partner(&account_id, Some(&PartnerId::parse(handle).unwrap()))?;
-            tx.assign_handle(&name, &HandleOwner { account_id, api_key_id: key.id })?;
-            tx.set_shown_handle(&key.id, Some(&name))?;
-            for _ in 0..3 {
-                open_session(tx, &Session { token: token(), account_id, expires_at: at(99) })?;
-                tx.insert_activity(&login(&account_id), 9)?;
-            }
-            tx.insert_api_token(&api_token(&key))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.set_partner(&account_id, Some(&PartnerId::parse(handle).unwrap()))?;
+        tx.assign_handle(&name, &HandleOwner { account_id, api_key_id: key.id })?;
+        tx.set_shown_handle(&key.id, Some(&name))?;
+        for _ in 0..3 {
+            open_session(tx, &Session { token: token(), account_id, expires_at: at(99) })?;
+            tx.insert_activity(&login(&account_id), 9)?;
+        }
+        tx.insert_api_token(&api_token(&key))
+    })
+    .unwrap();
     for n in 0..3 {
         db.execute(&format!(
             "INSERT INTO idempotency_keys (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
@@ -60,7 +59,7 @@ fn account(db: &Fixture, handle: &str) -> ApiKey {
         blocked: lists,
         ..RecipientPolicy::default()
     };
-    db.store().write(Durable, |tx| tx.set_policy(&key.id, &policy)).unwrap();
+    db.write(Durable, |tx| tx.set_policy(&key.id, &policy)).unwrap();
     key
 }
 
@@ -77,15 +76,14 @@ fn login(account: &AccountId) -> Activity {
 }
 
 fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> bool {
-    db.store().write(Durable, |tx| tx.begin_closing(account, extent, at(50))).unwrap()
+    db.write(Durable, |tx| tx.begin_closing(account, extent, at(50))).unwrap()
 }
 
 /// Runs the transactions of a closing until it is complete. Returns the numbers of deleted rows.
 fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
     let mut rows = DeletedRows::default();
     for _ in 0..100 {
-        let portion =
-            db.store().write(Durable, |tx| tx.close_portion(account, at(60), limit)).unwrap();
+        let portion = db.write(Durable, |tx| tx.close_portion(account, at(60), limit)).unwrap();
         rows = rows.plus(portion.rows);
         if portion.is_complete {
             return rows;
@@ -121,13 +119,13 @@ const ALL: [i64; 12] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1];
 
 fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
-    let secret = db.lookup().unwrap().find_login_secret(&other.account_id).unwrap();
+    let secret = db.read(|reader| reader.find_login_secret(&other.account_id)).unwrap();
     assert_eq!(rows_of(db, &mine), ALL);
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
-    assert_eq!(db.lookup().unwrap().find_login_secret(&mine.account_id).unwrap(), None);
-    assert_eq!(db.lookup().unwrap().find_recovery_code(&mine.account_id).unwrap(), None);
+    assert_eq!(db.read(|reader| reader.find_login_secret(&mine.account_id)).unwrap(), None);
+    assert_eq!(db.read(|reader| reader.find_recovery_code(&mine.account_id)).unwrap(), None);
     assert_eq!(db.count("accounts WHERE recovery_code IS NULL"), 1);
-    assert!(!db.store().write(Durable, |tx| tx.lock_account(&mine.account_id)).unwrap());
+    assert!(!db.write(Durable, |tx| tx.lock_account(&mine.account_id)).unwrap());
     let closed = finish(db, &mine.account_id, 500);
     let expected = DeletedRows {
         sessions: 3,
@@ -140,7 +138,7 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     assert_eq!(closed, expected);
     assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1]);
     assert_eq!(rows_of(db, &other), ALL);
-    assert_eq!(db.lookup().unwrap().find_login_secret(&other.account_id).unwrap(), secret);
+    assert_eq!(db.read(|reader| reader.find_login_secret(&other.account_id)).unwrap(), secret);
     assert_eq!(
         db.count("accounts WHERE closed_at = 50 AND closing IS NULL AND erased_at IS NULL"),
         1
@@ -167,14 +165,14 @@ fn an_erased_account_has_no_names(db: &Fixture) {
     assert_eq!(erased, expected);
     assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 12], ALL));
     assert_eq!(db.count("accounts WHERE erased_at = 60 AND closing IS NULL"), 1);
-    let policy = db.lookup().unwrap().find_policy(&mine.id).unwrap().unwrap();
+    let policy = db.read(|reader| reader.find_policy(&mine.id)).unwrap().unwrap();
     assert_eq!(policy.receipts, ReceiptPolicy::None, "senders see no more than before");
-    let key = db.lookup().unwrap().find_key(&mine.id).unwrap().unwrap();
+    let key = db.read(|reader| reader.find_key(&mine.id)).unwrap().unwrap();
     assert_eq!((key.status, key.did), (KeyStatus::Revoked, mine.did), "the DID stays on record");
     assert_eq!(db.count("envelopes"), 6, "envelopes stay until the end of retention");
     for (handle, is_erased) in [("alice", true), ("bob", false), ("carol", false)] {
         let handle = Handle::parse(handle).unwrap();
-        let found = db.store().write(Durable, |tx| tx.is_handle_erased(&handle)).unwrap();
+        let found = db.write(Durable, |tx| tx.is_handle_erased(&handle)).unwrap();
         assert_eq!(found, is_erased, "{handle}");
     }
 }
@@ -183,16 +181,16 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
     let mine = account(db, "alice");
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
     for _ in 0..4 {
-        let found = db.store().write(Durable, |tx| tx.find_closing()).unwrap();
+        let found = db.write(Durable, |tx| tx.find_closing()).unwrap();
         assert_eq!(found, Some(mine.account_id));
-        let portion = db.store().write(Durable, |tx| tx.close_portion(&mine.account_id, at(55), 2));
+        let portion = db.write(Durable, |tx| tx.close_portion(&mine.account_id, at(55), 2));
         assert!(!portion.unwrap().is_complete);
     }
     // A repeated command with a smaller extent still erases.
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
     finish(db, &mine.account_id, 2);
     assert_eq!(rows_of(db, &mine), [0; 12]);
-    assert_eq!(db.store().write(Durable, |tx| tx.find_closing()).unwrap(), None);
+    assert_eq!(db.write(Durable, |tx| tx.find_closing()).unwrap(), None);
     assert_eq!(finish(db, &mine.account_id, 2), DeletedRows::default());
 }
 
@@ -211,5 +209,5 @@ fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {
     let unknown = crate::tests::fixture::account().id;
     assert!(!begin(db, &unknown, ClosingExtent::Erase));
     assert_eq!(finish(db, &unknown, 9), DeletedRows::default());
-    assert!(db.owner_lookup().unwrap().keys_of(&unknown, 9, at(0), 0).unwrap().is_empty());
+    assert!(db.read(|reader| reader.keys_of(&unknown, 9, at(0), 0)).unwrap().is_empty());
 }

@@ -1,8 +1,7 @@
 //! Tests of session details: start, last use and client.
 
 use sealpost_domain::{
-    RequestSource, Session, SessionDetails, UserAgent,
-    ports::{Durability::Durable, Store},
+    RequestSource, Session, SessionDetails, UserAgent, ports::Durability::Durable,
 };
 
 use crate::tests::fixture::{Fixture, at, open_session, token};
@@ -16,7 +15,7 @@ on_both!(
 const HOUR: i64 = 3_600_000;
 
 fn details_of(db: &Fixture, session: &Session) -> SessionDetails {
-    let mut lookup = db.owner_lookup().unwrap();
+    let mut lookup = db.reader();
     let all = lookup.sessions_of(&session.account_id, at(0), 9).unwrap();
     all.into_iter().find(|details| details.session == *session).unwrap()
 }
@@ -31,7 +30,7 @@ fn the_client_and_the_start_of_a_session_read_back(db: &Fixture) {
         address: Some("2001:db8::7".parse().unwrap()),
         user_agent: UserAgent::new(b"curl/8.5 'x' <b>"),
     };
-    db.store().write(Durable, |tx| tx.insert_session(&session, at(5), &source)).unwrap();
+    db.write(Durable, |tx| tx.insert_session(&session, at(5), &source)).unwrap();
     let expected = SessionDetails {
         session: session.clone(),
         started_at: Some(at(5)),
@@ -43,16 +42,15 @@ fn the_client_and_the_start_of_a_session_read_back(db: &Fixture) {
 
 fn the_last_use_only_advances_unless_a_clock_was_wrong(db: &Fixture) {
     let (used, unused) = (session(db), session(db));
-    db.store()
-        .write(Durable, |tx| {
-            open_session(tx, &used)?;
-            open_session(tx, &unused)
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        open_session(tx, &used)?;
+        open_session(tx, &unused)
+    })
+    .unwrap();
     // A last use that is more than an hour ahead came from a wrong clock.
     for (hour, expected) in [(2, 2), (1, 2), (3, 3), (27, 27), (26, 27), (4, 4)] {
         let tokens = [used.token, token()];
-        db.store().write(Durable, |tx| tx.set_last_use(&tokens, at(hour * HOUR))).unwrap();
+        db.write(Durable, |tx| tx.set_last_use(&tokens, at(hour * HOUR))).unwrap();
         assert_eq!(details_of(db, &used).last_used_at, Some(at(expected * HOUR)));
     }
     assert_eq!(details_of(db, &unused).last_used_at, None);

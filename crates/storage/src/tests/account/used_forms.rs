@@ -16,19 +16,19 @@ on_both!(
 );
 
 fn use_at(db: &Fixture, form: &TokenHash, now: i64) -> bool {
-    db.store().write(Relaxed, |tx| tx.use_form(form, at(now))).unwrap()
+    db.write(Relaxed, |tx| tx.use_form(form, at(now))).unwrap()
 }
 
 fn a_form_is_used_once_and_leads_to_its_result(db: &Fixture) {
     let (form, other) = (token(), token());
-    let result = || db.store().write(Relaxed, |tx| tx.form_result(&form)).unwrap();
+    let result = || db.write(Relaxed, |tx| tx.form_result(&form)).unwrap();
     assert!(use_at(db, &form, 1));
     assert!(!use_at(db, &form, 2));
     assert_eq!(result(), None);
-    db.store().write(Relaxed, |tx| tx.set_form_result(&form, "/dashboard")).unwrap();
+    db.write(Relaxed, |tx| tx.set_form_result(&form, "/dashboard")).unwrap();
     assert_eq!(result().as_deref(), Some("/dashboard"));
     assert!(use_at(db, &other, 2));
-    db.store().write(Relaxed, |tx| tx.release_form(&form)).unwrap();
+    db.write(Relaxed, |tx| tx.release_form(&form)).unwrap();
     assert_eq!(result(), None);
     assert!(use_at(db, &form, 3));
     assert!(!use_at(db, &other, 3));
@@ -48,9 +48,7 @@ fn old_uses_are_deleted_oldest_first(db: &Fixture) {
         assert!(use_at(db, &token(), millis));
     }
     let purge = |limit| {
-        db.store()
-            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::UsedForms, at(4), limit))
-            .unwrap()
+        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::UsedForms, at(4), limit)).unwrap()
     };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);

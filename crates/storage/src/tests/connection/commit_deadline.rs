@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use sealpost_domain::ports::{
     Durability::{self, Durable, Relaxed},
-    Store, StoreError,
+    StoreError,
 };
 use sealpost_testkit::{FsyncMode, Server};
 
@@ -87,7 +87,7 @@ fn of_several_hosts_the_one_that_stores_writes_is_used() {
 }
 
 fn insert(db: &Database, durability: Durability) -> Result<(), StoreError> {
-    let store: &dyn Store = db;
+    let store: &Database = db;
     store.write(durability, |tx| tx.insert_account(&account()))
 }
 

@@ -6,15 +6,19 @@ use std::sync::{Arc, Mutex};
 use sealpost_domain::{
     AccountSecrets, ApiTokenId, BadgeId, KeyStatus, Revocation,
     ports::{
-        ClosingExtent, Durability::Durable, Durability::Relaxed, JournaledAct, RevocationJournal,
-        StoreError, Tx,
+        ClosingExtent,
+        Durability::{Durable, Relaxed},
+        JournaledAct, RevocationJournal, StoreError,
     },
 };
 use sealpost_testkit::{FsyncMode, Proxy, Server};
 
-use crate::tests::{
-    fixture::{Fixture, account, at, at_url, key, secrets},
-    records::{api_tokens, badges},
+use crate::{
+    connection::transaction::Transaction,
+    tests::{
+        fixture::{Fixture, account, at, at_url, key, secrets},
+        records::{api_tokens, badges},
+    },
 };
 
 on_both!(
@@ -53,7 +57,7 @@ impl RevocationJournal for Memory {
     }
 }
 
-type Act = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError>>;
+type Act = Box<dyn Fn(&mut Transaction) -> Result<(), StoreError>>;
 
 fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
     use JournaledAct as A;
@@ -99,7 +103,7 @@ fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
         ),
     ];
     for (mark, (act, expected)) in (1..).zip(acts) {
-        db.store().write(Durable, |tx| act(tx)).unwrap();
+        db.write(Durable, |tx| act(tx)).unwrap();
         assert_eq!(journal.take(), [(Some(mark), expected)]);
         assert_eq!(db.journal_mark(NAME).unwrap(), Some(mark));
     }
@@ -108,8 +112,8 @@ fn each_act_is_recorded_with_a_rising_mark(db: &Fixture) {
 fn a_transaction_without_acts_has_no_mark(db: &Fixture) {
     let journal = Memory::attach(db);
     let key = db.activate();
-    let write = |act: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| {
-        db.store().write(Durable, |tx| act(tx)).unwrap();
+    let write = |act: &dyn Fn(&mut Transaction) -> Result<(), StoreError>| {
+        db.write(Durable, |tx| act(tx)).unwrap();
     };
     write(&|tx| tx.set_status(&key.id, KeyStatus::Rotating));
     write(&|tx| tx.delete_sessions_of(&key.account_id));
@@ -120,10 +124,10 @@ fn a_transaction_without_acts_has_no_mark(db: &Fixture) {
 fn a_failed_or_rolled_back_transaction_records_nothing(db: &Fixture) {
     let journal = Memory::attach(db);
     let existing = db.activate();
-    let mut tx = db.store().begin(Durable).unwrap();
+    let mut tx = db.begin(Durable).unwrap();
     tx.revoke_key(&existing.id, at(9)).unwrap();
     drop(tx);
-    let mut tx = db.store().begin(Durable).unwrap();
+    let mut tx = db.begin(Durable).unwrap();
     tx.set_status(&existing.id, KeyStatus::Deactivated).unwrap();
     tx.set_status(&key(&account().id).id, KeyStatus::Deactivated).unwrap_err();
     tx.commit().unwrap_err();
@@ -133,7 +137,7 @@ fn a_failed_or_rolled_back_transaction_records_nothing(db: &Fixture) {
 fn a_relaxed_transaction_records_acts_without_a_mark(db: &Fixture) {
     let journal = Memory::attach(db);
     let key = db.activate();
-    db.store().write(Relaxed, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
+    db.write(Relaxed, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
     assert_eq!(journal.take(), [(None, vec![JournaledAct::KeyRevoked(key.id)])]);
     assert_eq!(db.journal_mark(NAME).unwrap(), None);
 }
@@ -151,7 +155,7 @@ fn concurrent_transactions_have_different_marks(db: &Fixture) {
     let keys = [(); 4].map(|()| db.activate());
     std::thread::scope(|scope| {
         for key in &keys {
-            scope.spawn(|| db.store().write(Durable, |tx| tx.revoke_key(&key.id, at(9))).unwrap());
+            scope.spawn(|| db.write(Durable, |tx| tx.revoke_key(&key.id, at(9))).unwrap());
         }
     });
     let mut marks: Vec<_> = journal.take().into_iter().map(|(mark, _)| mark).collect();
@@ -174,7 +178,7 @@ fn a_commit_in_doubt_records_only_revocations_and_without_a_mark() {
     db.migrate().unwrap();
     let (key, journal) = (db.activate(), Memory::attach(&through));
     proxy.drop_commit_responses(true);
-    let lost = through.store().write(Durable, |tx| {
+    let lost = through.write(Durable, |tx| {
         tx.set_account_secrets(&key.account_id, &secrets())?;
         tx.revoke_key(&key.id, at(9))
     });

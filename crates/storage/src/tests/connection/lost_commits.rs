@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AttemptFailure, LeaseToken, Outcome,
-    ports::{Durability::Durable, Outbox, Store, StoreError},
+    ports::{Durability::Durable, Outbox, StoreError},
 };
 use sealpost_testkit::{FsyncMode, Proxy, Server};
 
@@ -15,7 +15,7 @@ fn a_commit_with_a_lost_response_is_in_doubt_and_not_retried() {
     for lose in [true, false] {
         proxy.drop_commit_responses(lose);
         let (account, mut tries) = (account(), 0);
-        let opened = through.store().write(Durable, |tx| {
+        let opened = through.write(Durable, |tx| {
             tries += 1;
             tx.insert_account(&account)
         });
@@ -25,7 +25,7 @@ fn a_commit_with_a_lost_response_is_in_doubt_and_not_retried() {
             Err(other) => panic!("{other:?}"),
         }
         assert_eq!(tries, 1);
-        let found = db.lookup().unwrap().find_login_secret(&account.id).unwrap();
+        let found = db.read(|reader| reader.find_login_secret(&account.id)).unwrap();
         assert_eq!(found, Some(account.secrets.login_secret), "it was carried out");
     }
 }

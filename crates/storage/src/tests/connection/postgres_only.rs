@@ -10,13 +10,15 @@ use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
     ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, ReceiptState, Session, Webhook,
     ports::{
-        Durability::Durable, Durability::Relaxed, FactsQuery, HandleOwner, IdempotencyResult,
-        NewIdempotencyRecord, Outbox, Store, StoreError, Tx, WriteSet,
+        Durability::{Durable, Relaxed},
+        FactsQuery, HandleOwner, IdempotencyResult, NewIdempotencyRecord, Outbox, StoreError,
+        WriteSet,
     },
 };
 
 use crate::{
     Database, DatabaseUrl, Settings,
+    connection::transaction::Transaction,
     tests::fixture::{
         Fixture, account, at, claim_of, delivery, envelope, key, postgres, retried, token, webhook,
     },
@@ -44,9 +46,9 @@ fn operations_succeed_after_a_restart_of_the_server() {
     for _ in 0..2 {
         warm_up(&db);
         kill_backends(&db);
-        db.store().write(Durable, |tx| tx.insert_account(&account())).unwrap();
+        db.write(Durable, |tx| tx.insert_account(&account())).unwrap();
         kill_backends(&db);
-        assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+        assert!(db.read(|reader| reader.find_key(&key.id)).unwrap().is_some());
         kill_backends(&db);
         db.check().unwrap();
         let claim = claim_of(0, 1, LeaseToken(1));
@@ -82,7 +84,7 @@ fn concurrent_writers_recover_from_lost_connections() {
             scope.spawn(|| {
                 let mut stored = 0;
                 while stored < 50 {
-                    match db.store().write(Durable, |tx| tx.insert_account(&account())) {
+                    match db.write(Durable, |tx| tx.insert_account(&account())) {
                         Ok(()) => stored += 1,
                         Err(StoreError::InDoubt(_) | StoreError::Unavailable(_)) => {}
                         Err(other) => panic!("{other:?}"),
@@ -107,7 +109,7 @@ fn statements_and_locks_time_out() {
     let impatient = retried(|| Database::open(&db.url, settings)).unwrap();
     let mut holder = db.begin(Durable).unwrap();
     holder.lock_account(&key.account_id).unwrap();
-    let store: &dyn Store = &impatient;
+    let store: &Database = &impatient;
     let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
     assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
     drop(holder);
@@ -145,12 +147,12 @@ fn a_handle_assigned_since_its_lookup_is_contended() {
     for owner in &owners[..2] {
         let mut slow = db.begin(Durable).unwrap();
         let seen = slow.find_handle(&bob).unwrap();
-        db.store().write(Durable, |tx| tx.assign_handle(&bob, owner)).unwrap();
+        db.write(Durable, |tx| tx.assign_handle(&bob, owner)).unwrap();
         assert_ne!(seen, Some(*owner));
         let late = slow.assign_handle(&bob, &owners[2]);
         assert!(matches!(late, Err(StoreError::Contended(_))), "{late:?}");
         drop(slow);
-        assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(*owner));
+        assert_eq!(db.read(|reader| reader.find_handle(&bob)).unwrap(), Some(*owner));
     }
 }
 
@@ -181,7 +183,7 @@ fn the_hot_path_uses_prepared_statements() {
     assert_eq!(counts, [4, 4, 4, 6, 6]);
 }
 
-fn registered(tx: &mut dyn Tx) -> Webhook {
+fn registered(tx: &mut Transaction) -> Webhook {
     let account = account();
     let key = key(&account.id);
     let webhook = webhook(&key.id);
@@ -193,7 +195,7 @@ fn registered(tx: &mut dyn Tx) -> Webhook {
 
 /// Sends `size` envelopes from an API key to itself, in one transaction. The first `with_key` envelopes have
 /// idempotency keys.
-fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, with_key: usize) {
+fn send_batch(tx: &mut Transaction, to: &Webhook, size: usize, with_key: usize) {
     let caller = to.api_key_id;
     let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
     let leased =
@@ -250,7 +252,7 @@ fn a_stalled_transaction_with_locked_facts_is_ended() {
     let mut stuck = db.begin(Durable).unwrap();
     stuck.lock_facts(&wanted).unwrap();
     let began = Instant::now();
-    db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     let took = began.elapsed();
     assert!(took < Duration::from_secs(10), "{took:?}");
     let ended = stuck.find_key(&key.id);
@@ -262,10 +264,10 @@ fn truncated_sessions_are_not_found() {
     let db = postgres();
     let account_id = db.activate().account_id;
     let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
-    db.store().write(Durable, |tx| crate::tests::fixture::open_session(tx, &session)).unwrap();
+    db.write(Durable, |tx| crate::tests::fixture::open_session(tx, &session)).unwrap();
     let wanted = FactsQuery { sessions: vec![session.token], ..FactsQuery::default() };
     let found = || {
-        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted));
+        let facts = db.write(Durable, |tx| tx.lock_facts(&wanted));
         facts.unwrap().sessions.len()
     };
     assert_eq!(found(), 1);

@@ -22,7 +22,7 @@ fn every_table_and_every_new_partition_has_a_replica_identity() {
     db.check_writes().unwrap();
     let now = at(i64::MAX >> 17);
     let hour = Duration::from_hours(1);
-    let extend = |now| db.store().write(Relaxed, |tx| tx.extend_partitions(now, hour)).unwrap();
+    let extend = |now| db.write(Relaxed, |tx| tx.extend_partitions(now, hour)).unwrap();
     let before = db.count("partitions");
     assert!(extend(now));
     assert_eq!(db.count("partitions"), before + 2);

@@ -1,7 +1,5 @@
 //! Tests the reported information about the database: engine, server and connection pools.
 
-use sealpost_domain::ports::Store;
-
 use crate::tests::fixture::Fixture;
 
 on_both!(a_database_names_its_engine, pool_states_count_connections);

@@ -17,7 +17,7 @@ use sealpost_domain::{
     LeaseToken, Usage,
     ports::{
         Durability::{Durable, Relaxed},
-        FactsQuery, Store, StoreError, WriteSet,
+        FactsQuery, StoreError, WriteSet,
     },
 };
 
@@ -103,7 +103,7 @@ fn the_check_for_open_decisions_binds_no_value() {
     let kept = kept_statements(&db);
     let query = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     for _ in 0..2 {
-        db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
+        db.write(Durable, |tx| tx.lock_facts(&query)).unwrap();
     }
     let kept = kept.lock().unwrap();
     let checks: Vec<_> = kept.iter().filter(|sql| sql.contains("governance")).collect();
@@ -140,7 +140,7 @@ fn the_database_files_are_readable_by_their_owner_only() {
 fn opening_the_database_again_keeps_the_locks_of_other_connections() {
     let db = sqlite();
     let key = db.activate();
-    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    assert!(db.read(|reader| reader.find_key(&key.id)).unwrap().is_some());
     let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
     let inode = format!(":{} ", std::fs::metadata(path).unwrap().ino());
     let is_locked = || std::fs::read_to_string("/proc/locks").unwrap().contains(&inode);
@@ -155,7 +155,7 @@ fn a_writer_waits_for_another_process() {
     let mut other = db.raw();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
     thread::scope(|scope| {
-        let writer = scope.spawn(|| db.store().write(Durable, |tx| tx.insert_account(&account())));
+        let writer = scope.spawn(|| db.write(Durable, |tx| tx.insert_account(&account())));
         thread::sleep(Duration::from_millis(150));
         other.batch_execute("COMMIT").unwrap();
         writer.join().unwrap().unwrap();
@@ -167,7 +167,7 @@ fn readers_do_not_wait_for_the_writer() {
     let db = sqlite();
     let key = db.activate();
     let _writer = db.begin(Durable).unwrap();
-    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    assert!(db.read(|reader| reader.find_key(&key.id)).unwrap().is_some());
     db.check().unwrap();
 }
 

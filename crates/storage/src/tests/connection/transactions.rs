@@ -3,7 +3,7 @@
 use sealpost_domain::Wrapped;
 use sealpost_domain::ports::{
     Durability::{Durable, Relaxed},
-    KekMarks, Store, StoreError,
+    StoreError,
 };
 
 use crate::tests::fixture::{Fixture, account, key};
@@ -23,24 +23,24 @@ fn uncommitted_changes_are_rolled_back(db: &Fixture) {
     let mut tx = db.begin(Durable).unwrap();
     tx.insert_account(&account).unwrap();
     drop(tx);
-    let refused = db.store().write(Durable, |tx| {
+    let refused = db.write(Durable, |tx| {
         tx.insert_account(&account)?;
         Err::<(), _>(StoreError::Corrupt("test"))
     });
     assert!(matches!(refused, Err(StoreError::Corrupt("test"))));
-    assert_eq!(db.lookup().unwrap().find_login_secret(&account.id).unwrap(), None);
+    assert_eq!(db.read(|reader| reader.find_login_secret(&account.id)).unwrap(), None);
 }
 
 fn a_transaction_with_a_failed_statement_cannot_be_committed(db: &Fixture) {
     let (one, other) = (account(), account());
-    let done = db.store().write(Durable, |tx| {
+    let done = db.write(Durable, |tx| {
         tx.insert_account(&one)?;
         tx.insert_account(&one).unwrap_err();
         drop(tx.insert_account(&other));
         Ok(())
     });
     assert!(matches!(done, Err(StoreError::Refused(_))), "{done:?}");
-    assert_eq!(db.lookup().unwrap().find_login_secret(&one.id).unwrap(), None);
+    assert_eq!(db.read(|reader| reader.find_login_secret(&one.id)).unwrap(), None);
 }
 
 fn a_panic_rolls_back(db: &Fixture) {
@@ -51,22 +51,22 @@ fn a_panic_rolls_back(db: &Fixture) {
         std::panic::resume_unwind(Box::new(()));
     }));
     assert!(panicked.is_err());
-    assert_eq!(db.lookup().unwrap().find_login_secret(&account.id).unwrap(), None);
-    db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
+    assert_eq!(db.read(|reader| reader.find_login_secret(&account.id)).unwrap(), None);
+    db.write(Durable, |tx| tx.insert_account(&account)).unwrap();
 }
 
 fn both_durabilities_commit(db: &Fixture) {
     for durability in [Durable, Relaxed, Relaxed, Durable, Durable] {
         let account = account();
-        db.store().write(durability, |tx| tx.insert_account(&account)).unwrap();
-        assert!(db.lookup().unwrap().find_login_secret(&account.id).unwrap().is_some());
+        db.write(durability, |tx| tx.insert_account(&account)).unwrap();
+        assert!(db.read(|reader| reader.find_login_secret(&account.id)).unwrap().is_some());
     }
 }
 
 fn a_transaction_sees_its_own_writes(db: &Fixture) {
     let account = account();
     let key = key(&account.id);
-    let seen = db.store().write(Durable, |tx| {
+    let seen = db.write(Durable, |tx| {
         tx.insert_account(&account)?;
         tx.insert_key(&key)?;
         tx.find_key(&key.id)

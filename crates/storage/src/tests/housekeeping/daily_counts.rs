@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     ApiKeyId, Envelope, EnvelopeId, Timestamp, Webhook,
-    ports::{CountedTable, DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
+    ports::{
+        CountedTable, DailyCount,
+        Durability::{Durable, Relaxed},
+        WriteSet,
+    },
 };
 
 use crate::tests::fixture::{Fixture, at, envelope};
@@ -35,7 +39,7 @@ fn count(db: &Fixture, before: Timestamp, limit: u32) -> u64 {
 }
 
 fn days(db: &Fixture, key: &ApiKeyId, since: i64) -> Vec<(i64, u64, u64)> {
-    let days = db.owner_lookup().unwrap().daily_counts(key, at(since), 0).unwrap();
+    let days = db.read(|reader| reader.daily_counts(key, at(since), 0)).unwrap();
     let day = |DailyCount { day, sent, received, .. }| (day.as_millis() / DAY, sent, received);
     days.into_iter().map(day).collect()
 }
@@ -71,7 +75,7 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
     attempt(&to, "succeeded", DAY);
     attempt(&to, "succeeded", 5 * DAY + 1);
     attempt(&to, "succeeded", 4);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key, &deleted.id, at(9))).unwrap();
+    db.write(Durable, |tx| tx.delete_webhook(&key, &deleted.id, at(9))).unwrap();
     let count = |before| db.count_rows(CountedTable::Attempts, at(before), 99);
     assert_eq!(
         (count(5 * DAY), count(5 * DAY)),
@@ -79,7 +83,7 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
         "the fifth is too recent and stops the count"
     );
     let delivered = || {
-        let days = db.owner_lookup().unwrap().daily_counts(&key, at(0), 0).unwrap();
+        let days = db.read(|reader| reader.daily_counts(&key, at(0), 0)).unwrap();
         days.iter().map(|day| (day.day.as_millis() / DAY, day.delivered)).collect::<Vec<_>>()
     };
     assert_eq!(delivered(), [(0, 1), (1, 1)]);
@@ -115,11 +119,12 @@ fn counting_respects_its_limit(db: &Fixture) {
 
 fn rows_that_were_read_twice_are_counted_once(db: &Fixture) {
     let key = &db.activate().id;
-    let uncounted = || db.lookup().unwrap().uncounted(CountedTable::Envelopes, at(9), 99).unwrap();
+    let uncounted =
+        || db.read(|reader| reader.uncounted(CountedTable::Envelopes, at(9), 99)).unwrap();
     for millis in [1, 2] {
         sent(db, [key, key], millis);
         let rows = uncounted().unwrap();
-        let count = || db.store().write(Relaxed, |tx| tx.count(&rows)).unwrap();
+        let count = || db.write(Relaxed, |tx| tx.count(&rows)).unwrap();
         assert_eq!([count(), count()], [1, 0]);
     }
     assert_eq!(uncounted(), None);
@@ -138,7 +143,7 @@ fn failed_attempts_do_not_stop_the_count(db: &Fixture) {
     }
     let count = || db.count_rows(CountedTable::Attempts, at(9), 2);
     assert_eq!([count(), count(), count()], [2, 1, 0]);
-    let counted = db.owner_lookup().unwrap().daily_counts(&key, at(0), 0).unwrap();
+    let counted = db.read(|reader| reader.daily_counts(&key, at(0), 0)).unwrap();
     assert_eq!(counted.iter().map(|day| day.delivered).collect::<Vec<_>>(), [1]);
 }
 
@@ -150,8 +155,7 @@ fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
     // Counting follows the ids, which sort by time and not by arrival. So all envelopes are stored before the first is
     // counted.
     assert_eq!(count(db, at(9 * DAY), 99), 3);
-    let purge =
-        |before, limit| db.store().write(Relaxed, |tx| tx.purge_daily_counts(before, limit));
+    let purge = |before, limit| db.write(Relaxed, |tx| tx.purge_daily_counts(before, limit));
     assert_eq!(purge(at(2 * DAY - 1), 9).unwrap(), 0, "the first day has not ended yet");
     assert_eq!(purge(at(3 * DAY), 1).unwrap(), 1);
     assert_eq!(days(db, key, 0), [(2, 1, 1), (3, 1, 1)]);
@@ -182,7 +186,7 @@ fn uncounted_rows_are_included_up_to_a_limit(db: &Fixture) {
         succeeded(&other, when);
     }
     let live = |key, since, max| {
-        let days = db.owner_lookup().unwrap().daily_counts(key, at(since), max).unwrap();
+        let days = db.read(|reader| reader.daily_counts(key, at(since), max)).unwrap();
         let day = |it: &DailyCount| (it.day.as_millis() / DAY, it.sent, it.received, it.delivered);
         days.iter().map(day).collect::<Vec<_>>()
     };

@@ -2,7 +2,10 @@
 
 use sealpost_domain::{
     ApiKeyId, LeaseToken, Webhook,
-    ports::{Durability::Durable, Durability::Relaxed, Outbox, RevocationSummary, Store},
+    ports::{
+        Durability::{Durable, Relaxed},
+        Outbox, RevocationSummary,
+    },
 };
 
 use crate::{
@@ -36,15 +39,15 @@ fn left(db: &Fixture, of: &Webhook) -> i64 {
 
 fn delete(db: &Fixture, webhook: &Webhook) {
     let Webhook { api_key_id, id, .. } = webhook;
-    assert!(db.store().write(Durable, |tx| tx.delete_webhook(api_key_id, id, at(9))).unwrap());
+    assert!(db.write(Durable, |tx| tx.delete_webhook(api_key_id, id, at(9))).unwrap());
 }
 
 fn purge(db: &Fixture, limit: u32) -> u64 {
-    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), limit)).unwrap()
+    db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), limit)).unwrap()
 }
 
 fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
-    db.owner_lookup().unwrap().count_pending(for_key, at(0), 9_999).unwrap()
+    db.read(|reader| reader.count_pending(for_key, at(0), 9_999)).unwrap()
 }
 
 fn a_long_backlog_is_deleted_in_batches(db: &Fixture) {
@@ -84,7 +87,7 @@ fn a_key_with_a_long_backlog_can_be_revoked(db: &Fixture) {
     for webhook in &to {
         backlog(db, webhook, AT_ONCE_MAX - 2, Some(9_000));
     }
-    let revoked = db.store().write(Durable, |tx| {
+    let revoked = db.write(Durable, |tx| {
         tx.lock_key(&key.id)?;
         tx.revoke_key(&key.id, at(9))
     });

@@ -24,9 +24,9 @@ fn node(id: i64, seen_at: i64) -> Node {
 
 fn a_node_renews_its_row_and_old_rows_are_deleted(db: &Fixture) {
     let record = |node: &Node, kept_from: Timestamp| {
-        db.store().write(Relaxed, |tx| tx.record_node(node, kept_from)).unwrap();
+        db.write(Relaxed, |tx| tx.record_node(node, kept_from)).unwrap();
     };
-    let listed = |limit| db.store().operator_lookup().unwrap().nodes(limit).unwrap();
+    let listed = |limit| db.read(|reader| reader.nodes(limit)).unwrap();
     record(&node(-7, 10), at(0));
     record(&node(i64::MAX, 20), at(0));
     record(&node(-7, 30), at(0));
@@ -46,9 +46,9 @@ fn the_last_turn_of_each_task_is_listed(db: &Fixture) {
             held_for: Duration::from_mins(1),
             pace: Duration::ZERO,
         };
-        db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap();
+        db.write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap();
     }
-    let turns = db.store().operator_lookup().unwrap().task_turns().unwrap();
+    let turns = db.read(|reader| reader.task_turns()).unwrap();
     let turns: Vec<_> = turns.into_iter().map(|it| (it.task, it.node.0, it.until)).collect();
     let until = now.plus(Duration::from_mins(1));
     assert_eq!(turns, [("envelopes".to_owned(), 2, until), ("sessions".to_owned(), 1, until)]);

@@ -60,7 +60,7 @@ fn lines(db: &Fixture, query: &str) -> Vec<String> {
 }
 
 fn extend(db: &Fixture, now: Timestamp) -> bool {
-    db.store().write(Relaxed, |tx| tx.extend_partitions(now, HOUR)).unwrap()
+    db.write(Relaxed, |tx| tx.extend_partitions(now, HOUR)).unwrap()
 }
 
 /// Creates a database with a publication for all tables, and adds partitions of one hour. Returns the database and the
@@ -76,8 +76,7 @@ fn extended() -> (Fixture, Timestamp) {
 /// Purges envelopes until no call has more work. Returns the number of calls.
 fn purge(db: &Fixture, before: Timestamp) -> u64 {
     let portion = || {
-        let purge =
-            |limit| db.store().write(Relaxed, |tx| tx.purge_envelopes(before, at(9), limit));
+        let purge = |limit| db.write(Relaxed, |tx| tx.purge_envelopes(before, at(9), limit));
         purge(2).unwrap()
     };
     (0..100).find(|_| portion() < 2).unwrap()
@@ -232,7 +231,7 @@ fn rows_of_a_clock_ahead_are_stored_and_deleted_one_by_one() {
     let start = start(&db);
     let to = receiver(&db, &db.activate());
     send(&db, &to, start.plus(HOUR * 2));
-    assert!(db.store().write(Relaxed, |tx| tx.extend_partitions(start, HOUR)).unwrap(), "attempts");
+    assert!(db.write(Relaxed, |tx| tx.extend_partitions(start, HOUR)).unwrap(), "attempts");
     assert_eq!((partitions_of(&db, "envelopes"), partitions_of(&db, "attempts")), (2, 3));
     purge(&db, start.plus(HOUR * 3));
     assert_eq!((db.count("envelopes"), db.count("events")), (0, 1));
@@ -251,7 +250,7 @@ fn ended_partitions_of_attempts_are_dropped_once_counted() {
         db.record_outcomes(&[result_of(&held[0], end, Outcome::Succeeded)], FAILING_MAX).unwrap();
     }
     let purge = || {
-        db.store().write(Relaxed, |tx| tx.purge_attempts(start.plus(HOUR), 9)).unwrap();
+        db.write(Relaxed, |tx| tx.purge_attempts(start.plus(HOUR), 9)).unwrap();
         db.count("attempts")
     };
     assert_eq!(purge(), 3, "not counted");

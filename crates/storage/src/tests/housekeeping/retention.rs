@@ -6,13 +6,16 @@ use sealpost_domain::{
     EnvelopeId, EventKind, Fingerprint, IdempotencyKey, LeaseToken, Outcome, ReceiptState, Session,
     Webhook,
     ports::{
-        Durability::Durable, Durability::Relaxed, ExpiringRows, IdempotencyResult,
-        NewIdempotencyRecord, Outbox, Tx, WriteSet,
+        Durability::{Durable, Relaxed},
+        ExpiringRows, IdempotencyResult, NewIdempotencyRecord, Outbox, WriteSet,
     },
 };
 
-use crate::tests::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, open_session, result_of, token,
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, delivery, envelope, open_session, result_of, token,
+    },
 };
 
 on_both!(
@@ -31,17 +34,14 @@ on_both!(
 
 fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
     let account_id = db.activate().account_id;
-    db.store()
-        .write(Durable, |tx| {
-            [4, 0, 3, 1, 2].into_iter().try_for_each(|end| {
-                open_session(tx, &Session { token: token(), account_id, expires_at: at(end) })
-            })
+    db.write(Durable, |tx| {
+        [4, 0, 3, 1, 2].into_iter().try_for_each(|end| {
+            open_session(tx, &Session { token: token(), account_id, expires_at: at(end) })
         })
-        .unwrap();
+    })
+    .unwrap();
     let purge = |limit| {
-        db.store()
-            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::Sessions, at(3), limit))
-            .unwrap()
+        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::Sessions, at(3), limit)).unwrap()
     };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
@@ -59,7 +59,7 @@ fn reading_ahead_changes_nothing(db: &Fixture) {
     });
     db.apply(&WriteSet { envelopes: envelopes.collect(), ..WriteSet::default() });
     for (before, limit) in [(0, 99), (9, 0), (9, 1), (9, 3), (9, 99)] {
-        db.store().read_ahead(at(before), limit).unwrap();
+        db.read_ahead(at(before), limit).unwrap();
     }
     assert_eq!(db.count("envelopes"), 9);
 }
@@ -80,8 +80,7 @@ fn old_envelopes_are_deleted_by_id_with_their_deliveries(db: &Fixture) {
     db.apply(&WriteSet { envelopes: envelopes.to_vec(), leased, ..WriteSet::default() });
     db.execute(&format!("UPDATE deliveries SET due_at = NULL WHERE webhook_id = '{}'", to[0].id))
         .unwrap();
-    let purge =
-        |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
+    let purge = |time| db.write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
     assert_eq!(purge(8), 0);
     assert_eq!(purge(10), 2);
     assert_eq!(purge(10), 0);
@@ -95,9 +94,8 @@ fn old_envelopes_are_deleted_by_id_with_their_deliveries(db: &Fixture) {
 fn deletion_of_envelopes_respects_its_limit(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 5);
-    let purge = |limit| {
-        db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), limit)).unwrap()
-    };
+    let purge =
+        |limit| db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), limit)).unwrap();
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
     let old = sent[2].event.id();
@@ -111,8 +109,8 @@ fn few_envelopes_bounce_in_one_transaction(db: &Fixture) {
     let to = db.register_for(&key, &[EventKind::EnvelopeReceived, EventKind::EnvelopeBounced]);
     db.send(&to, 700);
     let purge = || {
-        let purge = |tx: &mut dyn Tx| tx.purge_envelopes(at(1 << 40), at(9), 2000);
-        (db.store().write(Relaxed, purge).unwrap(), db.count("events"))
+        let purge = |tx: &mut Transaction| tx.purge_envelopes(at(1 << 40), at(9), 2000);
+        (db.write(Relaxed, purge).unwrap(), db.count("events"))
     };
     assert_eq!(purge(), (2000, 501), "more work is left");
     assert_eq!((purge(), purge()), ((199, 700), (0, 700)));
@@ -122,9 +120,9 @@ fn few_envelopes_bounce_in_one_transaction(db: &Fixture) {
 fn an_attempt_is_kept_as_long_as_older_envelopes(db: &Fixture) {
     let to = db.register(&db.activate().id);
     attempt(db, &to, 1, 2000);
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_attempts(at(3000), 9)).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_attempts(at(3000), 9)).unwrap();
     assert_eq!((purge(), db.count("attempts")), (0, 1), "a receipt needs the attempt");
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), 9)).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(9), 9)).unwrap();
     assert_eq!((purge(), db.count("attempts")), (1, 0));
 }
 
@@ -143,8 +141,7 @@ fn old_idempotency_keys_are_deleted(db: &Fixture) {
     });
     db.apply(&WriteSet { idempotency: records.to_vec(), ..WriteSet::default() });
     let purge = |limit| {
-        db.store()
-            .write(Relaxed, |tx| tx.purge_expired(ExpiringRows::IdempotencyKeys, at(4), limit))
+        db.write(Relaxed, |tx| tx.purge_expired(ExpiringRows::IdempotencyKeys, at(4), limit))
             .unwrap()
     };
     assert_eq!(purge(0), 0);
@@ -170,9 +167,8 @@ fn only_old_attempts_are_deleted(db: &Fixture) {
     let to = db.register(&db.activate().id);
     attempt(db, &to, 3, 100);
     attempt(db, &to, 3, 200);
-    let purge = |before, limit| {
-        db.store().write(Relaxed, |tx| tx.purge_attempts(at(before), limit)).unwrap()
-    };
+    let purge =
+        |before, limit| db.write(Relaxed, |tx| tx.purge_attempts(at(before), limit)).unwrap();
     assert_eq!((purge(100, 9), purge(202, 0)), (0, 0));
     assert_eq!((purge(202, 2), purge(202, 2), purge(202, 2)), (2, 2, 1));
     assert_eq!(db.count("attempts WHERE at >= 202"), 1);
@@ -184,7 +180,7 @@ fn attempts_behind_those_of_a_clock_ahead_are_deleted(db: &Fixture) {
     for (count, when) in [(2, 900_000), (4, 100), (1, 150), (3, 160)] {
         attempt(db, &to, count, when);
     }
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_attempts(at(151), 3)).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_attempts(at(151), 3)).unwrap();
     assert_eq!((purge(), purge(), purge()), (3, 2, 0));
     assert_eq!((db.count("attempts WHERE at >= 160"), db.count("attempts")), (5, 5));
 }
@@ -194,11 +190,10 @@ fn attempts_of_a_deleted_webhook_are_deleted_in_batches(db: &Fixture) {
     let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
     attempt(db, &deleted, 5, 100);
     attempt(db, &stays, 2, 100);
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 3)).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 3)).unwrap();
     assert_eq!(purge(), 0);
     let foreign = db.activate().id;
-    let delete =
-        |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &deleted.id, at(9))).unwrap();
+    let delete = |by| db.write(Durable, |tx| tx.delete_webhook(by, &deleted.id, at(9))).unwrap();
     assert!(!delete(&foreign));
     assert_eq!(purge(), 0, "the webhook still exists");
     assert!(delete(&key.id));
@@ -215,8 +210,8 @@ fn attempts_of_a_revoked_key_are_deleted(db: &Fixture) {
     for to in mine.iter().chain([&theirs]) {
         attempt(db, to, 2, 100);
     }
-    db.store().write(Durable, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 100)).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 100)).unwrap();
     assert_eq!((purge(), purge()), (6, 0));
     assert_eq!((db.count("attempts"), db.count("deleted_webhooks")), (2, 0));
 }

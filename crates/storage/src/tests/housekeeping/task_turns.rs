@@ -27,7 +27,7 @@ fn take(db: &Fixture, task: &str, node: i64, now: i64, until: i64) -> bool {
     let held_for = at(until).since(at(now));
     let pace = Duration::from_hours(1);
     let turn = HousekeepingTurn { task, node: LeaseToken(node), now: at(now), held_for, pace };
-    db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
+    db.write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
 }
 
 /// Takes a turn of 10 ms. Returns the time that the task uses as the current time, in milliseconds.
@@ -35,7 +35,7 @@ fn time_of(db: &Fixture, now: i64, pace: u64) -> i64 {
     let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
     let turn =
         HousekeepingTurn { task: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
-    db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap().as_millis()
+    db.write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap().as_millis()
 }
 
 fn a_task_belongs_to_one_node_until_its_turn_ends(db: &Fixture) {

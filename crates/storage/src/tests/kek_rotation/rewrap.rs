@@ -3,10 +3,7 @@
 
 use std::{collections::BTreeSet, thread};
 
-use sealpost_domain::{
-    ApiKeyId, Wrapped,
-    ports::{Durability::Durable, Store},
-};
+use sealpost_domain::{ApiKeyId, Wrapped, ports::Durability::Durable};
 
 use crate::tests::fixture::{Fixture, at, issuer_key};
 
@@ -26,7 +23,7 @@ fn pages_of_roots_cover_every_key_once(db: &Fixture) {
     let mut seen = Vec::new();
     loop {
         let after = seen.last().copied();
-        let page = db.store().write(Durable, |tx| tx.roots_after(after.as_ref(), 2)).unwrap();
+        let page = db.write(Durable, |tx| tx.roots_after(after.as_ref(), 2)).unwrap();
         if page.is_empty() {
             break;
         }
@@ -49,7 +46,7 @@ fn pages_of_secrets_cover_every_webhook_once(db: &Fixture) {
     let mut seen = Vec::new();
     loop {
         let after = seen.last().copied();
-        let page = db.store().write(Durable, |tx| tx.secrets_after(after.as_ref(), 2)).unwrap();
+        let page = db.write(Durable, |tx| tx.secrets_after(after.as_ref(), 2)).unwrap();
         if page.is_empty() {
             break;
         }
@@ -66,22 +63,21 @@ fn pages_of_secrets_cover_every_webhook_once(db: &Fixture) {
 
 fn pages_of_roots_skip_revoked_keys(db: &Fixture) {
     let keys = [db.activate(), db.activate(), db.activate()];
-    db.store().write(Durable, |tx| tx.revoke_key(&keys[1].id, at(9))).unwrap();
-    let page = db.store().write(Durable, |tx| tx.roots_after(None, 2)).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&keys[1].id, at(9))).unwrap();
+    let page = db.write(Durable, |tx| tx.roots_after(None, 2)).unwrap();
     assert_eq!(page.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [keys[0].id, keys[2].id]);
-    let page = db.store().write(Durable, |tx| tx.roots_after(Some(&keys[2].id), 2)).unwrap();
+    let page = db.write(Durable, |tx| tx.roots_after(Some(&keys[2].id), 2)).unwrap();
     assert_eq!(page, []);
 }
 
 fn root(db: &Fixture, id: &ApiKeyId) -> Wrapped {
-    db.lookup().unwrap().find_key(id).unwrap().unwrap().root.unwrap()
+    db.read(|reader| reader.find_key(id)).unwrap().unwrap().root.unwrap()
 }
 
 fn a_root_is_replaced_only_if_unchanged(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let (old, new) = (key.root.unwrap(), Wrapped(vec![0, 255]));
-    let replace =
-        |from, to| db.store().write(Durable, |tx| tx.replace_root(&key.id, from, to)).unwrap();
+    let replace = |from, to| db.write(Durable, |tx| tx.replace_root(&key.id, from, to)).unwrap();
     assert!(!replace(&new, &old));
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));
@@ -92,12 +88,11 @@ fn a_secret_is_replaced_only_if_unchanged(db: &Fixture) {
     let key = db.activate();
     let (mine, other) = (db.register(&key.id), db.register(&key.id));
     let (old, new) = (mine.secret, Wrapped(vec![0, 255]));
-    let replace =
-        |from, to| db.store().write(Durable, |tx| tx.replace_secret(&mine.id, from, to)).unwrap();
+    let replace = |from, to| db.write(Durable, |tx| tx.replace_secret(&mine.id, from, to)).unwrap();
     assert!(!replace(&new, &old));
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));
-    let left = db.store().write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
+    let left = db.write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
     let secret = |id| &left.iter().find(|one| one.id == id).unwrap().secret;
     assert_eq!((secret(mine.id), secret(other.id)), (&new, &old));
 }
@@ -107,7 +102,7 @@ fn one_of_many_concurrent_replacements_wins(db: &Fixture) {
     let old = key.root.unwrap();
     let replace = |byte| {
         let new = Wrapped(vec![byte]);
-        let won = db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap();
+        let won = db.write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap();
         won.then_some(new)
     };
     let won: Vec<_> = thread::scope(|scope| {
@@ -121,11 +116,11 @@ fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
     // The newest key signs first, but the pages are in the order of ids.
     let keys = [issuer_key(9), issuer_key(5), issuer_key(1)];
     for key in &keys {
-        db.store().write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
+        db.write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
     }
     let page = |after: Option<usize>| {
         let after = after.map(|index| keys[index].id);
-        db.store().write(Durable, |tx| tx.issuer_secrets_after(after.as_ref(), 2)).unwrap()
+        db.write(Durable, |tx| tx.issuer_secrets_after(after.as_ref(), 2)).unwrap()
     };
     let shown = |index: usize| (keys[index].id, keys[index].secret.clone());
     assert_eq!(page(None), [shown(0), shown(1)]);
@@ -133,9 +128,8 @@ fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
     assert_eq!(page(Some(2)), []);
 
     let (old, new) = (keys[1].secret.clone(), Wrapped(vec![0, 255]));
-    let replace = |from, to| {
-        db.store().write(Durable, |tx| tx.replace_issuer_secret(&keys[1].id, from, to)).unwrap()
-    };
+    let replace =
+        |from, to| db.write(Durable, |tx| tx.replace_issuer_secret(&keys[1].id, from, to)).unwrap();
     assert!(!replace(&new, &old));
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));

@@ -3,7 +3,7 @@
 use sealpost_domain::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,
     EventKind, LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
-    ports::{Durability::Durable, Outbox, Store},
+    ports::{Durability::Durable, Outbox},
 };
 
 use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of};
@@ -36,7 +36,7 @@ fn attempts(
     below: Option<AttemptNumber>,
     limit: u32,
 ) -> Vec<Attempt> {
-    db.store().write(Durable, |tx| tx.attempts(&of.id, outcome, below, limit)).unwrap()
+    db.write(Durable, |tx| tx.attempts(&of.id, outcome, below, limit)).unwrap()
 }
 
 fn all(db: &Fixture, of: &Webhook) -> Vec<Attempt> {
@@ -44,7 +44,7 @@ fn all(db: &Fixture, of: &Webhook) -> Vec<Attempt> {
 }
 
 fn pending(db: &Fixture, of: &Webhook) -> Vec<PendingDelivery> {
-    db.store().write(Durable, |tx| tx.pending_deliveries(&of.id, at(0), None, 1000)).unwrap()
+    db.write(Durable, |tx| tx.pending_deliveries(&of.id, at(0), None, 1000)).unwrap()
 }
 
 fn retry(due_at: i64) -> Outcome {
@@ -184,7 +184,6 @@ fn pending_deliveries_are_listed_newest_envelope_first(db: &Fixture) {
     assert_eq!(waiting[2], failed);
     assert_eq!((waiting[0].due_at, waiting[0].attempts), (Some(at(1150)), 0));
     let below = db
-        .store()
         .write(Durable, |tx| tx.pending_deliveries(&to.id, at(0), Some(&sent[2].event.id()), 1))
         .unwrap();
     assert_eq!(below, [failed]);
@@ -206,7 +205,7 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     record(db, &[result_of(&claim(db, 1000, 1)[0], 1100, Outcome::Succeeded)]);
     let mut writer = db.begin(Durable).unwrap();
     writer.delete_webhook(&to.api_key_id, &to.id, at(9)).unwrap();
-    let mut lookup = db.lookup().unwrap();
+    let mut lookup = db.reader();
     assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
     assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
     let below = Some(&sent[2].event.id());
@@ -231,9 +230,8 @@ fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
     for ((held, outcome), when) in held.iter().zip(outcomes).zip([1100, 1200, 1300, 1400]) {
         record(db, &[result_of(held, when, outcome)]);
     }
-    let recent = |id, since, limit| {
-        db.owner_lookup().unwrap().recent_attempts(id, at(since), limit).unwrap()
-    };
+    let recent =
+        |id, since, limit| db.read(|reader| reader.recent_attempts(id, at(since), limit)).unwrap();
     let timing = |when, is_success| AttemptTiming { at: at(when), duration_ms: 12, is_success };
     let all = [timing(1400, true), timing(1300, false), timing(1200, false), timing(1100, true)];
     assert_eq!(recent(&to.id, 0, 9), all);
@@ -243,7 +241,7 @@ fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
 }
 
 fn the_log_is_searched_by_time(db: &Fixture) {
-    let first_attempt_at = |when| db.owner_lookup().unwrap().first_attempt_at(at(when)).unwrap();
+    let first_attempt_at = |when| db.read(|reader| reader.first_attempt_at(at(when))).unwrap();
     assert_eq!(first_attempt_at(0), AttemptNumber(0));
     let to = db.register(&db.activate().id);
     db.send(&to, 3);
@@ -270,7 +268,7 @@ fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {
         claimed.into_iter().find(|held| held.event.id() == event.id()).unwrap()
     };
     record(db, &[result_of(&held(1000, 1), 1100, retry(1200))]);
-    let mut owner = db.owner_lookup().unwrap();
+    let mut owner = db.reader();
     let pending = owner.pending_at_event(&[to.id, other.id], event).unwrap();
     assert_eq!(pending.len(), 1);
     assert_eq!((pending[0].0, pending[0].1.attempts), (to.id, 1));
@@ -283,7 +281,7 @@ fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {
     assert_eq!(attempts(&[to.id, other.id], 9), [(to.id, 2), (to.id, 1)]);
     assert_eq!(attempts(&[to.id], 1), [(to.id, 2)]);
     assert!(attempts(&[other.id], 9).is_empty());
-    let mut lookup = db.owner_lookup().unwrap();
+    let mut lookup = db.reader();
     let sources = lookup.event_sources(&[event.id(), sent[1].event.id()]).unwrap();
     assert_eq!(sources.len(), 2);
     assert_eq!(sources[&event.id()].kind, EventKind::EnvelopeReceived);

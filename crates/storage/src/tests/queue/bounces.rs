@@ -9,8 +9,9 @@ use sealpost_domain::{
 };
 use serde_json::Value;
 
-use crate::tests::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, result_of, retried,
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, result_of, retried},
 };
 
 mod late_success;
@@ -94,7 +95,7 @@ fn bounce(sent: &Envelope, reason: &str) -> (String, String) {
 
 fn redeliver(db: &Fixture, event_id: EventId, webhook_id: WebhookId, key: &ApiKeyId) {
     let id = DeliveryId { event_id, webhook_id };
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, key, at(60))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&id, key, at(60))).unwrap());
 }
 
 /// Claims all due deliveries, and returns the deliveries of envelopes. Deliveries of other events are claimed too.
@@ -139,7 +140,7 @@ fn an_envelope_with_a_success_does_not_bounce(db: &Fixture) {
 
 fn an_opened_envelope_does_not_bounce(db: &Fixture) {
     let (sent, held) = Pair::new(db, 1).send(db);
-    db.store().write(Durable, |tx| tx.mark_opened(&sent.meta.id, at(40))).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&sent.meta.id, at(40))).unwrap();
     end(db, &held[0], EXHAUSTED);
     assert_eq!(bounces(db), []);
 }
@@ -158,7 +159,7 @@ fn an_envelope_sent_again_after_its_success_does_not_bounce_at_its_expiry(db: &F
     let (_, held) = pair.send(db);
     end(db, &held[0], Outcome::Succeeded);
     redeliver(db, held[0].event.id(), pair.to[0].id, &pair.recipient);
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
     assert_eq!((bounces(db), db.count("envelopes")), (Vec::new(), 0));
 }
 
@@ -185,8 +186,8 @@ fn a_bounced_envelope_does_not_bounce_again(db: &Fixture) {
     end(db, &held[0], EXHAUSTED);
     redeliver(db, held[0].event.id(), pair.to[0].id, &pair.recipient);
     end(db, &claim(db, 2)[0], EXHAUSTED);
-    db.store().write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
     assert_eq!(bounces(db), [bounce(&sent, "exhausted")]);
 }
 
@@ -204,7 +205,7 @@ fn an_envelope_without_subscribed_sender_gives_no_event(db: &Fixture) {
     end(db, &held[0], EXHAUSTED);
     assert_eq!(bounces(db), []);
     db.register_for(&pair.sender, &[EventKind::EnvelopeBounced]);
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
     assert_eq!(bounces(db), [], "the cause is past");
 }
 
@@ -215,15 +216,15 @@ fn pending_envelopes_of_a_revoked_key_bounce(db: &Fixture) {
     let (_, held) = pair.send(db);
     end(db, &held[1], Outcome::Succeeded);
     let (opened, _) = pair.send(db);
-    db.store().write(Durable, |tx| tx.mark_opened(&opened.meta.id, at(40))).unwrap();
-    db.store().write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&opened.meta.id, at(40))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
     assert_eq!(bounces(db), [bounce(&pending, "recipient_revoked")]);
     assert_eq!(db.count("events WHERE created_at = 70"), 1);
 }
 
 fn a_delivery_stored_beside_a_revocation_bounces(db: &Fixture) {
     let pair = Pair::new(db, 1);
-    db.store().write(Durable, |tx| tx.revoke_key(&pair.recipient, at(40))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&pair.recipient, at(40))).unwrap();
     let (sent, _) = pair.send(db);
     db.release_every_lease(at(50)).unwrap();
     assert!(claim(db, 2).is_empty());
@@ -234,19 +235,15 @@ fn an_envelope_bounces_if_its_other_webhook_is_deleted(db: &Fixture) {
     let pair = Pair::new(db, 2);
     let (sent, held) = pair.send(db);
     end(db, &held[0], EXHAUSTED);
-    let delete = |tx: &mut dyn sealpost_domain::ports::Tx| {
-        tx.delete_webhook(&pair.recipient, &pair.to[1].id, at(70))
-    };
-    assert!(db.store().write(Durable, delete).unwrap());
+    let delete = |tx: &mut Transaction| tx.delete_webhook(&pair.recipient, &pair.to[1].id, at(70));
+    assert!(db.write(Durable, delete).unwrap());
     assert_eq!(bounces(db), [bounce(&sent, "exhausted")]);
 }
 
 fn an_envelope_of_a_deleted_webhook_does_not_bounce(db: &Fixture) {
     let pair = Pair::new(db, 1);
     pair.send(db);
-    db.store()
-        .write(Durable, |tx| tx.delete_webhook(&pair.recipient, &pair.to[0].id, at(70)))
-        .unwrap();
+    db.write(Durable, |tx| tx.delete_webhook(&pair.recipient, &pair.to[0].id, at(70))).unwrap();
     assert_eq!(bounces(db), []);
 }
 
@@ -260,8 +257,8 @@ fn an_undelivered_envelope_bounces_when_it_expires(db: &Fixture) {
         end(db, held, Outcome::Succeeded);
     }
     let (opened, _) = pair.send(db);
-    db.store().write(Durable, |tx| tx.mark_opened(&opened.meta.id, at(40))).unwrap();
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&opened.meta.id, at(40))).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
     assert_eq!(bounces(db), [bounce(&pending, "expired")]);
     assert_eq!(db.count("events WHERE created_at = 80"), 1);
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (0, 1));
@@ -273,10 +270,10 @@ fn outcomes_are_kept_as_long_as_their_envelopes(db: &Fixture) {
     end(db, &held[0], EXHAUSTED);
     let (_, held) = pair.send(db);
     end(db, &held[0], EXHAUSTED);
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_events(at(45), 9)).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_events(at(45), 9)).unwrap();
     assert_eq!((purge(), db.count("envelope_outcomes")), (0, 2));
     db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", first.meta.id)).unwrap();
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_events(at(1 << 30), 9)).unwrap();
+    let purge = || db.write(Relaxed, |tx| tx.purge_events(at(1 << 30), 9)).unwrap();
     assert_eq!(purge(), 3, "two events and an outcome");
     assert_eq!(db.count("envelope_outcomes"), 1);
     db.execute("DELETE FROM envelopes").unwrap();

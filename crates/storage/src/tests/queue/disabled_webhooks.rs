@@ -7,11 +7,12 @@ use sealpost_domain::{
     WebhookStatus,
     ports::{
         Durability::{Durable, Relaxed},
-        FactsQuery, Outbox, ParkedDelivery, WebhookRepo as _, WriteSet,
+        FactsQuery, Outbox, ParkedDelivery, WriteSet,
     },
 };
 
 use crate::{
+    connection::transaction::Transaction,
     queue::{claim_cursor::ClaimCursor, claims},
     tests::fixture::{
         FAILING_MAX, Fixture, at, claim_of, envelope, eventually, fresh, postgres, result_of,
@@ -31,7 +32,7 @@ on_both!(
 const DUE: i64 = 1_000_000_000_000;
 
 fn find(db: &Fixture, of: &Webhook) -> Webhook {
-    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
+    let listed = db.write(Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
     listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
 }
 
@@ -97,13 +98,12 @@ fn only_active_webhooks_have_targets(db: &Fixture) {
     db.send(&off, 1);
     attempt(db, 1000, Outcome::Gone);
     let updated = Webhook { url: "https://new.test/".to_owned(), ..on.clone() };
-    db.store()
-        .write(Durable, |tx| {
-            tx.update_webhook(&updated)?;
-            tx.update_webhook(&Webhook { paused: true, ..paused.clone() })?;
-            tx.delete_webhook(&key.id, &deleted.id, at(9))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.update_webhook(&updated)?;
+        tx.update_webhook(&Webhook { paused: true, ..paused.clone() })?;
+        tx.delete_webhook(&key.id, &deleted.id, at(9))
+    })
+    .unwrap();
     assert_eq!(db.active_targets(&[]).unwrap(), []);
     let many = (0..1000).map(|_| fresh(WebhookId::new));
     let many: Vec<_> = many.chain([deleted.id, on.id, off.id, paused.id]).collect();
@@ -115,7 +115,7 @@ fn enabling_clears_the_disabled_reason(db: &Fixture) {
     db.send(&to, 2);
     attempt(db, days(0), fail());
     attempt(db, days(5), fail());
-    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
     let shown = find(db, &to);
     assert_eq!(shown.status, WebhookStatus::Enabled);
     assert_eq!((shown.disabled_reason, shown.failing_since), (None, None));
@@ -129,7 +129,7 @@ fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
     db.send(&to, 1);
     attempt(db, 1000, Outcome::Gone);
     let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     let webhooks = &facts.webhooks[&key.id];
     let found: Vec<_> = webhooks.0.iter().map(|it| (it.target.webhook_id, it.is_active)).collect();
     assert_eq!(found, [(to.id, false)]);
@@ -139,11 +139,9 @@ fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
     db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
     assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
 
-    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
-    let woken = db
-        .store()
-        .write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(3000), 10))
-        .unwrap();
+    db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    let woken =
+        db.write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(3000), 10)).unwrap();
     assert_eq!(woken, 1, "the exhausted delivery stays");
     let due = db.claim(&claim_of(3000, 10, LeaseToken(3))).unwrap();
     assert_eq!(due.iter().map(|it| (it.id(), it.attempts)).collect::<Vec<_>>(), [(id, 0)]);
@@ -156,9 +154,8 @@ fn waking_respects_its_limit(db: &Fixture) {
     db.send(&other, 1);
     assert_eq!(db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap().len(), 1);
     db.execute("UPDATE deliveries SET due_at = 9000 WHERE lease IS NULL").unwrap();
-    let wake = || {
-        db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(2000), 3)).unwrap()
-    };
+    let wake =
+        || db.write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(2000), 3)).unwrap();
     assert_eq!([wake(), wake(), wake()], [3, 1, 0], "one is leased");
     assert_eq!(db.count("deliveries WHERE due_at = 9000"), 1);
 }
@@ -187,11 +184,10 @@ fn enabling_during_a_claim_makes_the_parked_delivery_due() {
     assert!(taken.is_empty());
     thread::scope(|scope| {
         let enabling = scope.spawn(|| {
-            db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
-            let expedite = |tx: &mut dyn sealpost_domain::ports::Tx| {
-                tx.expedite_deliveries(&to.id, at(0), at(1000), 10)
-            };
-            db.store().write(Durable, expedite).unwrap();
+            db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+            let expedite =
+                |tx: &mut Transaction| tx.expedite_deliveries(&to.id, at(0), at(1000), 10);
+            db.write(Durable, expedite).unwrap();
         });
         let waiting =
             "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";

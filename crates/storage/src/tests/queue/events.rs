@@ -42,7 +42,7 @@ fn event_at(millis: i64, key: &ApiKeyId) -> NewEvent {
 }
 
 fn store(db: &Fixture, events: &[NewEvent]) {
-    db.store().write(Durable, |tx| tx.insert_events(events)).unwrap();
+    db.write(Durable, |tx| tx.insert_events(events)).unwrap();
 }
 
 fn claim(db: &Fixture, now: i64) -> Vec<LeasedDelivery> {
@@ -89,7 +89,7 @@ fn a_stored_event_is_retried_logged_and_sent_again(db: &Fixture) {
     let held = claim(db, 10);
     let retry = Outcome::Retry { failure: FAILURE, due_at: at(60) };
     db.record_outcomes(&[result_of(&held[0], 11, retry)], FAILING_MAX).unwrap();
-    let pending = db.store().lookup().unwrap().pending_deliveries(&to.id, at(0), None, 9).unwrap();
+    let pending = db.read(|reader| reader.pending_deliveries(&to.id, at(0), None, 9)).unwrap();
     assert_eq!(pending.len(), 1);
     assert_eq!((pending[0].event_id, pending[0].event_at), (event.id.into(), at(5)));
     assert!(claim(db, 59).is_empty());
@@ -97,18 +97,18 @@ fn a_stored_event_is_retried_logged_and_sent_again(db: &Fixture) {
     assert_eq!(held[0].attempts, 1);
     db.record_outcomes(&[result_of(&held[0], 61, Outcome::Exhausted(FAILURE))], FAILING_MAX)
         .unwrap();
-    let sources = db.store().owner_lookup().unwrap().event_sources(&[event.id.into()]).unwrap();
+    let sources = db.read(|reader| reader.event_sources(&[event.id.into()])).unwrap();
     let source = sources[&event.id.into()];
     assert_eq!((source.kind, source.sender), (EventKind::EnvelopeBounced, None));
-    let attempts = db.store().lookup().unwrap().attempts(&to.id, None, None, 9).unwrap();
+    let attempts = db.read(|reader| reader.attempts(&to.id, None, None, 9)).unwrap();
     assert_eq!(attempts.iter().map(|it| it.event_id).collect::<Vec<_>>(), [event.id.into(); 2]);
     let id = DeliveryId { event_id: event.id.into(), webhook_id: to.id };
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(70))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&id, &key, at(70))).unwrap());
     let held = claim(db, 70);
     assert_eq!(held[0].id(), id);
     db.record_outcomes(&[result_of(&held[0], 71, Outcome::Succeeded)], FAILING_MAX).unwrap();
     assert_eq!((db.count("deliveries"), db.count("events")), (0, 1));
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(80))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&id, &key, at(80))).unwrap());
     assert_eq!(claim(db, 80).len(), 1, "a delivered event can be sent again");
     assert_eq!(db.count("envelope_outcomes"), 0, "the event is no envelope");
 }
@@ -121,7 +121,7 @@ fn an_event_is_sent_again_only_to_subscribed_webhooks_of_its_key(db: &Fixture) {
     let envelope = db.send(&unsubscribed, 1).remove(0).event.id();
     let redeliver = |event_id: EventId, webhook_id, key: &ApiKeyId| {
         let id = DeliveryId { event_id, webhook_id };
-        db.store().write(Durable, |tx| tx.redeliver(&id, key, at(9))).unwrap()
+        db.write(Durable, |tx| tx.redeliver(&id, key, at(9))).unwrap()
     };
     assert!(redeliver(event.id.into(), subscribed.id, &key));
     assert!(!redeliver(event.id.into(), subscribed.id, &other));
@@ -139,12 +139,11 @@ fn an_event_waits_while_its_webhook_is_disabled(db: &Fixture) {
     assert!(claim(db, 5).is_empty());
     assert!(claim(db, 6).is_empty());
     assert_eq!(db.count("deliveries WHERE due_at > 6 AND lease IS NULL"), 1);
-    db.store()
-        .write(Durable, |tx| {
-            tx.enable_webhook(&to.id)?;
-            tx.expedite_deliveries(&to.id, at(0), at(7), 9)
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.enable_webhook(&to.id)?;
+        tx.expedite_deliveries(&to.id, at(0), at(7), 9)
+    })
+    .unwrap();
     assert_eq!(claim(db, 7).len(), 1);
 }
 
@@ -155,12 +154,8 @@ fn pending_events_of_all_kinds_are_listed_newest_first(db: &Fixture) {
     let second = event_at(1 << 40, &key);
     store(db, std::slice::from_ref(&second));
     let page = |below: Option<EventId>| {
-        let listed = db
-            .store()
-            .lookup()
-            .unwrap()
-            .pending_deliveries(&to.id, at(0), below.as_ref(), 1)
-            .unwrap();
+        let listed =
+            db.read(|reader| reader.pending_deliveries(&to.id, at(0), below.as_ref(), 1)).unwrap();
         listed.first().map(|it| it.event_id)
     };
     let second = second.id.into();
@@ -174,8 +169,7 @@ fn old_events_are_deleted_with_their_deliveries(db: &Fixture) {
     let key = db.activate().id;
     db.register_for(&key, BOUNCED);
     store(db, &[8, 9, 10, 11].map(|millis| event_at(millis, &key)));
-    let purge =
-        |before, limit| db.store().write(Relaxed, |tx| tx.purge_events(at(before), limit)).unwrap();
+    let purge = |before, limit| db.write(Relaxed, |tx| tx.purge_events(at(before), limit)).unwrap();
     assert_eq!((purge(8, 9), purge(10, 0)), (0, 0));
     assert_eq!((purge(10, 1), purge(10, 9), purge(10, 9)), (1, 1, 0));
     assert_eq!((db.count("events"), db.count("deliveries")), (2, 2));
@@ -202,6 +196,6 @@ fn an_event_of_an_unknown_kind_is_delivered(db: &Fixture) {
         claim(db, 9)[0].event.body(EventsVersion::V1_1).unwrap(),
         b"{\"event\":\"moon.rose\"}"
     );
-    let listed = db.store().lookup().unwrap().list_webhooks(&key).unwrap();
+    let listed = db.read(|reader| reader.list_webhooks(&key)).unwrap();
     assert_eq!((listed[0].id, &*listed[0].events), (to.id, BOUNCED));
 }

@@ -9,12 +9,15 @@ use sealpost_domain::{
     ports::{
         Claim,
         Durability::{Durable, Relaxed},
-        FailureRange, Outbox, Store as _, Tx, WaitingEnvelope, WriteSet,
+        FailureRange, Outbox, WaitingEnvelope, WriteSet,
     },
 };
 
-use crate::tests::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, eventually, result_of,
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, delivery, envelope, eventually, result_of,
+    },
 };
 
 on_both!(
@@ -66,7 +69,7 @@ fn deliver(db: &Fixture, sent: &Sent) -> LeasedDelivery {
 /// Lets housekeeping delete the expired envelope, and checks that the envelope has bounced once.
 fn check_bounce(db: &Fixture, sent: &Sent) {
     let purge = || {
-        let purged = db.store().write(Relaxed, |tx| tx.purge_envelopes(at(OLDEST), at(6000), 9));
+        let purged = db.write(Relaxed, |tx| tx.purge_envelopes(at(OLDEST), at(6000), 9));
         (purged.unwrap() == 0).then_some(())
     };
     eventually("the envelope is purged", purge);
@@ -88,23 +91,21 @@ fn ids(held: &[LeasedDelivery]) -> Vec<String> {
 
 fn an_expired_envelope_neither_waits_nor_reaches_a_webhook(db: &Fixture) {
     let sent = send(db);
-    let (recipient, owner) = (sent.recipient, db.lookup().unwrap().find_key(&sent.recipient));
+    let (recipient, owner) = (sent.recipient, db.read(|reader| reader.find_key(&sent.recipient)));
     let waiting = [sent.expired, sent.kept];
     let waiting = waiting.map(|envelope_id| WaitingEnvelope { envelope_id, recipient }).to_vec();
     db.apply(&WriteSet { waiting, ..WriteSet::default() });
-    assert_eq!(db.lookup().unwrap().count_waiting(&recipient, at(OLDEST), 9).unwrap(), 1);
+    assert_eq!(db.read(|reader| reader.count_waiting(&recipient, at(OLDEST), 9)).unwrap(), 1);
     let account = owner.unwrap().unwrap().account_id;
-    let keys = db.owner_lookup().unwrap().keys_of(&account, 9, at(OLDEST), 9).unwrap();
+    let keys = db.read(|reader| reader.keys_of(&account, 9, at(OLDEST), 9)).unwrap();
     assert_eq!(keys.iter().map(|key| key.waiting).collect::<Vec<_>>(), [1]);
-    let key = db.owner_lookup().unwrap().key_of(&account, &recipient, at(OLDEST), 9).unwrap();
+    let key = db.read(|reader| reader.key_of(&account, &recipient, at(OLDEST), 9)).unwrap();
     assert_eq!(key.unwrap().waiting, 1);
 
     db.register(&recipient);
     let transfer = || {
-        let transfer = db
-            .store()
-            .write(Relaxed, |tx| tx.transfer_waiting(None, at(OLDEST), at(OLDEST), 9))
-            .unwrap();
+        let transfer =
+            db.write(Relaxed, |tx| tx.transfer_waiting(None, at(OLDEST), at(OLDEST), 9)).unwrap();
         transfer.is_none().then_some(())
     };
     eventually("the transfer ends", transfer);
@@ -133,21 +134,21 @@ fn deliveries_of_an_expired_envelope_are_neither_listed_nor_made_due(db: &Fixtur
         let failed = Outcome::Retry { failure: AttemptFailure::Tls, due_at: at(90_000) };
         db.record_outcomes(&[result_of(&held, OLDEST, failed)], FAILING_MAX).unwrap();
     }
-    let pending = db.lookup().unwrap().pending_deliveries(&to, at(OLDEST), None, 9).unwrap();
+    let pending = db.read(|reader| reader.pending_deliveries(&to, at(OLDEST), None, 9)).unwrap();
     assert_eq!(pending.iter().map(|it| it.event_id).collect::<Vec<_>>(), [sent.kept.into()]);
     let counted =
-        |oldest| db.owner_lookup().unwrap().count_pending(&sent.recipient, at(oldest), 9).unwrap();
+        |oldest| db.read(|reader| reader.count_pending(&sent.recipient, at(oldest), 9)).unwrap();
     assert_eq!((counted(0), counted(OLDEST)), (2, 1));
 
     let (since, until, oldest) = (at(0), at(OLDEST), at(OLDEST));
     let failed = FailureRange { since, until, oldest, limit: 9, counted_only: true };
-    let counted = db.store().write(Durable, |tx| tx.recover_deliveries(&to, &failed, now)).unwrap();
+    let counted = db.write(Durable, |tx| tx.recover_deliveries(&to, &failed, now)).unwrap();
     assert_eq!(counted.matched, 1);
     let failed = FailureRange { counted_only: false, ..failed };
-    let done = db.store().write(Durable, |tx| tx.recover_deliveries(&to, &failed, now)).unwrap();
+    let done = db.write(Durable, |tx| tx.recover_deliveries(&to, &failed, now)).unwrap();
     assert_eq!((done.matched, done.recovered), (1, 1));
     db.execute("UPDATE deliveries SET due_at = 90000").unwrap();
-    let expedite = db.store().write(Durable, |tx| tx.expedite_deliveries(&to, oldest, now, 9));
+    let expedite = db.write(Durable, |tx| tx.expedite_deliveries(&to, oldest, now, 9));
     assert_eq!(expedite.unwrap(), 1);
     assert_eq!(
         db.count(&format!("deliveries WHERE due_at = 90000 AND envelope_id = '{}'", sent.expired)),
@@ -160,8 +161,8 @@ fn deliveries_of_an_expired_event_are_neither_counted_nor_made_due(db: &Fixture)
     let (key, now) = (db.activate().id, at(OLDEST + 10));
     let to = db.register_for(&key, &[EventKind::EnvelopeBounced]).id;
     let events = [OLDEST - 1, OLDEST].map(|millis| bounce_at(millis, &key));
-    db.store().write(Durable, |tx| tx.insert_events(&events)).unwrap();
-    let counted = |oldest| db.owner_lookup().unwrap().count_pending(&key, at(oldest), 9).unwrap();
+    db.write(Durable, |tx| tx.insert_events(&events)).unwrap();
+    let counted = |oldest| db.read(|reader| reader.count_pending(&key, at(oldest), 9)).unwrap();
     assert_eq!((counted(0), counted(OLDEST)), (2, 1));
     assert_eq!(ids(&claim(db, OLDEST, 1)), [events[1].id.to_string()]);
     for state in [
@@ -174,18 +175,18 @@ fn deliveries_of_an_expired_event_are_neither_counted_nor_made_due(db: &Fixture)
         let (since, until, oldest) = (at(0), at(OLDEST), at(OLDEST));
         let failed = FailureRange { since, until, oldest, limit: 9, counted_only: false };
         if is_leased {
-            let leased = |tx: &mut dyn Tx| tx.recover_leased(&to, &failed, now, at(90_000));
-            db.store().write(Durable, leased).unwrap();
+            let leased = |tx: &mut Transaction| tx.recover_leased(&to, &failed, now, at(90_000));
+            db.write(Durable, leased).unwrap();
             assert_eq!(db.count("deliveries WHERE recover_at IS NOT NULL"), 1);
         } else {
-            let recover = |tx: &mut dyn Tx| tx.recover_deliveries(&to, &failed, now);
-            let done = db.store().write(Durable, recover).unwrap();
+            let recover = |tx: &mut Transaction| tx.recover_deliveries(&to, &failed, now);
+            let done = db.write(Durable, recover).unwrap();
             assert_eq!((done.matched, done.recovered), (1, 1));
             assert_eq!(db.count(&format!("deliveries WHERE due_at = {}", OLDEST + 10)), 1);
         }
     }
     db.execute("UPDATE deliveries SET due_at = 90000, lease = NULL").unwrap();
-    let expedite = db.store().write(Durable, |tx| tx.expedite_deliveries(&to, at(OLDEST), now, 9));
+    let expedite = db.write(Durable, |tx| tx.expedite_deliveries(&to, at(OLDEST), now, 9));
     assert_eq!(expedite.unwrap(), 1);
 }
 
@@ -213,12 +214,8 @@ fn a_correspondent_by_an_expired_envelope_is_not_informed(db: &Fixture) {
             reason: RotationReason::SealingKey,
             at: at(OLDEST),
         };
-        db.store().write(Durable, |tx| tx.record_rotation(&rotation)).unwrap();
-        while db
-            .store()
-            .write(Relaxed, |tx| tx.inform_correspondents(at(oldest), at(50), 9, 9))
-            .unwrap()
-        {}
+        db.write(Durable, |tx| tx.record_rotation(&rotation)).unwrap();
+        while db.write(Relaxed, |tx| tx.inform_correspondents(at(oldest), at(50), 9, 9)).unwrap() {}
         db.count("events")
     };
     assert_eq!([inform(OLDEST), inform(OLDEST - 1)], [0, 1]);

@@ -100,15 +100,13 @@ fn an_hour_of_failures_is_announced_once_until_the_next_success(db: &Fixture) {
 
 fn disabled_webhooks_are_announced_with_the_cause(db: &Fixture) {
     let account = Account::new(db);
-    let enable = || db.store().write(Durable, |tx| tx.enable_webhook(&account.watched.id)).unwrap();
+    let enable = || db.write(Durable, |tx| tx.enable_webhook(&account.watched.id)).unwrap();
     account.attempt(db, HOUR, Outcome::Gone);
     enable();
     account.attempt(db, 2 * HOUR, failed());
     account.attempt(db, 200 * HOUR, failed());
     enable();
-    db.store()
-        .write(Durable, |tx| tx.disable_webhook(&account.watched.id, at(300 * HOUR)))
-        .unwrap();
+    db.write(Durable, |tx| tx.disable_webhook(&account.watched.id, at(300 * HOUR))).unwrap();
     let disabled = |reason| event("webhook.disabled", reason);
     let expected = [disabled("failing"), disabled("gone"), disabled("operator")];
     assert_eq!(account.announced(db), expected);

@@ -26,7 +26,7 @@ fn record(db: &Fixture, results: &[AttemptResult]) {
 }
 
 fn find(db: &Fixture, to: &Webhook) -> Webhook {
-    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&to.api_key_id)).unwrap();
+    let listed = db.write(Durable, |tx| tx.list_webhooks(&to.api_key_id)).unwrap();
     listed.into_iter().find(|webhook| webhook.id == to.id).unwrap()
 }
 

@@ -4,7 +4,7 @@ use sealpost_domain::{
     ApiKeyId, AttemptFailure, EnvelopeId, EventId, LeasedDelivery, Outcome, ReceiptFacts, Webhook,
     ports::{
         Durability::{Durable, Relaxed},
-        Outbox, Store, WaitingEnvelope, WriteSet,
+        Outbox, WaitingEnvelope, WriteSet,
     },
 };
 
@@ -29,7 +29,7 @@ fn send(db: &Fixture, to: &[&Webhook]) -> (EnvelopeId, Vec<LeasedDelivery>) {
 }
 
 fn facts(db: &Fixture, id: &EnvelopeId, sender: &ApiKeyId) -> ReceiptFacts {
-    db.lookup().unwrap().find_sent(id, sender).unwrap().unwrap().facts
+    db.read(|reader| reader.find_sent(id, sender)).unwrap().unwrap().facts
 }
 
 fn end(db: &Fixture, held: &LeasedDelivery, when: i64, outcome: Outcome) {
@@ -47,7 +47,7 @@ fn only_the_sender_finds_a_receipt(db: &Fixture) {
     let sent = envelope(&alice, &bob);
     let id = sent.meta.id;
     db.apply(&WriteSet { envelopes: vec![sent.clone().into()], ..WriteSet::default() });
-    let find = |key| db.lookup().unwrap().find_sent(&id, key).unwrap();
+    let find = |key| db.read(|reader| reader.find_sent(&id, key)).unwrap();
     let found = find(&alice).unwrap();
     assert_eq!((found.recipient, found.sent_at), (bob, sent.meta.timestamp));
     assert_eq!(found.facts, ReceiptFacts::default());
@@ -65,9 +65,9 @@ fn the_first_success_survives_its_delivery_and_its_webhook(db: &Fixture) {
     end(db, &held[0], 50, Outcome::Succeeded);
     assert_eq!(db.count(&format!("deliveries WHERE envelope_id = '{id}'")), 0);
     assert_eq!(facts(db, &id, &key), notified(50));
-    db.store().write(Durable, |tx| tx.delete_webhook(&key, &to.id, at(70))).unwrap();
+    db.write(Durable, |tx| tx.delete_webhook(&key, &to.id, at(70))).unwrap();
     assert_eq!(facts(db, &id, &key), notified(50));
-    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(80), 1000)).unwrap();
+    db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(80), 1000)).unwrap();
     assert_eq!(db.count("attempts"), 0);
     assert_eq!(facts(db, &id, &key), notified(50));
 }
@@ -88,7 +88,7 @@ fn waiting_opened_and_bounced_envelopes_are_shown(db: &Fixture) {
     let waiting = vec![WaitingEnvelope { envelope_id: id, recipient: key }];
     db.apply(&WriteSet { envelopes: vec![sent.into()], waiting, ..WriteSet::default() });
     assert_eq!(facts(db, &id, &key), ReceiptFacts { is_waiting: true, ..ReceiptFacts::default() });
-    db.store().write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
     let opened = ReceiptFacts { opened_at: Some(at(40)), ..ReceiptFacts::default() };
     assert_eq!(facts(db, &id, &key), opened);
     let to = db.register(&key);
@@ -96,5 +96,5 @@ fn waiting_opened_and_bounced_envelopes_are_shown(db: &Fixture) {
     end(db, &held[0], 50, Outcome::Exhausted(FAILED));
     assert_eq!(facts(db, &id, &key), ReceiptFacts { is_bounced: true, ..ReceiptFacts::default() });
     let again = sealpost_domain::DeliveryId { event_id: EventId::Envelope(id), webhook_id: to.id };
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&again, &key, at(60))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&again, &key, at(60))).unwrap());
 }

@@ -2,10 +2,13 @@
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
-    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary, Tx},
+    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary},
 };
 
-use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, result_of};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, result_of},
+};
 
 on_both!(
     waiting_exhausted_and_succeeded_deliveries_are_sent_again,
@@ -21,7 +24,7 @@ on_both!(
 
 fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
     let id = DeliveryId { event_id: delivery.event.id(), webhook_id: to.id };
-    db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
+    db.write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
 
 /// Claims the deliveries that are due at `now`. Returns the id of each delivery with the number of its attempts.
@@ -86,8 +89,8 @@ fn a_410_parks_a_delivery_that_was_to_be_sent_again(db: &Fixture) {
     assert!(redeliver(db, &to, &sent[0]));
     record(db, &held[0], 5450, Outcome::Gone);
     assert!(due(db, 5450, 2).is_empty(), "the webhook is disabled");
-    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
-    let woken = db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(6000), 10));
+    db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    let woken = db.write(Durable, |tx| tx.expedite_deliveries(&to.id, at(0), at(6000), 10));
     assert_eq!(woken.unwrap(), 1);
     assert_eq!(due(db, 6000, 3), [(sent[0].id(), 0)]);
 }
@@ -116,8 +119,8 @@ fn a_failed_delivery_under_way_is_recovered_if_it_fails_again(db: &Fixture) {
     }
     let held = db.claim(&claim_of(4500, 10, LeaseToken(2))).unwrap();
     let recover =
-        |tx: &mut dyn Tx| tx.recover_leased(&to.id, &within(1100, 1100), at(5000), at(5500));
-    db.store().write(Durable, recover).unwrap();
+        |tx: &mut Transaction| tx.recover_leased(&to.id, &within(1100, 1100), at(5000), at(5500));
+    db.write(Durable, recover).unwrap();
     let exhausted = Outcome::Exhausted(AttemptFailure::Tls);
     let outcomes = [exhausted, retry(90_000), Outcome::Succeeded, retry(90_000)];
     for (sent, outcome) in sent.iter().zip(outcomes) {
@@ -145,7 +148,7 @@ fn only_a_stored_envelope_of_this_key_is_sent_again(db: &Fixture) {
 
 fn recover(db: &Fixture, to: &Webhook, failed: &FailureRange) -> (u64, u64, bool) {
     let recovered =
-        db.store().write(Durable, |tx| tx.recover_deliveries(&to.id, failed, at(5000))).unwrap();
+        db.write(Durable, |tx| tx.recover_deliveries(&to.id, failed, at(5000))).unwrap();
     let RecoverySummary { matched, recovered, more } = recovered;
     (matched, recovered, more)
 }

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use sealpost_domain::{
     ApiKey, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
     ports::{
-        Durability, OpenRelay, Outbox, RelayConnection, RelayConnectionId, RelayEnd, Store as _,
-        WriteSet,
+        Durability, OpenRelay, Outbox, RelayConnection, RelayConnectionId, RelayEnd, WriteSet,
     },
 };
 
@@ -130,17 +129,16 @@ fn connection(id: i64, node: LeaseToken, to: &Webhook, token: TokenHash) -> Rela
 }
 
 fn connect(db: &Fixture, key: &ApiKey, connection: &RelayConnection, max: u64) -> u64 {
-    db.store()
-        .write(Durability::Relaxed, |tx| {
-            tx.renew_relays(connection.node, at(500), at(6500))?;
-            tx.insert_relay(&key.id, connection, max)
-        })
-        .unwrap()
+    db.write(Durability::Relaxed, |tx| {
+        tx.renew_relays(connection.node, at(500), at(6500))?;
+        tx.insert_relay(&key.id, connection, max)
+    })
+    .unwrap()
 }
 
 fn counts(db: &Fixture, of: &[&Webhook], now: i64) -> HashMap<WebhookId, u64> {
     let ids: Vec<_> = of.iter().map(|webhook| webhook.id).collect();
-    db.lookup().unwrap().count_relays(&ids, at(now)).unwrap()
+    db.read(|reader| reader.count_relays(&ids, at(now))).unwrap()
 }
 
 fn connections_count_until_their_node_expires(db: &Fixture) {
@@ -152,14 +150,14 @@ fn connections_count_until_their_node_expires(db: &Fixture) {
     }
     assert_eq!(counts(db, &[&a, &b], 1000), HashMap::from([(a.id, 3), (b.id, 1)]));
     assert_eq!(counts(db, &[&a], 1000), HashMap::from([(a.id, 3)]));
-    let shown = db.lookup().unwrap().relays_of(&b.id, at(1000)).unwrap();
+    let shown = db.read(|reader| reader.relays_of(&b.id, at(1000))).unwrap();
     let client_address = Some("192.0.2.1".to_owned());
     assert_eq!(shown, [OpenRelay { connected_at: at(500), client_address }]);
     assert_eq!(counts(db, &[&a, &b], 6500), HashMap::new());
-    db.store().write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
+    db.write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
     assert_eq!(counts(db, &[&a, &b], 6501), HashMap::from([(a.id, 2), (b.id, 1)]));
     assert_eq!(db.count("relay_connections"), 3, "those of the dead node are deleted");
-    db.store().write(Durability::Relaxed, |tx| tx.delete_relay(RelayConnectionId(1))).unwrap();
+    db.write(Durability::Relaxed, |tx| tx.delete_relay(RelayConnectionId(1))).unwrap();
     assert_eq!(counts(db, &[&a], 6501), HashMap::from([(a.id, 1)]));
 }
 
@@ -176,10 +174,10 @@ fn a_connection_ends_with_what_it_needs(db: &Fixture) {
     let to = relay(db, &key);
     let token = TokenHash([1; 32]);
     let session = Session { token, account_id: key.account_id, expires_at: at(5000) };
-    db.store().write(Durability::Relaxed, |tx| open_session(tx, &session)).unwrap();
+    db.write(Durability::Relaxed, |tx| open_session(tx, &session)).unwrap();
     connect(db, &key, &connection(1, NODE, &to, token), 10);
     let ends = |now| {
-        let ended = db.lookup().unwrap().ended_relays(NODE, at(now)).unwrap();
+        let ended = db.read(|reader| reader.ended_relays(NODE, at(now))).unwrap();
         ended.into_iter().map(|(_, end)| end).collect::<Vec<_>>()
     };
     assert_eq!(ends(1000), []);
@@ -199,7 +197,7 @@ fn a_connection_ends_with_what_it_needs(db: &Fixture) {
     assert_eq!(ends(1000), [RelayEnd::KeyInactive]);
     db.execute("DELETE FROM webhooks").unwrap();
     assert_eq!(ends(1000), [RelayEnd::WebhookDeleted]);
-    assert_eq!(db.lookup().unwrap().ended_relays(LeaseToken(12), at(1000)).unwrap(), []);
+    assert_eq!(db.read(|reader| reader.ended_relays(LeaseToken(12), at(1000))).unwrap(), []);
 }
 
 #[test]
@@ -218,6 +216,6 @@ fn the_old_connections_of_a_node_are_listed(db: &Fixture) {
     for (id, node) in [(1, NODE), (2, LeaseToken(12))] {
         connect(db, &key, &connection(id, node, &to, TokenHash([1; 32])), 10);
     }
-    let before = |time| db.lookup().unwrap().relays_of_node(NODE, at(time)).unwrap();
+    let before = |time| db.read(|reader| reader.relays_of_node(NODE, at(time))).unwrap();
     assert_eq!((before(500), before(501)), (vec![], vec![RelayConnectionId(1)]));
 }

@@ -50,14 +50,12 @@ fn rotate(db: &Fixture, key: &ApiKeyId, millis: i64) -> IdentityRotation {
         reason: RotationReason::SealingKey,
         at: at(millis),
     };
-    db.store().write(Durable, |tx| tx.record_rotation(&rotation)).unwrap();
+    db.write(Durable, |tx| tx.record_rotation(&rotation)).unwrap();
     rotation
 }
 
 fn inform(db: &Fixture, informed_max: u32, limit: u32) -> bool {
-    db.store()
-        .write(Relaxed, |tx| tx.inform_correspondents(at(0), at(50), informed_max, limit))
-        .unwrap()
+    db.write(Relaxed, |tx| tx.inform_correspondents(at(0), at(50), informed_max, limit)).unwrap()
 }
 
 fn inform_all(db: &Fixture) {
@@ -124,13 +122,13 @@ fn a_revocation_informs_the_correspondents(db: &Fixture) {
     let handle = Handle::parse("bob").unwrap();
     let owner =
         sealpost_domain::ports::HandleOwner { account_id: bob.account_id, api_key_id: bob.id };
-    db.store().write(Durable, |tx| tx.assign_handle(&handle, &owner)).unwrap();
+    db.write(Durable, |tx| tx.assign_handle(&handle, &owner)).unwrap();
     send(db, &alice, &bob.id, 20);
-    let mut lost = db.store().begin(Durable).unwrap();
+    let mut lost = db.begin(Durable).unwrap();
     lost.revoke_key(&bob.id, at(30)).unwrap();
     drop(lost);
     assert_eq!(db.count("identity_rotations"), 0);
-    db.store().write(Durable, |tx| tx.revoke_key(&bob.id, at(30))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&bob.id, at(30))).unwrap();
     inform_all(db);
     assert_eq!(informed(db), [alice]);
     assert_eq!(
@@ -163,7 +161,7 @@ fn a_lost_portion_is_repeated_without_a_second_event(db: &Fixture) {
     rotate(db, &bob, 20);
     assert!(inform(db, MANY, 2));
     for _ in 0..2 {
-        let mut lost = db.store().begin(Relaxed).unwrap();
+        let mut lost = db.begin(Relaxed).unwrap();
         lost.inform_correspondents(at(0), at(50), MANY, 2).unwrap();
     }
     assert_eq!(informed(db), others[2..]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealpost_domain::{
     ApiKeyId, Envelope, EnvelopeId, EnvelopeMeta, MessageContext, MessageType, ReceiptPolicy,
     RecipientPolicy, ThreadId,
-    ports::{Durability::Durable, SentList, SentQuery, Store as _, WaitingEnvelope, WriteSet},
+    ports::{Durability::Durable, SentList, SentQuery, WaitingEnvelope, WriteSet},
 };
 
 use crate::tests::fixture::{Fixture, at, envelope};
@@ -36,7 +36,7 @@ fn store(db: &Fixture, envelopes: &[Envelope]) {
 }
 
 fn list(db: &Fixture, query: &SentQuery) -> SentList {
-    db.lookup().unwrap().list_sent(query).unwrap()
+    db.read(|reader| reader.list_sent(query)).unwrap()
 }
 
 fn all_of(sender: ApiKeyId) -> SentQuery {
@@ -129,9 +129,9 @@ fn a_list_has_the_state_the_policy_and_the_context(db: &Fixture) {
     assert!(listed.facts.is_waiting && listed.receipts == ReceiptPolicy::Notified);
     let receipts = ReceiptPolicy::None;
     let hidden = RecipientPolicy { receipts, ..RecipientPolicy::default() };
-    db.store().write(Durable, |tx| tx.set_policy(&bob, &hidden)).unwrap();
+    db.write(Durable, |tx| tx.set_policy(&bob, &hidden)).unwrap();
     assert_eq!(list(db, &all_of(alice)).envelopes[0].receipts, receipts);
-    let opened = db.store().write(Durable, |tx| tx.find_envelope(&id, &bob)).unwrap();
+    let opened = db.write(Durable, |tx| tx.find_envelope(&id, &bob)).unwrap();
     assert_eq!(opened.unwrap().envelope.meta, sent.meta);
 }
 
@@ -144,7 +144,7 @@ fn threads_are_found_by_sender_and_recipient_only(db: &Fixture) {
     let unknown = EnvelopeId::new(at(7), [9; 10]);
     for (key, found) in [(alice, 2), (bob, 2), (carol, 0)] {
         let asked = [ids[0], unknown, ids[1]];
-        let threads = db.lookup().unwrap().find_threads(&asked, &key).unwrap();
+        let threads = db.read(|reader| reader.find_threads(&asked, &key)).unwrap();
         assert_eq!(threads.len(), found);
         assert!(
             found == 0 || (threads[&ids[0]] == Some(thread("A")) && threads[&ids[1]].is_none())

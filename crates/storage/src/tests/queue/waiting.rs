@@ -9,13 +9,12 @@ use sealpost_domain::{
     Outcome, Webhook, WebhookId,
     ports::{
         Durability::{Durable, Relaxed},
-        FactsQuery, Outbox, SendLedger as _, Store, StoreError, Tx, WaitingEnvelope,
-        WaitingRepo as _, WriteSet,
+        FactsQuery, Outbox, StoreError, WaitingEnvelope, WriteSet,
     },
 };
 
 use crate::{
-    connection::AnyConnection,
+    connection::{AnyConnection, transaction::Transaction},
     tests::fixture::{
         FAILING_MAX, Fixture, at, claim_of, envelope, eventually, postgres, result_of, retried,
         webhook,
@@ -52,7 +51,7 @@ fn waiting(key: &ApiKeyId, ids: &[EnvelopeId]) -> Vec<WaitingEnvelope> {
 }
 
 fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
-    db.lookup().unwrap().count_waiting(key, at(0), 1000).unwrap()
+    db.read(|reader| reader.count_waiting(key, at(0), 1000)).unwrap()
 }
 
 /// Transfers waiting envelopes until none is left. Returns the number of envelopes of each transaction. On PostgreSQL,
@@ -78,8 +77,8 @@ fn portion(
     after: Option<&ApiKeyId>,
     limit: u32,
 ) -> Result<Option<(ApiKeyId, u64)>, StoreError> {
-    let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after, at(0), at(50), limit);
-    let done = db.store().write(Relaxed, transfer)?;
+    let transfer = |tx: &mut Transaction| tx.transfer_waiting(after, at(0), at(50), limit);
+    let done = db.write(Relaxed, transfer)?;
     Ok(done.map(|done| (done.api_key_id, done.transferred)))
 }
 
@@ -99,28 +98,28 @@ fn each(to: &Webhook, ids: &[EnvelopeId]) -> Vec<(WebhookId, String)> {
 }
 
 fn delete(db: &Fixture, to: &Webhook) {
-    let delete = |tx: &mut dyn Tx| tx.delete_webhook(&to.api_key_id, &to.id, at(40));
-    assert!(db.store().write(Durable, delete).unwrap());
+    let delete = |tx: &mut Transaction| tx.delete_webhook(&to.api_key_id, &to.id, at(40));
+    assert!(db.write(Durable, delete).unwrap());
 }
 
 fn skip(db: &Fixture, key: &ApiKeyId) {
-    db.store().write(Durable, |tx| tx.skip_waiting(key, at(1))).unwrap();
+    db.write(Durable, |tx| tx.skip_waiting(key, at(1))).unwrap();
 }
 
 fn waiting_envelopes_are_counted_up_to_a_limit(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     send(db, &key, 3);
     send(db, &other, 1);
-    let counted = |limit| db.lookup().unwrap().count_waiting(&key, at(0), limit).unwrap();
+    let counted = |limit| db.read(|reader| reader.count_waiting(&key, at(0), limit)).unwrap();
     assert_eq!([counted(2), counted(3), counted(4)], [2, 3, 3]);
-    assert!(!db.lookup().unwrap().has_waiting_transfers().unwrap());
+    assert!(!db.read(|reader| reader.has_waiting_transfers()).unwrap());
 }
 
 fn the_first_webhook_gets_all_waiting_envelopes_oldest_first(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     let (sent, of_other) = (send(db, &key, 5), send(db, &other, 1));
     let to = db.register(&key);
-    assert!(db.lookup().unwrap().has_waiting_transfers().unwrap());
+    assert!(db.read(|reader| reader.has_waiting_transfers()).unwrap());
     db.register(&key);
     assert_eq!(portion(db, None, 2).unwrap(), Some((key, 2)));
     assert_eq!(due(db), each(&to, &sent[..2]));
@@ -148,12 +147,11 @@ fn a_skipped_envelope_reaches_no_webhook(db: &Fixture) {
     let key = db.activate().id;
     send(db, &key, 3);
     let to = webhook(&key);
-    db.store()
-        .write(Durable, |tx| {
-            tx.insert_webhook(&to)?;
-            tx.skip_waiting(&key, at(1))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.insert_webhook(&to)?;
+        tx.skip_waiting(&key, at(1))
+    })
+    .unwrap();
     assert_eq!(count(db, &key), 0);
     delete(db, &to);
     let later = send(db, &key, 1);
@@ -167,7 +165,7 @@ fn a_skipped_envelope_reaches_no_webhook(db: &Fixture) {
 fn an_opened_envelope_does_not_wait(db: &Fixture) {
     let key = db.activate().id;
     let sent = send(db, &key, 2);
-    db.store().write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
     assert_eq!(count(db, &key), 1);
     let to = db.register(&key);
     transfer(db, 9);
@@ -178,8 +176,8 @@ fn an_expired_envelope_does_not_wait_and_bounces(db: &Fixture) {
     let key = db.activate().id;
     db.register_for(&key, &[EventKind::EnvelopeBounced]);
     let sent = send(db, &key, 2);
-    db.store().write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
     assert_eq!((count(db, &key), db.count("events")), (0, 1));
     assert_eq!(db.count("events WHERE body LIKE '%\"expired\"%'"), 1);
 }
@@ -191,7 +189,7 @@ fn waiting_envelopes_of_a_revoked_key_bounce(db: &Fixture) {
     let ids: Vec<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
     db.apply(&WriteSet { waiting: waiting(&key, &ids), envelopes, ..WriteSet::default() });
     transfer(db, 9);
-    db.store().write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
     assert_eq!(transfer(db, 2), [2, 1]);
     assert_eq!(db.count("events WHERE body LIKE '%recipient_revoked%'"), 3);
     assert_eq!(count(db, &key), 0);
@@ -204,7 +202,7 @@ fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
     let db = postgres();
     let key = db.activate().id;
     let sent = send(&db, &key, 1);
-    db.store().write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
     let AnyConnection::Postgres(mut purge) = db.raw() else { panic!("not PostgreSQL") };
     let lock = format!("SELECT FROM envelopes WHERE id = '{}' FOR UPDATE", sent[0]);
     purge.batch_execute(&format!("BEGIN; {lock}")).unwrap();
@@ -236,7 +234,7 @@ fn undelivered_envelopes_of_a_deleted_webhook_wait(db: &Fixture) {
         db.record_outcomes(&[result_of(&held, 50, outcome)], FAILING_MAX).unwrap();
     }
     let id = opened.to_string().parse().unwrap();
-    db.store().write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
+    db.write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
     delete(db, &second);
     assert_eq!(count(db, &key), 0);
     delete(db, &first);
@@ -254,7 +252,7 @@ fn a_long_backlog_of_a_deleted_webhook_waits(db: &Fixture) {
     assert_eq!(db.count("waiting_envelopes"), 200, "the deletion is bounded");
     let to = db.register(&key);
     transfer(db, 1000);
-    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(70), 2000)).unwrap();
+    db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(70), 2000)).unwrap();
     transfer(db, 1000);
     let sent: Vec<_> = sent.iter().map(|held| (to.id, held.event.id().to_string())).collect();
     let mut due = due(db);
@@ -293,7 +291,7 @@ fn a_redelivered_envelope_does_not_wait_and_can_bounce(db: &Fixture) {
     let sent = send(db, &key, 1);
     let to = db.register(&key);
     let id = DeliveryId { event_id: sent[0].into(), webhook_id: to.id };
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(50))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&id, &key, at(50))).unwrap());
     assert_eq!(count(db, &key), 0);
     transfer(db, 9);
     let held = claim(db, 1);
@@ -309,7 +307,7 @@ fn a_transfer_skips_an_envelope_with_a_delivery(db: &Fixture) {
     let sent = send(db, &key, 2);
     let to = db.register(&key);
     let id = DeliveryId { event_id: sent[0].into(), webhook_id: to.id };
-    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(40))).unwrap());
+    assert!(db.write(Durable, |tx| tx.redeliver(&id, &key, at(40))).unwrap());
     db.execute(&format!(
         "INSERT INTO waiting_envelopes (envelope_id, recipient) VALUES ('{}', '{key}')",
         sent[0]
@@ -360,6 +358,6 @@ fn an_envelope_stored_beside_a_registration_is_delivered() {
     assert_eq!(due(db), each(&to, &ids));
     eventually("the request ends", || {
         portion(db, None, 9).unwrap();
-        (!db.lookup().unwrap().has_waiting_transfers().unwrap()).then_some(())
+        (!db.read(|reader| reader.has_waiting_transfers()).unwrap()).then_some(())
     });
 }

@@ -10,7 +10,10 @@ use sealpost_domain::{
     },
 };
 
-use crate::tests::fixture::{Fixture, at, claim_of, envelope};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, at, claim_of, envelope},
+};
 
 on_both!(
     an_update_keeps_everything_else,
@@ -20,7 +23,7 @@ on_both!(
 );
 
 fn update(db: &Fixture, webhook: &Webhook) {
-    db.store().write(Durable, |tx| tx.update_webhook(webhook)).unwrap();
+    db.write(Durable, |tx| tx.update_webhook(webhook)).unwrap();
 }
 
 fn an_update_keeps_everything_else(db: &Fixture) {
@@ -34,7 +37,7 @@ fn an_update_keeps_everything_else(db: &Fixture) {
         ..before
     };
     update(db, &after);
-    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
+    let listed = db.write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
     let mut expected = [after, other];
     expected.sort_by_key(|webhook| (webhook.created_at, webhook.id));
     assert_eq!(format!("{listed:?}"), format!("{expected:?}"));
@@ -60,19 +63,17 @@ fn a_paused_webhook_keeps_its_deliveries(db: &Fixture) {
     update(db, &paused);
     assert!(db.claim(&claim_of(2_000, 10, LeaseToken(1))).unwrap().is_empty());
     let query = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&query)).unwrap();
     assert!(!facts.webhooks[&key.id].0[0].is_active);
     let sealed = Arc::new(envelope(&key.id, &key.id));
     let id = DeliveryId { event_id: sealed.meta.id.into(), webhook_id: to.id };
     let parked = vec![ParkedDelivery { id, event_at: at(2_000) }];
     db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
     // Enabling does not resume.
-    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    db.write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
     let wake = |now| {
-        let wake = |tx: &mut dyn sealpost_domain::ports::Tx| {
-            tx.expedite_deliveries(&to.id, at(0), at(now), 10)
-        };
-        db.store().write(Durable, wake).unwrap()
+        let wake = |tx: &mut Transaction| tx.expedite_deliveries(&to.id, at(0), at(now), 10);
+        db.write(Durable, wake).unwrap()
     };
     assert_eq!(wake(3_000), 2);
     assert!(db.claim(&claim_of(3_000, 10, LeaseToken(2))).unwrap().is_empty());
@@ -85,9 +86,8 @@ fn an_update_can_request_the_waiting_envelopes(db: &Fixture) {
     let key = db.activate();
     let to = db.register_for(&key.id, &[EventKind::UsageThreshold]);
     let transfer = || {
-        let work =
-            |tx: &mut dyn sealpost_domain::ports::Tx| tx.transfer_waiting(None, at(0), at(9), 10);
-        db.store().write(Relaxed, work).unwrap()
+        let work = |tx: &mut Transaction| tx.transfer_waiting(None, at(0), at(9), 10);
+        db.write(Relaxed, work).unwrap()
     };
     assert_eq!(transfer().unwrap().transferred, 0, "of the registration");
     assert!(transfer().is_none());

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountSecrets, PartnerId, Session,
-    ports::{Durability::Durable, Store, StoreError},
+    ports::{Durability::Durable, StoreError},
 };
 
 use crate::tests::fixture::{Fixture, account, at, open_session, secrets, token};
@@ -20,8 +20,8 @@ on_both!(
 
 fn the_secrets_of_an_account_read_back(db: &Fixture) {
     let account = account();
-    db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| tx.insert_account(&account)).unwrap();
+    let mut lookup = db.reader();
     let AccountSecrets { login_secret, recovery_code } = account.secrets;
     assert_eq!(lookup.find_login_secret(&account.id).unwrap(), Some(login_secret));
     assert_eq!(lookup.find_recovery_code(&account.id).unwrap(), Some(recovery_code));
@@ -31,10 +31,10 @@ fn the_secrets_of_an_account_read_back(db: &Fixture) {
 fn a_session_reads_back_until_it_is_deleted(db: &Fixture) {
     let key = db.activate();
     let session = Session { token: token(), account_id: key.account_id, expires_at: at(9) };
-    db.store().write(Durable, |tx| open_session(tx, &session)).unwrap();
-    let find = || db.lookup().unwrap().find_session(&session.token).unwrap();
+    db.write(Durable, |tx| open_session(tx, &session)).unwrap();
+    let find = || db.read(|reader| reader.find_session(&session.token)).unwrap();
     assert_eq!(find(), Some(session.clone()));
-    db.store().write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
+    db.write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
     assert_eq!(find(), None);
 }
 
@@ -43,17 +43,16 @@ fn many_sessions_are_found_by_one_statement(db: &Fixture) {
     let sessions: Vec<_> = (0..300)
         .map(|n| Session { token: token(), account_id: key.account_id, expires_at: at(n) })
         .collect();
-    db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
+    db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     // The query contains every second session twice, and unknown tokens.
     let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
     let wanted: Vec<_> =
         expected.iter().flat_map(|session| [token(), session.token, session.token]).collect();
-    let mut found = db.lookup().unwrap().find_sessions(&wanted).unwrap();
+    let mut found = db.read(|reader| reader.find_sessions(&wanted)).unwrap();
     found.sort_by_key(|session| session.expires_at);
     assert_eq!(found, expected);
-    assert_eq!(db.lookup().unwrap().find_sessions(&[]).unwrap(), []);
+    assert_eq!(db.read(|reader| reader.find_sessions(&[])).unwrap(), []);
 }
 
 fn all_sessions_of_an_account_are_deleted_and_no_other(db: &Fixture) {
@@ -63,20 +62,19 @@ fn all_sessions_of_an_account_are_deleted_and_no_other(db: &Fixture) {
         account_id: key.account_id,
         expires_at: at(9),
     });
-    db.store()
-        .write(Durable, |tx| {
-            sessions.iter().try_for_each(|session| open_session(tx, session))?;
-            tx.delete_sessions_of(&one.account_id)
-        })
-        .unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| {
+        sessions.iter().try_for_each(|session| open_session(tx, session))?;
+        tx.delete_sessions_of(&one.account_id)
+    })
+    .unwrap();
+    let mut lookup = db.reader();
     let found = sessions.map(|session| lookup.find_session(&session.token).unwrap().is_some());
     assert_eq!(found, [false, false, true]);
 }
 
 fn only_an_account_that_exists_can_be_locked(db: &Fixture) {
     let key = db.activate();
-    let lock = |id| db.store().write(Durable, |tx| tx.lock_account(id)).unwrap();
+    let lock = |id| db.write(Durable, |tx| tx.lock_account(id)).unwrap();
     assert!(lock(&key.account_id));
     assert!(!lock(&account().id));
 }
@@ -84,20 +82,19 @@ fn only_an_account_that_exists_can_be_locked(db: &Fixture) {
 fn secrets_are_replaced_for_their_account_alone(db: &Fixture) {
     let (mine, other) = (account(), account());
     let fresh = secrets();
-    db.store()
-        .write(Durable, |tx| {
-            tx.insert_account(&mine)?;
-            tx.insert_account(&other)?;
-            tx.set_account_secrets(&mine.id, &fresh)
-        })
-        .unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| {
+        tx.insert_account(&mine)?;
+        tx.insert_account(&other)?;
+        tx.set_account_secrets(&mine.id, &fresh)
+    })
+    .unwrap();
+    let mut lookup = db.reader();
     assert_eq!(lookup.find_login_secret(&mine.id).unwrap(), Some(fresh.login_secret));
     assert_eq!(lookup.find_recovery_code(&mine.id).unwrap(), Some(fresh.recovery_code));
     let others = other.secrets;
     assert_eq!(lookup.find_login_secret(&other.id).unwrap(), Some(others.login_secret));
     assert_eq!(lookup.find_recovery_code(&other.id).unwrap(), Some(others.recovery_code));
-    let missing = db.store().write(Durable, |tx| tx.set_account_secrets(&account().id, &fresh));
+    let missing = db.write(Durable, |tx| tx.set_account_secrets(&account().id, &fresh));
     assert!(matches!(missing, Err(StoreError::Corrupt("account"))), "{missing:?}");
 }
 
@@ -105,28 +102,26 @@ fn a_session_is_confirmed_alone(db: &Fixture) {
     let account_id = db.activate().account_id;
     let [mine, other] =
         [token(), token()].map(|token| Session { token, account_id, expires_at: at(9) });
-    db.store()
-        .write(Durable, |tx| {
-            open_session(tx, &mine)?;
-            open_session(tx, &other)?;
-            tx.confirm_session(&mine.token, at(3))?;
-            tx.confirm_session(&token(), at(3))
-        })
-        .unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| {
+        open_session(tx, &mine)?;
+        open_session(tx, &other)?;
+        tx.confirm_session(&mine.token, at(3))?;
+        tx.confirm_session(&token(), at(3))
+    })
+    .unwrap();
+    let mut lookup = db.reader();
     assert_eq!(lookup.session_confirmed_at(&mine.token).unwrap(), Some(at(3)));
     assert_eq!(lookup.session_confirmed_at(&other.token).unwrap(), None);
     assert_eq!(lookup.session_confirmed_at(&token()).unwrap(), None);
     assert_eq!(lookup.find_session(&mine.token).unwrap(), Some(mine.clone()));
     drop(lookup);
 
-    db.store()
-        .write(Durable, |tx| {
-            tx.confirm_session(&other.token, at(4))?;
-            tx.unconfirm_sessions(&account_id, &other.token)
-        })
-        .unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| {
+        tx.confirm_session(&other.token, at(4))?;
+        tx.unconfirm_sessions(&account_id, &other.token)
+    })
+    .unwrap();
+    let mut lookup = db.reader();
     assert_eq!(lookup.session_confirmed_at(&mine.token).unwrap(), None);
     assert_eq!(lookup.session_confirmed_at(&other.token).unwrap(), Some(at(4)));
 }
@@ -134,10 +129,10 @@ fn a_session_is_confirmed_alone(db: &Fixture) {
 fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {
     let [acme, other] = ["acme", "other"].map(|name| PartnerId::parse(name).unwrap());
     let (one, two) = (db.activate().account_id, db.activate().account_id);
-    let set = |account, partner| db.store().write(Durable, |tx| tx.set_partner(account, partner));
+    let set = |account, partner| db.write(Durable, |tx| tx.set_partner(account, partner));
     let count = || {
         [&acme, &other]
-            .map(|partner| db.store().write(Durable, |tx| tx.count_accounts_of(partner)).unwrap())
+            .map(|partner| db.write(Durable, |tx| tx.count_accounts_of(partner)).unwrap())
     };
     assert_eq!(count(), [0, 0]);
     assert!(set(&one, Some(&acme)).unwrap() && set(&two, Some(&acme)).unwrap());

@@ -4,12 +4,13 @@ use std::thread;
 
 use sealpost_domain::{
     AccountId, ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
-    ports::{
-        Durability::Durable, FactsQuery, HandleOwner, KeySnapshot, Store, StoreError, Tx, WriteSet,
-    },
+    ports::{Durability::Durable, FactsQuery, HandleOwner, KeySnapshot, StoreError, WriteSet},
 };
 
-use crate::tests::fixture::{Fixture, account, key};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, account, key},
+};
 
 on_both!(
     a_key_reads_back_whole,
@@ -35,19 +36,16 @@ fn a_key_reads_back_whole(db: &Fixture) {
         sealing_version: 7,
         ..key(&account.id)
     };
-    db.store()
-        .write(Durable, |tx| {
-            tx.insert_account(&account)?;
-            tx.insert_key(&key)
-        })
-        .unwrap();
-    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    db.write(Durable, |tx| {
+        tx.insert_account(&account)?;
+        tx.insert_key(&key)
+    })
+    .unwrap();
+    let found = db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap();
     assert_eq!(format!("{found:?}"), format!("{key:?}"));
     assert_eq!((found.did, found.root), (key.did, key.root));
     assert!(
-        db.lookup()
-            .unwrap()
-            .find_key(&crate::tests::fixture::key(&account.id).id)
+        db.read(|reader| reader.find_key(&crate::tests::fixture::key(&account.id).id))
             .unwrap()
             .is_none()
     );
@@ -61,16 +59,15 @@ fn snapshots_are_returned_for_existing_keys(db: &Fixture) {
         let root = key.root.clone().filter(|_| status != KeyStatus::Revoked);
         ApiKey { status, root, sealing_version: 3, ..key }
     });
-    db.store()
-        .write(Durable, |tx| {
-            tx.insert_account(&account)?;
-            keys.iter().try_for_each(|key| tx.insert_key(key))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.insert_account(&account)?;
+        keys.iter().try_for_each(|key| tx.insert_key(key))
+    })
+    .unwrap();
     let missing = key(&account.id);
     let [active, deactivated, rotating, revoked] = keys.each_ref().map(|key| key.id);
     let wanted = [revoked, missing.id, rotating, active];
-    let mut found = db.lookup().unwrap().find_key_snapshots(&wanted).unwrap();
+    let mut found = db.read(|reader| reader.find_key_snapshots(&wanted)).unwrap();
     found.sort_unstable_by_key(|state| state.id);
     let mut expected = [active, rotating, revoked].map(|id| {
         let key = keys.iter().find(|key| key.id == id).unwrap();
@@ -78,7 +75,7 @@ fn snapshots_are_returned_for_existing_keys(db: &Fixture) {
     });
     expected.sort_unstable_by_key(|state| state.id);
     assert_eq!(found, expected, "{deactivated} was not requested");
-    assert_eq!(db.lookup().unwrap().find_key_snapshots(&[]).unwrap(), []);
+    assert_eq!(db.read(|reader| reader.find_key_snapshots(&[])).unwrap(), []);
 }
 
 fn every_plan_reads_back(db: &Fixture) {
@@ -90,17 +87,17 @@ fn every_plan_reads_back(db: &Fixture) {
         allow_overage: true,
     };
     let account = account();
-    db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
+    db.write(Durable, |tx| tx.insert_account(&account)).unwrap();
     for plan in [Plan::Builder, Plan::Enterprise(terms), Plan::Explorer, Plan::Sovereign] {
         let key = ApiKey { plan, ..key(&account.id) };
-        db.store().write(Durable, |tx| tx.insert_key(&key)).unwrap();
-        assert_eq!(db.lookup().unwrap().find_key(&key.id).unwrap().unwrap().plan, plan);
+        db.write(Durable, |tx| tx.insert_key(&key)).unwrap();
+        assert_eq!(db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap().plan, plan);
     }
 }
 
 fn a_key_without_an_account_is_refused(db: &Fixture) {
     let orphan = key(&account().id);
-    let done = db.store().write(Durable, |tx| tx.insert_key(&orphan));
+    let done = db.write(Durable, |tx| tx.insert_key(&orphan));
     assert!(matches!(done, Err(StoreError::Refused(_))), "{done:?}");
 }
 
@@ -110,7 +107,6 @@ fn only_live_keys_are_counted(db: &Fixture) {
     let paused = ApiKey { status: KeyStatus::Deactivated, ..key(&first.account_id) };
     db.activate();
     let count = db
-        .store()
         .write(Durable, |tx| {
             tx.insert_key(&revoked)?;
             tx.insert_key(&paused)?;
@@ -124,13 +120,13 @@ fn a_handle_leads_to_the_newest_key(db: &Fixture) {
     let old = db.activate();
     let new = db.activate_beside(&old);
     let bob = Handle::parse("bob").unwrap();
-    let find = || db.lookup().unwrap().find_handle(&bob).unwrap();
+    let find = || db.read(|reader| reader.find_handle(&bob)).unwrap();
     assert_eq!(find(), None);
     for owner in [owner(&old), owner(&new)] {
-        db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+        db.write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
         assert_eq!(find(), Some(owner));
     }
-    let back_and_forth = db.store().write(Durable, |tx| {
+    let back_and_forth = db.write(Durable, |tx| {
         tx.find_handle(&bob)?;
         [&old, &new].into_iter().try_for_each(|key| tx.assign_handle(&bob, &owner(key)))
     });
@@ -142,7 +138,7 @@ fn one_of_many_keys_gets_a_handle(db: &Fixture) {
     let bob = Handle::parse("bob").unwrap();
     let keys: Vec<_> = (0..6).map(|_| db.activate()).collect();
     let take = |key: &ApiKey| {
-        db.store().write(Durable, |tx| {
+        db.write(Durable, |tx| {
             let is_free = tx.find_handle(&bob)?.is_none();
             if is_free {
                 tx.assign_handle(&bob, &owner(key))?;
@@ -156,7 +152,7 @@ fn one_of_many_keys_gets_a_handle(db: &Fixture) {
     });
     assert_eq!(won.iter().filter(|won| **won).count(), 1);
     let winner = &keys[won.iter().position(|won| *won).unwrap()];
-    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner(winner)));
+    assert_eq!(db.read(|reader| reader.find_handle(&bob)).unwrap(), Some(owner(winner)));
 }
 
 fn one_of_two_successors_gets_a_handle(db: &Fixture) {
@@ -170,13 +166,13 @@ fn one_of_two_successors_that_lock_the_account_gets_a_handle(db: &Fixture) {
 
 fn race_for_a_handle(
     db: &Fixture,
-    prepare: impl Fn(&mut dyn Tx, &AccountId) -> Result<(), StoreError> + Sync,
+    prepare: impl Fn(&mut Transaction, &AccountId) -> Result<(), StoreError> + Sync,
 ) {
     let bob = Handle::parse("bob").unwrap();
     let old = db.activate();
-    db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(&old))).unwrap();
+    db.write(Durable, |tx| tx.assign_handle(&bob, &owner(&old))).unwrap();
     let assign = |key: &ApiKey| {
-        db.store().write(Durable, |tx| {
+        db.write(Durable, |tx| {
             prepare(tx, &old.account_id)?;
             let is_first = tx.find_handle(&bob)? == Some(owner(&old));
             if is_first {
@@ -196,16 +192,16 @@ fn race_for_a_handle(
 fn a_handle_never_leaves_its_account(db: &Fixture) {
     let (mine, other) = (db.activate(), db.activate());
     let bob = Handle::parse("bob").unwrap();
-    let assign = |key| db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(key)));
+    let assign = |key| db.write(Durable, |tx| tx.assign_handle(&bob, &owner(key)));
     assign(&mine).unwrap();
     let taken = assign(&other);
     assert!(matches!(taken, Err(StoreError::Contended(_))), "{taken:?}");
-    let seen_and_taken = db.store().write(Durable, |tx| {
+    let seen_and_taken = db.write(Durable, |tx| {
         assert_eq!(tx.find_handle(&bob)?, Some(owner(&mine)));
         tx.assign_handle(&bob, &owner(&other))
     });
     assert!(matches!(seen_and_taken, Err(StoreError::Contended(_))), "{seen_and_taken:?}");
-    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner(&mine)));
+    assert_eq!(db.read(|reader| reader.find_handle(&bob)).unwrap(), Some(owner(&mine)));
 }
 
 fn revoked_is_final(db: &Fixture) {
@@ -224,7 +220,7 @@ fn revoked_is_final(db: &Fixture) {
         set(assignment).unwrap_err();
     }
     set("label = 'still mine'").unwrap();
-    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    let found = db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap();
     assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
     assert_eq!(found.did, key.did);
 }
@@ -237,14 +233,14 @@ fn a_revoked_key_has_no_root(db: &Fixture) {
 
 fn setting_one_field_of_a_key_keeps_the_others(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
-    let locked = db.store().write(Durable, |tx| {
+    let locked = db.write(Durable, |tx| {
         let locked = tx.lock_key(&key.id)?;
         tx.set_status(&key.id, KeyStatus::Rotating)?;
         tx.set_sealing_version(&key.id, 2)?;
         Ok(locked)
     });
     assert_eq!(format!("{:?}", locked.unwrap().unwrap()), format!("{key:?}"));
-    let find = |id| format!("{:?}", db.lookup().unwrap().find_key(id).unwrap().unwrap());
+    let find = |id| format!("{:?}", db.read(|reader| reader.find_key(id)).unwrap().unwrap());
     let other_now = find(&other.id);
     let changed = ApiKey { status: KeyStatus::Rotating, sealing_version: 2, ..key };
     assert_eq!(find(&changed.id), format!("{changed:?}"));
@@ -258,12 +254,12 @@ fn a_plan_is_replaced_and_usage_stays(db: &Fixture) {
     let (per_minute, per_day, per_month, per_second) = (1, 2, 3, 4);
     let terms = EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage: true };
     for plan in [Plan::Enterprise(terms), Plan::Sovereign] {
-        db.store().write(Durable, |tx| tx.set_plan(&key.id, &plan)).unwrap();
-        assert_eq!(db.lookup().unwrap().find_key(&key.id).unwrap().unwrap().plan, plan);
+        db.write(Durable, |tx| tx.set_plan(&key.id, &plan)).unwrap();
+        assert_eq!(db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap().plan, plan);
     }
     assert_eq!(db.count("api_keys WHERE enterprise_per_minute IS NOT NULL"), 0);
     let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     assert_eq!((facts.keys[&key.id].plan, facts.usage[&key.id]), (Plan::Sovereign, used));
 }
 

@@ -2,10 +2,13 @@
 
 use sealpost_domain::{
     ApiKey, ApiToken, ApiTokenId, Label, TokenScope, TokenScopes,
-    ports::{Durability::Durable, ExpiringRows, FactsQuery, Store},
+    ports::{Durability::Durable, ExpiringRows, FactsQuery},
 };
 
-use crate::tests::fixture::{Fixture, at, fresh, token};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, at, fresh, token},
+};
 
 on_both!(
     a_token_reads_back_until_it_is_deleted,
@@ -18,19 +21,18 @@ on_both!(
 
 fn a_token_reads_back_until_it_is_deleted(db: &Fixture) {
     let created = insert(db, &db.activate());
-    let find = || db.lookup().unwrap().find_api_tokens(&[created.token, token()]).unwrap();
+    let find = || db.read(|reader| reader.find_api_tokens(&[created.token, token()])).unwrap();
     assert_eq!(find(), std::slice::from_ref(&created));
-    assert_eq!(db.lookup().unwrap().find_sessions(&[created.token]).unwrap(), []);
-    db.store().write(Durable, |tx| tx.delete_api_tokens_of(&created.account_id)).unwrap();
+    assert_eq!(db.read(|reader| reader.find_sessions(&[created.token])).unwrap(), []);
+    db.write(Durable, |tx| tx.delete_api_tokens_of(&created.account_id)).unwrap();
     assert_eq!(find(), []);
 }
 
 fn only_the_owner_or_an_operator_deletes_a_token(db: &Fixture) {
     let (mine, other) = (db.activate(), db.activate());
     let created = [insert(db, &mine), insert(db, &mine)];
-    let delete = |id, account| {
-        db.store().write(Durable, |tx| tx.delete_api_token(id, account)).unwrap().is_some()
-    };
+    let delete =
+        |id, account| db.write(Durable, |tx| tx.delete_api_token(id, account)).unwrap().is_some();
     assert!(!delete(&created[0].id, Some(&other.account_id)));
     assert!(delete(&created[0].id, Some(&mine.account_id)));
     assert!(!delete(&created[0].id, Some(&mine.account_id)));
@@ -42,8 +44,8 @@ fn a_last_use_moves_forward_unless_a_clock_was_wrong(db: &Fixture) {
     let hour = |number: i64| at(number * 3_600_000);
     for (used, expected) in [(7, 7), (6, 7), (30, 30), (8, 8)] {
         let used = hour(used);
-        db.store().write(Durable, |tx| tx.set_api_token_use(&created.token, used)).unwrap();
-        let found = db.lookup().unwrap().find_api_tokens(&[created.token]).unwrap();
+        db.write(Durable, |tx| tx.set_api_token_use(&created.token, used)).unwrap();
+        let found = db.read(|reader| reader.find_api_tokens(&[created.token])).unwrap();
         assert_eq!(found[0].last_used_at, Some(hour(expected)));
     }
 }
@@ -51,11 +53,9 @@ fn a_last_use_moves_forward_unless_a_clock_was_wrong(db: &Fixture) {
 fn expired_tokens_are_neither_counted_nor_listed(db: &Fixture) {
     let created = insert(db, &db.activate());
     for (now, is_live) in [(99, true), (100, false)] {
-        let count = |tx: &mut dyn sealpost_domain::ports::Tx| {
-            tx.count_api_tokens(&created.account_id, at(now))
-        };
-        assert_eq!(db.store().write(Durable, count).unwrap(), u64::from(is_live));
-        let listed = db.lookup().unwrap().api_tokens_of(&created.account_id, at(now)).unwrap();
+        let count = |tx: &mut Transaction| tx.count_api_tokens(&created.account_id, at(now));
+        assert_eq!(db.write(Durable, count).unwrap(), u64::from(is_live));
+        let listed = db.read(|reader| reader.api_tokens_of(&created.account_id, at(now))).unwrap();
         assert_eq!(listed.len(), usize::from(is_live));
     }
 }
@@ -71,31 +71,29 @@ fn a_batch_finds_a_token_until_it_is_deleted(db: &Fixture) {
         ..FactsQuery::default()
     };
     let find = || {
-        let facts = db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
+        let facts = db.write(Durable, |tx| tx.lock_facts(&query)).unwrap();
         facts.sessions.get(&created.token).map(|found| (found.account_id, found.expires_at))
     };
     let expected = Some((created.account_id, created.expires_at));
     assert_eq!([find(), find()], [expected; 2]);
-    db.store().write(Durable, |tx| tx.set_api_token_use(&created.token, at(3))).unwrap();
+    db.write(Durable, |tx| tx.set_api_token_use(&created.token, at(3))).unwrap();
     assert_eq!(find(), expected);
-    db.store().write(Durable, |tx| tx.delete_api_token(&created.id, None)).unwrap();
+    db.write(Durable, |tx| tx.delete_api_token(&created.id, None)).unwrap();
     assert_eq!(find(), None);
 }
 
 fn expired_tokens_are_purged(db: &Fixture) {
     let created = insert(db, &db.activate());
     let purge = |before| {
-        db.store()
-            .write(Durable, |tx| tx.purge_expired(ExpiringRows::ApiTokens, at(before), 10))
-            .unwrap()
+        db.write(Durable, |tx| tx.purge_expired(ExpiringRows::ApiTokens, at(before), 10)).unwrap()
     };
     assert_eq!([purge(100), purge(101), purge(101)], [0, 1, 0]);
-    assert_eq!(db.lookup().unwrap().find_api_tokens(&[created.token]).unwrap(), []);
+    assert_eq!(db.read(|reader| reader.find_api_tokens(&[created.token])).unwrap(), []);
 }
 
 pub(in crate::tests) fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {
     let created = api_token(key);
-    db.store().write(Durable, |tx| tx.insert_api_token(&created)).unwrap();
+    db.write(Durable, |tx| tx.insert_api_token(&created)).unwrap();
     created
 }
 

@@ -4,10 +4,13 @@ use std::thread;
 
 use sealpost_domain::{
     AdminAction, AuditEntry, AuditHash,
-    ports::{Durability::Durable, Store, StoreError, Tx},
+    ports::{Durability::Durable, StoreError},
 };
 
-use crate::tests::fixture::{Fixture, at};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, at},
+};
 
 on_both!(
     entries_are_paged_in_order,
@@ -30,7 +33,7 @@ fn entry(number: u64, previous: AuditHash) -> AuditEntry {
     AuditEntry { number, at: at(-5), admin_action: act, previous, hash: AuditHash(hash) }
 }
 
-fn append(tx: &mut dyn Tx) -> Result<AuditEntry, StoreError> {
+fn append(tx: &mut Transaction) -> Result<AuditEntry, StoreError> {
     let (before, previous) = match tx.lock_audit_head()? {
         None => (0, AuditHash::NONE),
         Some(head) => (head.number, head.hash),
@@ -41,13 +44,13 @@ fn append(tx: &mut dyn Tx) -> Result<AuditEntry, StoreError> {
 }
 
 fn entries(db: &Fixture, after: u64, limit: u32) -> Vec<AuditEntry> {
-    db.store().write(Durable, |tx| tx.audit_entries(after, limit)).unwrap()
+    db.write(Durable, |tx| tx.audit_entries(after, limit)).unwrap()
 }
 
 fn entries_are_paged_in_order(db: &Fixture) {
-    assert_eq!(db.store().write(Durable, |tx| tx.lock_audit_head()).unwrap(), None);
-    let added: Vec<_> = (0..5).map(|_| db.store().write(Durable, append).unwrap()).collect();
-    let head = db.store().write(Durable, |tx| tx.lock_audit_head()).unwrap();
+    assert_eq!(db.write(Durable, |tx| tx.lock_audit_head()).unwrap(), None);
+    let added: Vec<_> = (0..5).map(|_| db.write(Durable, append).unwrap()).collect();
+    let head = db.write(Durable, |tx| tx.lock_audit_head()).unwrap();
     assert_eq!(head.as_ref(), added.last());
     assert_eq!(entries(db, 0, 99), added);
     assert_eq!(entries(db, 0, 2), added[..2]);
@@ -55,7 +58,7 @@ fn entries_are_paged_in_order(db: &Fixture) {
     assert_eq!(entries(db, 4, 2), added[4..]);
     assert_eq!(entries(db, 5, 2), []);
     assert_eq!(entries(db, u64::MAX, 2), []);
-    let newest = |limit| db.store().write(Durable, |tx| tx.newest_audit_entries(limit)).unwrap();
+    let newest = |limit| db.write(Durable, |tx| tx.newest_audit_entries(limit)).unwrap();
     assert_eq!((newest(2), newest(5), newest(99)), (added[3..].to_vec(), added.clone(), added));
 }
 
@@ -77,24 +80,24 @@ fn concurrent_appends_leave_no_gap(db: &Fixture) {
 }
 
 fn a_rolled_back_entry_leaves_no_gap(db: &Fixture) {
-    db.store().write(Durable, append).unwrap();
+    db.write(Durable, append).unwrap();
     let mut tx = db.begin(Durable).unwrap();
     append(&mut *tx).unwrap();
     drop(tx);
-    assert_eq!(db.store().write(Durable, append).unwrap().number, 2);
+    assert_eq!(db.write(Durable, append).unwrap().number, 2);
 }
 
 fn a_wrong_number_is_refused(db: &Fixture) {
-    db.store().write(Durable, append).unwrap();
+    db.write(Durable, append).unwrap();
     for number in [0, 1, 3] {
-        let done = db.store().write(Durable, |tx| tx.append_audit(&entry(number, AuditHash::NONE)));
+        let done = db.write(Durable, |tx| tx.append_audit(&entry(number, AuditHash::NONE)));
         assert!(matches!(done, Err(StoreError::Refused(_))), "{number}: {done:?}");
     }
     assert_eq!(entries(db, 0, 9).len(), 1);
 }
 
 fn the_database_refuses_to_change_or_delete(db: &Fixture) {
-    let added: Vec<_> = (0..2).map(|_| db.store().write(Durable, append).unwrap()).collect();
+    let added: Vec<_> = (0..2).map(|_| db.write(Durable, append).unwrap()).collect();
     for sql in [
         "UPDATE audit_entries SET actor = 'nobody'",
         "UPDATE audit_entries SET number = 7 WHERE number = 2",
@@ -113,7 +116,7 @@ fn the_database_refuses_to_change_or_delete(db: &Fixture) {
 }
 
 fn readers_do_not_wait_for_an_append(db: &Fixture) {
-    db.store().write(Durable, append).unwrap();
+    db.write(Durable, append).unwrap();
     let mut tx = db.begin(Durable).unwrap();
     append(&mut *tx).unwrap();
     assert_eq!(db.count("audit_entries"), 1);

@@ -5,10 +5,13 @@ use std::thread;
 use sealpost_domain::{
     ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, Badge,
     BadgeId, CheckName, Jurisdiction, Revocation, Score, StatusPosition,
-    ports::{Durability::Durable, Store, StoreError, Tx},
+    ports::{Durability::Durable, StoreError},
 };
 
-use crate::tests::fixture::{Fixture, at, fresh};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, at, fresh},
+};
 
 on_both!(
     the_newest_assessment_is_returned,
@@ -41,7 +44,7 @@ fn assessment(key: &ApiKeyId, millis: i64) -> Assessment {
 
 fn assess(db: &Fixture, key: &ApiKeyId, millis: i64) -> Assessment {
     let assessment = assessment(key, millis);
-    db.store().write(Durable, |tx| tx.insert_assessment(&assessment)).unwrap();
+    db.write(Durable, |tx| tx.insert_assessment(&assessment)).unwrap();
     assessment
 }
 
@@ -56,7 +59,7 @@ fn attest(db: &Fixture, key: &ApiKeyId, name: &str, millis: i64) -> Attestation 
         reason: String::new(),
         at: at(millis),
     };
-    db.store().write(Durable, |tx| tx.insert_attestation(&attestation)).unwrap();
+    db.write(Durable, |tx| tx.insert_attestation(&attestation)).unwrap();
     attestation
 }
 
@@ -74,7 +77,7 @@ fn badge(of: &Assessment, position: StatusPosition, expires: i64) -> Badge {
     }
 }
 
-fn add(tx: &mut dyn Tx, of: &Assessment, expires: i64) -> Result<Badge, StoreError> {
+fn add(tx: &mut Transaction, of: &Assessment, expires: i64) -> Result<Badge, StoreError> {
     // The indices are in ascending order, so that the positions count up.
     let draws: Vec<_> = (0..48).collect();
     let badge = badge(of, tx.lock_free_position(&draws)?, expires);
@@ -88,7 +91,7 @@ pub(in crate::tests) fn insert(db: &Fixture, key: &ApiKeyId) -> BadgeId {
 }
 
 fn issue(db: &Fixture, of: &Assessment, expires: i64) -> Badge {
-    db.store().write(Durable, |tx| add(tx, of, expires)).unwrap()
+    db.write(Durable, |tx| add(tx, of, expires)).unwrap()
 }
 
 fn revocation(millis: i64) -> Revocation {
@@ -96,12 +99,12 @@ fn revocation(millis: i64) -> Revocation {
 }
 
 fn revoked_in(db: &Fixture, list: u64) -> Option<Vec<u64>> {
-    db.lookup().unwrap().revoked_in(list).unwrap()
+    db.read(|reader| reader.revoked_in(list)).unwrap()
 }
 
 fn the_newest_assessment_is_returned(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
-    let newest = |key| db.store().write(Durable, |tx| tx.newest_assessment(key)).unwrap();
+    let newest = |key| db.write(Durable, |tx| tx.newest_assessment(key)).unwrap();
     assert_eq!(newest(&key), None);
     let second = assess(db, &key, 20);
     assess(db, &key, 10);
@@ -120,7 +123,7 @@ fn the_newest_attestation_of_each_check_is_returned(db: &Fixture) {
     attest(db, &key, "unasked", 9);
     attest(db, &other, "missing", 9);
     let names = ["kyc", "missing", "seat"].map(|name| CheckName::parse(name).unwrap());
-    let found = db.store().write(Durable, |tx| tx.newest_attestations(&key, &names)).unwrap();
+    let found = db.write(Durable, |tx| tx.newest_attestations(&key, &names)).unwrap();
     assert!(found.into_values().eq([kyc, seat]));
 }
 
@@ -150,8 +153,8 @@ fn a_badge_reads_back_with_its_assessment(db: &Fixture) {
     let of = assess(db, &db.activate().id, 1);
     let issued = issue(db, &of, 50);
     let plain = Badge { compliance: None, ..badge(&of, StatusPosition::new(7), 50) };
-    db.store().write(Durable, |tx| tx.insert_badge(&plain)).unwrap();
-    let mut lookup = db.lookup().unwrap();
+    db.write(Durable, |tx| tx.insert_badge(&plain)).unwrap();
+    let mut lookup = db.reader();
     assert_eq!(lookup.find_badge(&issued.id).unwrap(), Some((issued, of.clone())));
     assert_eq!(lookup.find_badge(&plain.id).unwrap(), Some((plain, of)));
     assert_eq!(lookup.find_badge(&fresh(BadgeId::new)).unwrap(), None);
@@ -182,7 +185,7 @@ fn concurrent_badges_get_different_positions(db: &Fixture) {
 fn a_position_is_one_of_the_draws_and_a_full_list_is_left(db: &Fixture) {
     let of = assess(db, &db.activate().id, 1);
     let take = |draws: &[u32]| {
-        let store = db.store();
+        let store = db;
         store
             .write(Durable, |tx| {
                 let badge = badge(&of, tx.lock_free_position(draws)?, 50);
@@ -207,16 +210,16 @@ fn a_badge_is_revoked_once_and_its_bit_is_set(db: &Fixture) {
     issue(db, &of, 50);
     let third = issue(db, &of, 50);
     let far = badge(&of, StatusPosition::new(StatusPosition::LIST_LEN + 5), 50);
-    db.store().write(Durable, |tx| tx.insert_badge(&far)).unwrap();
+    db.write(Durable, |tx| tx.insert_badge(&far)).unwrap();
     assert_eq!(revoked_in(db, 1), Some(vec![]));
-    let revoke = |id| db.store().write(Durable, |tx| tx.revoke_badge(id, &revocation(9))).unwrap();
+    let revoke = |id| db.write(Durable, |tx| tx.revoke_badge(id, &revocation(9))).unwrap();
     for id in [&third.id, &first.id, &far.id] {
         assert!(revoke(id) && !revoke(id));
     }
     assert!(!revoke(&fresh(BadgeId::new)));
     assert_eq!((revoked_in(db, 1), revoked_in(db, 2)), (Some(vec![0, 2]), Some(vec![5])));
     assert_eq!((revoked_in(db, 3), revoked_in(db, u64::MAX)), (None, None));
-    let found = db.lookup().unwrap().find_badge(&first.id).unwrap().unwrap().0;
+    let found = db.read(|reader| reader.find_badge(&first.id)).unwrap().unwrap().0;
     assert_eq!(found.revocation, Some(revocation(9)));
 }
 
@@ -227,8 +230,8 @@ fn only_live_badges_are_counted(db: &Fixture) {
     issue(db, &of, 50);
     issue(db, &of, 51);
     let revoked = issue(db, &of, 51);
-    db.store().write(Durable, |tx| tx.revoke_badge(&revoked.id, &revocation(9))).unwrap();
-    let count = |now| db.store().write(Durable, |tx| tx.count_live_badges(&key, at(now))).unwrap();
+    db.write(Durable, |tx| tx.revoke_badge(&revoked.id, &revocation(9))).unwrap();
+    let count = |now| db.write(Durable, |tx| tx.count_live_badges(&key, at(now))).unwrap();
     assert_eq!((count(49), count(50), count(51)), (2, 1, 0));
 }
 
@@ -236,12 +239,11 @@ fn a_revoked_key_keeps_its_badges(db: &Fixture) {
     let key = db.activate().id;
     let of = assess(db, &key, 1);
     let (held, revoked) = (issue(db, &of, 50), issue(db, &of, 50));
-    db.store()
-        .write(Durable, |tx| {
-            tx.revoke_badge(&revoked.id, &revocation(9))?;
-            tx.revoke_key(&key, at(9))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.revoke_badge(&revoked.id, &revocation(9))?;
+        tx.revoke_key(&key, at(9))
+    })
+    .unwrap();
     assert_eq!(revoked_in(db, 1), Some(vec![1]));
-    assert!(db.lookup().unwrap().find_badge(&held.id).unwrap().is_some());
+    assert!(db.read(|reader| reader.find_badge(&held.id)).unwrap().is_some());
 }

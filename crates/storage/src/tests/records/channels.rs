@@ -30,7 +30,7 @@ fn begun(db: &Fixture, millis: i64, n: u8) -> Arc<Channel> {
 }
 
 fn find(db: &Fixture, id: &ChannelId) -> Option<Channel> {
-    db.store().write(Durable, |tx| tx.find_channel(id)).unwrap()
+    db.write(Durable, |tx| tx.find_channel(id)).unwrap()
 }
 
 fn a_channel_reads_back(db: &Fixture) {
@@ -67,7 +67,7 @@ fn a_rolled_back_batch_stores_no_channel(db: &Fixture) {
         envelopes: vec![stored],
         ..WriteSet::default()
     };
-    db.store().write(Durable, |tx| tx.apply(&again)).unwrap_err();
+    db.write(Durable, |tx| tx.apply(&again)).unwrap_err();
     assert!(find(db, &channel.id).is_none());
 }
 
@@ -83,10 +83,9 @@ fn a_channel_outlives_all_of_its_envelopes(db: &Fixture) {
     let envelopes = vec![sent(1049), sent(1100)];
     db.apply(&WriteSet { envelopes, ..WriteSet::default() });
     let life = Duration::from_millis(50);
-    let purge =
-        |time| db.store().write(Relaxed, |tx| tx.purge_channels(at(time), life, 99)).unwrap();
+    let purge = |time| db.write(Relaxed, |tx| tx.purge_channels(at(time), life, 99)).unwrap();
     let purge_envelopes =
-        |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
+        |time| db.write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
     // An envelope of the last millisecond of the channel still exists.
     assert_eq!(purge(9999), 0);
     assert_eq!(purge_envelopes(1050), 1);
@@ -99,9 +98,8 @@ fn a_channel_outlives_all_of_its_envelopes(db: &Fixture) {
 fn deletion_of_channels_respects_its_limit(db: &Fixture) {
     let channels: Vec<_> = (0..5).map(|n| begun(db, i64::from(n), n)).collect();
     db.apply(&WriteSet { channels: channels.clone(), ..WriteSet::default() });
-    let purge = |limit| {
-        db.store().write(Relaxed, |tx| tx.purge_channels(at(9999), Duration::ZERO, limit)).unwrap()
-    };
+    let purge =
+        |limit| db.write(Relaxed, |tx| tx.purge_channels(at(9999), Duration::ZERO, limit)).unwrap();
     assert_eq!((purge(0), purge(2)), (0, 2));
     assert!(find(db, &channels[1].id).is_none() && find(db, &channels[2].id).is_some());
     assert_eq!((purge(2), purge(2), purge(2)), (2, 1, 0));

@@ -36,22 +36,20 @@ fn decision(
 }
 
 fn insert(db: &Fixture, decisions: &[GovernanceDecision]) {
-    db.store()
-        .write(Durable, |tx| decisions.iter().try_for_each(|one| tx.insert_decision(one)))
-        .unwrap();
+    db.write(Durable, |tx| decisions.iter().try_for_each(|one| tx.insert_decision(one))).unwrap();
 }
 
 fn update(db: &Fixture, decision: &GovernanceDecision) -> Result<(), StoreError> {
-    db.store().write(Durable, |tx| tx.update_decision(decision))
+    db.write(Durable, |tx| tx.update_decision(decision))
 }
 
 fn open(db: &Fixture, subject: &GovernanceSubject) -> Vec<GovernanceDecision> {
-    db.store().write(Durable, |tx| tx.open_decisions(subject)).unwrap()
+    db.write(Durable, |tx| tx.open_decisions(subject)).unwrap()
 }
 
 fn standing(db: &Fixture, key: &ApiKey) -> GovernanceStanding {
     let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     facts.keys[&key.id].standing.clone()
 }
 
@@ -120,7 +118,7 @@ fn a_lifted_decision_cannot_be_changed(db: &Fixture) {
 
 fn a_key_is_affected_by_decisions_on_key_account_and_partner(db: &Fixture) {
     let (key, free) = (db.activate(), db.activate());
-    db.store().write(Durable, |tx| tx.set_partner(&key.account_id, Some(&acme()))).unwrap();
+    db.write(Durable, |tx| tx.set_partner(&key.account_id, Some(&acme()))).unwrap();
     let decisions = [
         decision(GovernanceSubject::Key(key.id), PROPOSED, 1),
         decision(GovernanceSubject::Key(key.id), LIFTED, 2),
@@ -137,7 +135,7 @@ fn leaving_a_partner_ends_its_suspension(db: &Fixture) {
     let key = db.activate();
     insert(db, &[decision(GovernanceSubject::Partner(acme()), ENFORCED, 4)]);
     for (partner, is_blocked) in [(None, false), (Some(acme()), true), (None, false)] {
-        db.store().write(Durable, |tx| tx.set_partner(&key.account_id, partner.as_ref())).unwrap();
+        db.write(Durable, |tx| tx.set_partner(&key.account_id, partner.as_ref())).unwrap();
         assert_eq!(standing(db, &key).is_blocked(), is_blocked);
     }
 }

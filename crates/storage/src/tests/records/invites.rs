@@ -30,21 +30,21 @@ fn invite(uses: u32) -> Invite {
 }
 
 fn insert(db: &Fixture, invite: &Invite) {
-    db.store().write(Durable, |tx| tx.insert_invite(invite)).unwrap();
+    db.write(Durable, |tx| tx.insert_invite(invite)).unwrap();
 }
 
 fn use_at(db: &Fixture, invite: &Invite, now: i64) -> Result<bool, StoreError> {
-    db.store().write(Durable, |tx| tx.use_invite(&invite.id, at(now)))
+    db.write(Durable, |tx| tx.use_invite(&invite.id, at(now)))
 }
 
 fn an_invite_is_found_by_its_secret(db: &Fixture) {
     let (one, other) = (invite(1), Invite { note: None, ..invite(2) });
     insert(db, &one);
     insert(db, &other);
-    let find = |secret| db.store().write(Durable, |tx| tx.find_invite(secret)).unwrap();
+    let find = |secret| db.write(Durable, |tx| tx.find_invite(secret)).unwrap();
     assert_eq!(find(&one.secret), Some(one.clone()));
     assert_eq!(find(&token()), None);
-    let newest = |limit| db.store().write(Durable, |tx| tx.newest_invites(limit)).unwrap();
+    let newest = |limit| db.write(Durable, |tx| tx.newest_invites(limit)).unwrap();
     assert_eq!(newest(9), [other.clone(), one]);
     assert_eq!(newest(1), [other]);
 }
@@ -58,7 +58,7 @@ fn an_invite_is_used_only_while_it_is_active(db: &Fixture) {
     assert!(!use_at(db, &active, 99).unwrap(), "it is used up");
     let revoked = invite(9);
     insert(db, &revoked);
-    db.store().write(Durable, |tx| tx.revoke_invite(&revoked.id, at(5))).unwrap();
+    db.write(Durable, |tx| tx.revoke_invite(&revoked.id, at(5))).unwrap();
     assert!(!use_at(db, &revoked, 99).unwrap());
     assert!(!use_at(db, &invite(1), 99).unwrap(), "it does not exist");
 }
@@ -77,8 +77,7 @@ fn concurrent_uses_never_exceed_the_number_of_uses(db: &Fixture) {
 fn an_invite_is_revoked_once(db: &Fixture) {
     let invite = invite(3);
     insert(db, &invite);
-    let revoke =
-        |when| db.store().write(Durable, |tx| tx.revoke_invite(&invite.id, at(when))).unwrap();
+    let revoke = |when| db.write(Durable, |tx| tx.revoke_invite(&invite.id, at(when))).unwrap();
     assert_eq!(revoke(7), Some(Invite { revoked_at: Some(at(7)), ..invite.clone() }));
     assert_eq!(revoke(8), None);
     assert_eq!(db.count("invites WHERE revoked_at = 7"), 1);

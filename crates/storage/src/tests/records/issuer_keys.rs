@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use sealpost_domain::ports::{Durability::Durable, Store};
+use sealpost_domain::ports::Durability::Durable;
 
 use crate::tests::fixture::{Fixture, issuer_key};
 
@@ -11,11 +11,11 @@ on_both!(keys_read_back_in_the_order_in_which_they_sign, one_of_many_nodes_adds_
 fn keys_read_back_in_the_order_in_which_they_sign(db: &Fixture) {
     let keys = [issuer_key(7), issuer_key(-1), issuer_key(7)];
     for key in &keys {
-        db.store().write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
+        db.write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
     }
     let expected = [&keys[1], &keys[0], &keys[2]];
-    assert!(db.lookup().unwrap().issuer_keys().unwrap().iter().eq(expected));
-    let locked = db.store().write(Durable, |tx| tx.lock_issuer_keys()).unwrap();
+    assert!(db.read(|reader| reader.issuer_keys()).unwrap().iter().eq(expected));
+    let locked = db.write(Durable, |tx| tx.lock_issuer_keys()).unwrap();
     assert!(locked.iter().eq(expected));
 }
 
@@ -23,7 +23,7 @@ fn keys_read_back_in_the_order_in_which_they_sign(db: &Fixture) {
 fn one_of_many_nodes_adds_the_first_key(db: &Fixture) {
     let start = || {
         let key = issuer_key(1);
-        db.store().write(Durable, |tx| {
+        db.write(Durable, |tx| {
             if tx.lock_issuer_keys()?.is_empty() {
                 tx.insert_issuer_key(&key)?;
             }

@@ -7,14 +7,13 @@ use diesel::{
 use sealpost_domain::{
     ApiKey, Handle, KeyStatus, Label, PartnerId, Plan, Session, WebhookStatus,
     ports::{
-        AccountOverview, AccountSummary, Durability::Durable, KeyFilter, OperatorLookup,
-        ServiceStats, Store, WebhookOwner,
+        AccountOverview, AccountSummary, Durability::Durable, KeyFilter, ServiceStats, WebhookOwner,
     },
 };
 
 use crate::{
     DatabaseUrl,
-    connection::AnyConnection,
+    connection::{AnyConnection, reader::Reader},
     tests::fixture::{Fixture, account, at, key, open_session, token},
 };
 
@@ -31,15 +30,15 @@ on_both!(
     a_webhook_of_any_key_can_be_disabled,
 );
 
-fn lookup(db: &Fixture) -> Box<dyn OperatorLookup + '_> {
-    db.operator_lookup().unwrap()
+fn lookup(db: &Fixture) -> Reader {
+    db.reader()
 }
 
 fn accounts_are_listed_newest_first_page_by_page(db: &Fixture) {
     let partner = PartnerId::parse("acme").unwrap();
     let keys = [(); 3].map(|()| db.activate());
     db.activate_beside(&keys[1]);
-    db.store().write(Durable, |tx| tx.set_partner(&keys[0].account_id, Some(&partner))).unwrap();
+    db.write(Durable, |tx| tx.set_partner(&keys[0].account_id, Some(&partner))).unwrap();
     let summary = |key: &ApiKey, partner, keys| AccountSummary {
         id: key.account_id,
         partner,
@@ -64,8 +63,7 @@ fn an_account_shows_its_live_sessions_and_webhooks(db: &Fixture) {
     let session = |account_id, end| Session { token: token(), account_id, expires_at: at(end) };
     let sessions = [(mine.account_id, 4), (mine.account_id, 5), (other.account_id, 5)]
         .map(|(account, end)| session(account, end));
-    db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
+    db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let summary = AccountSummary {
         id: mine.account_id,
@@ -105,7 +103,7 @@ fn each_filter_of_keys_selects_its_keys(db: &Fixture) {
         plan: Plan::Builder,
         ..key(&other.account_id)
     };
-    db.store().write(Durable, |tx| tx.insert_key(&odd)).unwrap();
+    db.write(Durable, |tx| tx.insert_key(&odd)).unwrap();
     let none = KeyFilter::default;
     for (filter, expected) in [
         (none(), vec![odd.id, other.id, plain.id]),
@@ -182,12 +180,11 @@ fn stats_count_every_kind_of_row(db: &Fixture) {
     let keys = [db.activate(), db.activate()];
     let builder = ApiKey { plan: Plan::Builder, ..key(&keys[0].account_id) };
     let revoked = db.activate_beside(&keys[0]);
-    db.store()
-        .write(Durable, |tx| {
-            tx.insert_key(&builder)?;
-            tx.revoke_key(&revoked.id, at(9))
-        })
-        .unwrap();
+    db.write(Durable, |tx| {
+        tx.insert_key(&builder)?;
+        tx.revoke_key(&revoked.id, at(9))
+    })
+    .unwrap();
     let (enabled, disabled) = (db.register(&keys[0].id), db.register(&keys[1].id));
     db.send(&enabled, 3);
     db.execute(&format!("UPDATE webhooks SET status = 'disabled' WHERE id = '{}'", disabled.id))
@@ -239,10 +236,9 @@ fn sessions_are_ended_by_account_or_all_up_to_a_limit(db: &Fixture) {
         account_id,
         expires_at: at(9),
     });
-    db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
+    db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
-    let end = |account, limit| db.store().write(Durable, |tx| tx.end_sessions(account, limit));
+    let end = |account, limit| db.write(Durable, |tx| tx.end_sessions(account, limit));
     let left = |id| lookup(db).account(&id, at(4)).unwrap().unwrap().sessions;
     assert_eq!(end(Some(&mine), 2).unwrap(), 2);
     assert_eq!((left(mine), left(other)), (1, 2));
@@ -256,7 +252,6 @@ fn a_webhook_of_any_key_can_be_disabled(db: &Fixture) {
     let key = db.activate();
     let (one, other) = (db.register(&key.id), db.register(&key.id));
     let locked = db
-        .store()
         .write(Durable, |tx| {
             let locked = tx.lock_webhook_of_any_key(&one.id)?;
             tx.disable_webhook(&one.id, at(0))?;
@@ -269,6 +264,6 @@ fn a_webhook_of_any_key_can_be_disabled(db: &Fixture) {
     let expected = [(other.id, WebhookStatus::Enabled), (one.id, WebhookStatus::Disabled)];
     assert_eq!(status, expected);
     let unknown = crate::tests::fixture::webhook(&key.id).id;
-    let found = db.store().write(Durable, |tx| tx.lock_webhook_of_any_key(&unknown)).unwrap();
+    let found = db.write(Durable, |tx| tx.lock_webhook_of_any_key(&unknown)).unwrap();
     assert!(found.is_none());
 }

@@ -2,8 +2,7 @@
 
 use sealpost_domain::{
     DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
-    GovernanceSubject, PartnerId, Session,
-    ports::{Durability::Durable, Store},
+    GovernanceSubject, PartnerId, Session, ports::Durability::Durable,
 };
 
 use crate::tests::fixture::{Fixture, account, at, open_session, token};
@@ -23,15 +22,15 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
     db.activate();
     db.register(&newest.id);
     db.register(&newest.id);
-    db.store().write(Durable, |tx| tx.revoke_key(&revoked.id, at(9))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&revoked.id, at(9))).unwrap();
     let seen = |limit| {
-        let mut owner = db.owner_lookup().unwrap();
+        let mut owner = db.reader();
         let keys = owner.keys_of(&oldest.account_id, limit, at(0), 9).unwrap();
         keys.iter().map(|seen| (seen.key.id, seen.webhooks)).collect::<Vec<_>>()
     };
     assert_eq!(seen(9), [(newest.id, 2), (oldest.id, 0), (revoked.id, 0)]);
     assert_eq!(seen(1), [(newest.id, 2)]);
-    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9, at(0), 9).unwrap().is_empty());
+    assert!(db.read(|reader| reader.keys_of(&account().id, 9, at(0), 9)).unwrap().is_empty());
 }
 
 fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
@@ -42,25 +41,24 @@ fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
         GovernanceSubject::Account(key.account_id),
         GovernanceSubject::Partner(partner.clone()),
     ];
-    db.store()
-        .write(Durable, |tx| {
-            tx.set_partner(&key.account_id, Some(&partner))?;
-            subjects.iter().zip(1..).try_for_each(|(subject, since)| {
-                tx.insert_decision(&GovernanceDecision {
-                    id: DecisionId::new(at(since), [1; 10]),
-                    subject: subject.clone(),
-                    reason: GovernanceReason {
-                        kind: GovernanceKind::CouncilAction,
-                        status: GovernanceStatus::Enforced,
-                        reason: subject.to_string(),
-                        since: at(since),
-                    },
-                    by: "operator:test".to_owned(),
-                })
+    db.write(Durable, |tx| {
+        tx.set_partner(&key.account_id, Some(&partner))?;
+        subjects.iter().zip(1..).try_for_each(|(subject, since)| {
+            tx.insert_decision(&GovernanceDecision {
+                id: DecisionId::new(at(since), [1; 10]),
+                subject: subject.clone(),
+                reason: GovernanceReason {
+                    kind: GovernanceKind::CouncilAction,
+                    status: GovernanceStatus::Enforced,
+                    reason: subject.to_string(),
+                    since: at(since),
+                },
+                by: "operator:test".to_owned(),
             })
         })
-        .unwrap();
-    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9, at(0), 9).unwrap();
+    })
+    .unwrap();
+    let keys = db.read(|reader| reader.keys_of(&key.account_id, 9, at(0), 9)).unwrap();
     let reasons = |id| {
         let seen = keys.iter().find(|seen| seen.key.id == id).unwrap();
         seen.standing.0.iter().map(|reason| reason.reason.clone()).collect::<Vec<_>>()
@@ -73,11 +71,10 @@ fn an_owner_sees_the_live_sessions_that_last_longest_first(db: &Fixture) {
     let (mine, other) = (db.activate().account_id, db.activate().account_id);
     let session = |account_id, end| Session { token: token(), account_id, expires_at: at(end) };
     let sessions = [session(mine, 5), session(mine, 7), session(mine, 4), session(other, 9)];
-    db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
+    db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let seen = |limit| {
-        let seen = db.owner_lookup().unwrap().sessions_of(&mine, at(4), limit).unwrap();
+        let seen = db.read(|reader| reader.sessions_of(&mine, at(4), limit)).unwrap();
         seen.into_iter().map(|details| details.session).collect::<Vec<_>>()
     };
     assert_eq!(seen(9), [sessions[1].clone(), sessions[0].clone()]);
@@ -95,7 +92,7 @@ fn an_owner_sees_the_number_of_pending_deliveries(db: &Fixture) {
         to.id, to.id
     ))
     .unwrap();
-    let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, at(0), limit).unwrap();
+    let waiting = |limit| db.read(|reader| reader.count_pending(&key.id, at(0), limit)).unwrap();
     assert_eq!([9, 2, 1, 0].map(waiting), [2, 2, 1, 0], "the limit is respected");
 }
 
@@ -114,7 +111,7 @@ fn an_owner_sees_unhealthy_webhooks_longest_failing_first(db: &Fixture) {
         db.execute(&format!("UPDATE webhooks SET {change} WHERE id = '{}'", webhook.id)).unwrap();
     }
     let seen = |limit| {
-        let mut owner = db.owner_lookup().unwrap();
+        let mut owner = db.reader();
         let webhooks = owner.unhealthy_webhooks(&key.account_id, limit).unwrap();
         webhooks.into_iter().map(|webhook| webhook.id).collect::<Vec<_>>()
     };

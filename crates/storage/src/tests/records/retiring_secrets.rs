@@ -21,12 +21,12 @@ fn retiring(byte: u8, until: i64) -> RetiringSecret {
 
 fn rotated(db: &Fixture, secrets: &[RetiringSecret]) -> Webhook {
     let to = db.register(&db.activate().id);
-    db.store().write(Durable, |tx| tx.set_secrets(&to.id, &Wrapped(vec![9; 61]), secrets)).unwrap();
+    db.write(Durable, |tx| tx.set_secrets(&to.id, &Wrapped(vec![9; 61]), secrets)).unwrap();
     to
 }
 
 fn find(db: &Fixture, of: &Webhook) -> Webhook {
-    let locked = db.store().write(Durable, |tx| tx.lock_webhook(&of.api_key_id, &of.id));
+    let locked = db.write(Durable, |tx| tx.lock_webhook(&of.api_key_id, &of.id));
     locked.unwrap().unwrap()
 }
 
@@ -36,7 +36,7 @@ fn claims_and_facts_contain_retiring_secrets(db: &Fixture) {
     db.send(&to, 1);
     let claimed = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
     let wanted = FactsQuery { recipients: vec![to.api_key_id], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     for target in [&claimed[0].target, &facts.webhooks[&to.api_key_id].0[0].target] {
         assert_eq!((&target.secret, &*target.retiring), (&Wrapped(vec![9; 61]), &secrets[..]));
     }
@@ -45,12 +45,12 @@ fn claims_and_facts_contain_retiring_secrets(db: &Fixture) {
 
 fn retiring_secrets_are_re_encrypted(db: &Fixture) {
     let to = rotated(db, &[retiring(1, 9000), retiring(2, 8000)]);
-    let page = db.store().write(Durable, |tx| tx.secrets_after(None, 1)).unwrap();
+    let page = db.write(Durable, |tx| tx.secrets_after(None, 1)).unwrap();
     let bytes: Vec<_> = page.iter().map(|(id, secret)| (*id, secret.0[0])).collect();
     assert_eq!(bytes, [(to.id, 9), (to.id, 1), (to.id, 2)]);
     let replace = |old: &Wrapped, byte: u8| {
         let new = Wrapped(vec![byte; 70]);
-        db.store().write(Durable, |tx| tx.replace_secret(&to.id, old, &new)).unwrap()
+        db.write(Durable, |tx| tx.replace_secret(&to.id, old, &new)).unwrap()
     };
     assert!(page.iter().zip(11..).all(|((_, old), byte)| replace(old, byte)));
     assert!(!replace(&page[1].1, 99), "the old secret was replaced already");
@@ -63,9 +63,8 @@ fn retired_secrets_are_deleted(db: &Fixture) {
     let some = rotated(db, &[retiring(1, 9000), retiring(2, 8000)]);
     let all = rotated(db, &[retiring(3, 8000)]);
     let none = rotated(db, &[retiring(4, 8001)]);
-    let purge = |now, limit| {
-        db.store().write(Relaxed, |tx| tx.purge_retired_secrets(at(now), limit)).unwrap()
-    };
+    let purge =
+        |now, limit| db.write(Relaxed, |tx| tx.purge_retired_secrets(at(now), limit)).unwrap();
     assert_eq!(purge(7999, 9), 0);
     assert_eq!((purge(8000, 1), purge(8000, 9), purge(8000, 9)), (1, 1, 0));
     assert_eq!(find(db, &some).retiring, [retiring(1, 9000)]);
@@ -77,7 +76,7 @@ fn retired_secrets_are_deleted(db: &Fixture) {
 
 fn only_its_own_key_locks_a_webhook(db: &Fixture) {
     let (to, other) = (db.register(&db.activate().id), db.activate());
-    let lock = |key| db.store().write(Durable, |tx| tx.lock_webhook(key, &to.id)).unwrap();
+    let lock = |key| db.write(Durable, |tx| tx.lock_webhook(key, &to.id)).unwrap();
     assert!(lock(&to.api_key_id).is_some());
     assert!(lock(&other.id).is_none());
 }

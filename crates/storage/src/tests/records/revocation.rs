@@ -13,7 +13,7 @@ use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
         Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, RevocationSummary,
-        SendLedger as _, Store, StoreError, WriteSet,
+        StoreError, WriteSet,
     },
 };
 
@@ -35,7 +35,7 @@ on_both!(
 );
 
 fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
-    db.store().write(Durable, |tx| {
+    db.write(Durable, |tx| {
         tx.lock_key(id)?;
         tx.revoke_key(id, at(9))
     })
@@ -45,7 +45,7 @@ fn revocation_deletes_webhooks_and_deliveries_only(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let bob = Handle::parse("bob").unwrap();
     let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
-    db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+    db.write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
     let (mine, theirs) = ([db.register(&key.id), db.register(&key.id)], db.register(&other.id));
     db.send(&mine[0], 3);
     db.send(&mine[1], 1);
@@ -54,13 +54,12 @@ fn revocation_deletes_webhooks_and_deliveries_only(db: &Fixture) {
 
     assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 2, deliveries: 4 });
 
-    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    let found = db.read(|reader| reader.find_key(&key.id)).unwrap().unwrap();
     assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
     assert_eq!((found.did, found.label.to_string()), (key.did, key.label.to_string()));
-    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner));
-    let left = db
-        .store()
-        .write(Durable, |tx| Ok((tx.count_webhooks(&key.id)?, tx.count_webhooks(&other.id)?)));
+    assert_eq!(db.read(|reader| reader.find_handle(&bob)).unwrap(), Some(owner));
+    let left =
+        db.write(Durable, |tx| Ok((tx.count_webhooks(&key.id)?, tx.count_webhooks(&other.id)?)));
     assert_eq!(left.unwrap(), (0, 1));
     assert_eq!(db.count("deliveries"), 2);
     assert_eq!(db.count("envelopes"), 6, "envelopes stay");
@@ -70,28 +69,28 @@ fn a_revoked_key_stays_revoked(db: &Fixture) {
     let key = db.activate();
     revoke(db, &key.id).unwrap();
     for status in [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Rotating] {
-        let revived = db.store().write(Durable, |tx| tx.set_status(&key.id, status));
+        let revived = db.write(Durable, |tx| tx.set_status(&key.id, status));
         assert!(matches!(revived, Err(StoreError::Refused(_))), "{revived:?}");
     }
     let (old, new) = (key.root.unwrap(), Wrapped(vec![1]));
-    assert!(!db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
+    assert!(!db.write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
     assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 0, deliveries: 0 });
 }
 
 fn a_key_with_a_root_cannot_become_revoked(db: &Fixture) {
     let key = db.activate();
-    let done = db.store().write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Revoked));
+    let done = db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Revoked));
     assert!(matches!(done, Err(StoreError::Refused(_))), "{done:?}");
 }
 
 fn a_missing_key_cannot_be_changed(db: &Fixture) {
     let id = key(&db.activate().account_id).id;
-    assert!(db.store().write(Durable, |tx| tx.lock_key(&id)).unwrap().is_none());
+    assert!(db.write(Durable, |tx| tx.lock_key(&id)).unwrap().is_none());
     for done in [
-        db.store().write(Durable, |tx| tx.set_status(&id, KeyStatus::Active)),
-        db.store().write(Durable, |tx| tx.set_sealing_version(&id, 2)),
-        db.store().write(Durable, |tx| tx.set_plan(&id, &Plan::Builder)),
-        db.store().write(Durable, |tx| tx.revoke_key(&id, at(9)).map(drop)),
+        db.write(Durable, |tx| tx.set_status(&id, KeyStatus::Active)),
+        db.write(Durable, |tx| tx.set_sealing_version(&id, 2)),
+        db.write(Durable, |tx| tx.set_plan(&id, &Plan::Builder)),
+        db.write(Durable, |tx| tx.revoke_key(&id, at(9)).map(drop)),
     ] {
         assert!(matches!(done, Err(StoreError::Corrupt("key"))), "{done:?}");
     }
@@ -156,7 +155,7 @@ fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
         let batch = scope.spawn(|| {
             let (callers, recipients) = (vec![sender.id, key.id], vec![key.id]);
             let wanted = FactsQuery { callers, recipients, ..FactsQuery::default() };
-            let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+            let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
             assert!(is_committed.load(Ordering::SeqCst));
             facts
         });
@@ -175,8 +174,7 @@ fn a_lock_on_a_key_sees_earlier_changes(db: &Fixture) {
     thread::scope(|scope| {
         let mut first = db.begin(Durable).unwrap();
         first.lock_key(&key.id).unwrap();
-        let second =
-            scope.spawn(|| db.store().write(Durable, |tx| tx.lock_key(&key.id)).unwrap().unwrap());
+        let second = scope.spawn(|| db.write(Durable, |tx| tx.lock_key(&key.id)).unwrap().unwrap());
         thread::sleep(PAUSE);
         first.set_status(&key.id, KeyStatus::Rotating).unwrap();
         first.set_sealing_version(&key.id, 2).unwrap();

@@ -4,7 +4,10 @@ use std::{thread, time::Duration};
 
 use sealpost_domain::{
     LeaseToken, Webhook, WebhookStatus,
-    ports::{Durability::Durable, Durability::Relaxed, Outbox, Store},
+    ports::{
+        Durability::{Durable, Relaxed},
+        Outbox,
+    },
 };
 
 use crate::{
@@ -37,7 +40,6 @@ fn webhooks_are_listed_oldest_first(db: &Fixture) {
         ..webhook(&key.id)
     };
     let (listed, count) = db
-        .store()
         .write(Durable, |tx| {
             tx.insert_webhook(&young)?;
             tx.insert_webhook(&old)?;
@@ -52,8 +54,7 @@ fn webhooks_are_listed_oldest_first(db: &Fixture) {
 fn only_its_own_key_deletes_a_webhook(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let mine = db.register(&key.id);
-    let delete =
-        |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &mine.id, at(9))).unwrap();
+    let delete = |by| db.write(Durable, |tx| tx.delete_webhook(by, &mine.id, at(9))).unwrap();
     assert!(!delete(&other.id));
     assert!(delete(&key.id));
     assert!(!delete(&key.id));
@@ -64,7 +65,7 @@ fn deleting_a_webhook_deletes_its_deliveries(db: &Fixture) {
     let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
     db.send(&deleted, 3);
     db.send(&stays, 2);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
+    db.write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
     let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));

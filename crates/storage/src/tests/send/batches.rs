@@ -24,8 +24,7 @@ fn only_its_recipient_reads_an_envelope(db: &Fixture) {
     let mut classic = envelope_of(&sender.id, &recipient.id, vec![0xA5; 300_000]);
     classic.meta.suite = Suite::Classic;
     db.apply(&WriteSet { envelopes: vec![Arc::new(classic.clone())], ..WriteSet::default() });
-    let find =
-        |key| db.store().write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();
+    let find = |key| db.write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();
     let found = find(&recipient.id).unwrap();
     assert_eq!((found.opened_at, found.sender_handle), (None, None));
     assert!(found.envelope == classic);
@@ -36,14 +35,14 @@ fn the_first_opening_stays(db: &Fixture) {
     let key = db.activate();
     let envelope = envelope(&key.id, &key.id);
     db.apply(&WriteSet { envelopes: vec![Arc::new(envelope.clone())], ..WriteSet::default() });
-    let open = |when| db.store().write(Durable, |tx| tx.mark_opened(&envelope.meta.id, at(when)));
+    let open = |when| db.write(Durable, |tx| tx.mark_opened(&envelope.meta.id, at(when)));
     assert_eq!(open(50).unwrap(), at(50));
     assert_eq!(open(40).unwrap(), at(50));
     assert_eq!(open(60).unwrap(), at(50));
-    let found = db.store().write(Durable, |tx| tx.find_envelope(&envelope.meta.id, &key.id));
+    let found = db.write(Durable, |tx| tx.find_envelope(&envelope.meta.id, &key.id));
     assert_eq!(found.unwrap().unwrap().opened_at, Some(at(50)));
     let unknown = crate::tests::fixture::envelope(&key.id, &key.id).meta.id;
-    db.store().write(Durable, |tx| tx.mark_opened(&unknown, at(1))).unwrap_err();
+    db.write(Durable, |tx| tx.mark_opened(&unknown, at(1))).unwrap_err();
 }
 
 fn a_large_batch_is_stored_completely(db: &Fixture) {
@@ -75,7 +74,7 @@ fn an_envelope_is_stored_once(db: &Fixture) {
     let envelope = Arc::new(envelope(&key.id, &key.id));
     let changes = WriteSet { envelopes: vec![envelope], ..WriteSet::default() };
     db.apply(&changes);
-    let again = db.store().write(Durable, |tx| tx.apply(&changes));
+    let again = db.write(Durable, |tx| tx.apply(&changes));
     assert!(matches!(again, Err(StoreError::Refused(_))), "{again:?}");
 }
 
@@ -95,7 +94,7 @@ fn usage_of_a_missing_key_is_an_error(db: &Fixture) {
     let missing = crate::tests::fixture::key(&db.activate().account_id).id;
     let usage = vec![(missing, sealpost_domain::Usage::UNUSED)];
     let changes = WriteSet { usage, ..WriteSet::default() };
-    let done = db.store().write(Durable, |tx| tx.apply(&changes));
+    let done = db.write(Durable, |tx| tx.apply(&changes));
     assert!(matches!(done, Err(StoreError::Corrupt("usage"))), "{done:?}");
 }
 

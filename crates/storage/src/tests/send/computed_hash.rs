@@ -7,7 +7,7 @@ use sealpost_domain::{
     Webhook,
     ports::{
         Durability::Durable, FactsQuery, IdempotencyResult, NewIdempotencyRecord, Outbox as _,
-        Store, WriteSet,
+        WriteSet,
     },
 };
 
@@ -41,7 +41,7 @@ fn send(db: &Database, to: &Webhook) -> Envelope {
         idempotency: vec![record],
         ..WriteSet::default()
     };
-    let store: &dyn Store = db;
+    let store: &Database = db;
     store.write(Durable, |tx| tx.apply(&changes)).unwrap();
     envelope
 }
@@ -49,16 +49,16 @@ fn send(db: &Database, to: &Webhook) -> Envelope {
 /// Reads the envelope in each way: to open it, to show its event, for a repeated send, and for its delivery.
 fn assert_reads(db: &Fixture, to: &Webhook, sent: &Envelope) {
     let (key, id) = (to.api_key_id, sent.meta.id);
-    let opened = db.store().write(Durable, |tx| tx.find_envelope(&id, &key)).unwrap();
+    let opened = db.write(Durable, |tx| tx.find_envelope(&id, &key)).unwrap();
     assert!(opened.unwrap().envelope == *sent);
 
     let received = Event::received(sent.meta.clone(), None);
-    let shown = db.store().owner_lookup().unwrap().find_event(&key, &EventId::Envelope(id));
+    let shown = db.read(|reader| reader.find_event(&key, &EventId::Envelope(id)));
     assert_eq!(shown.unwrap(), Some(received.clone()));
 
     let name = (key, IdempotencyKey::parse(&id.to_string()).unwrap());
     let query = FactsQuery { idempotency: vec![name.clone()], ..FactsQuery::default() };
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
+    let facts = db.write(Durable, |tx| tx.lock_facts(&query)).unwrap();
     let result = IdempotencyResult::Send { envelope: sent.meta.clone(), state: ReceiptState::Sent };
     assert_eq!(facts.idempotency[&name].result, result);
 

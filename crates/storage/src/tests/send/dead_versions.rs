@@ -14,8 +14,7 @@ use sealpost_domain::{
     ports::{
         Claim,
         Durability::{Durable, Relaxed},
-        ExpiringRows, FactsQuery, HousekeepingRepo as _, Outbox as _, OverageCount,
-        SendLedger as _, WriteSet,
+        ExpiringRows, FactsQuery, Outbox as _, OverageCount, WriteSet,
     },
 };
 

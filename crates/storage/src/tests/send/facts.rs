@@ -27,7 +27,7 @@ on_both!(
 );
 
 fn facts(db: &Fixture, wanted: &FactsQuery) -> AdmissionFacts {
-    db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap()
+    db.write(Durable, |tx| tx.lock_facts(wanted)).unwrap()
 }
 
 fn callers(keys: &[&ApiKey]) -> FactsQuery {
@@ -65,7 +65,7 @@ fn keys_are_found_with_their_newest_handle(db: &Fixture) {
     let bob = Handle::parse("bob").unwrap();
     for key in [&old, &new] {
         let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
-        db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+        db.write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
     }
     let wanted = FactsQuery { recipients: vec![new.id, plain.id], ..callers(&[&old]) };
     let keys = facts(db, &wanted).keys;
@@ -104,8 +104,7 @@ fn sessions_are_found_expired_or_not(db: &Fixture) {
     let account_id = db.activate().account_id;
     let sessions =
         [0, i64::MAX].map(|end| Session { token: token(), account_id, expires_at: at(end) });
-    db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
+    db.write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let tokens = sessions.iter().map(|session| session.token).chain([token()]).collect();
     let found = facts(db, &FactsQuery { sessions: tokens, ..FactsQuery::default() }).sessions;
@@ -121,7 +120,7 @@ fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
         status: sealpost_domain::WebhookStatus::Disabled,
         ..webhook(&recipient.id)
     };
-    db.store().write(Durable, |tx| tx.insert_webhook(&off)).unwrap();
+    db.write(Durable, |tx| tx.insert_webhook(&off)).unwrap();
     let wanted = FactsQuery { callers: vec![sender.id], ..recipients(&[&recipient, &other]) };
     let found = facts(db, &wanted).webhooks;
     assert_eq!(found.len(), 2, "webhooks of senders are not read");

@@ -17,12 +17,13 @@ use sealpost_domain::{
     PartnerId, Plan, RetiringSecret, Session, Webhook, Wrapped,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks,
-        Store, StoreError, Tx, WriteSet,
+        StoreError, WriteSet,
     },
 };
 
 use crate::{
     Database,
+    connection::transaction::Transaction,
     schema::facts_versions,
     tests::fixture::{
         FAILING_MAX, Fixture, at, claim_of, open_session, result_of, retried, token, webhook,
@@ -63,12 +64,11 @@ impl Participant {
         let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
         let handle = Handle::parse(&api_key_id.to_string().replace('_', "-")).unwrap();
         let owner = HandleOwner { account_id, api_key_id };
-        db.store()
-            .write(Durable, |tx| {
-                open_session(tx, &session)?;
-                tx.assign_handle(&handle, &owner)
-            })
-            .unwrap();
+        db.write(Durable, |tx| {
+            open_session(tx, &session)?;
+            tx.assign_handle(&handle, &owner)
+        })
+        .unwrap();
         let wanted = FactsQuery {
             sessions: vec![session.token],
             callers: vec![api_key_id],
@@ -78,7 +78,7 @@ impl Participant {
         (wanted, owner, session, handle)
     }
 
-    fn read(&self, store: &dyn Store) -> AdmissionFacts {
+    fn read(&self, store: &Database) -> AdmissionFacts {
         store.write(Durable, |tx| tx.lock_facts(&self.wanted)).unwrap()
     }
 }
@@ -111,7 +111,7 @@ fn open_every_connection(db: &Fixture) {
     });
 }
 
-type Change = (&'static str, fn(&mut dyn Tx, &Participant) -> Result<(), StoreError>);
+type Change = (&'static str, fn(&mut Transaction, &Participant) -> Result<(), StoreError>);
 
 /// Named changes of facts (rows that admission depends on). Each change has an effect if all are made in this order.
 const CHANGES: [Change; 25] = [
@@ -186,12 +186,12 @@ fn change_without_versions(db: &Fixture, change: &str) {
 fn unchanged_facts_come_from_the_cache(db: &Fixture) {
     open_every_connection(db);
     let party = Participant::of(db);
-    let before = party.read(db.store());
+    let before = party.read(db);
     let change = "UPDATE api_keys SET status = 'rotating'; DELETE FROM webhooks";
     change_without_versions(db, change);
-    assert_eq!(party.read(db.store()), before);
+    assert_eq!(party.read(db), before);
     db.execute("UPDATE facts_versions SET version = 7").unwrap();
-    let after = party.read(db.store());
+    let after = party.read(db);
     let id = party.owner.api_key_id;
     assert_eq!(after.keys[&id].status, KeyStatus::Rotating);
     assert!(enabled_count(&after.webhooks[&id]) == 0);
@@ -199,11 +199,11 @@ fn unchanged_facts_come_from_the_cache(db: &Fixture) {
 
 fn a_new_connection_clears_the_cache(db: &Fixture) {
     let party = Participant::of(db);
-    party.read(db.store());
+    party.read(db);
     change_without_versions(db, "DELETE FROM webhooks");
     // At least one of these connections is new, so the cache is cleared.
     open_every_connection(db);
-    let facts = party.read(db.store());
+    let facts = party.read(db);
     assert_eq!(enabled_count(&facts.webhooks[&party.owner.api_key_id]), 0);
 }
 
@@ -218,7 +218,7 @@ fn a_change_replaces_the_version_of_its_key_alone(db: &Fixture) {
     let id = party.owner.api_key_id.to_string();
     let mut before = versions(db);
     for (name, change) in CHANGES {
-        db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+        db.write(Durable, |tx| change(tx, &party)).unwrap();
         let after = versions(db);
         let is_cached = !UNCACHED.contains(&name);
         assert_eq!(after[&id] != before[&id], is_cached, "{name}");
@@ -243,7 +243,7 @@ const UNCACHED: [&str; 7] = [
 fn other_changes_keep_the_versions(db: &Fixture) {
     let party = Participant::of(db);
     let before = versions(db);
-    let usage = party.read(db.store()).usage.into_iter().collect();
+    let usage = party.read(db).usage.into_iter().collect();
     db.apply(&WriteSet { usage, ..WriteSet::default() });
     db.activate();
     db.send(&party.webhook, 2);
@@ -253,7 +253,7 @@ fn other_changes_keep_the_versions(db: &Fixture) {
     db.record_outcomes(&ends, FAILING_MAX).unwrap();
     let description = Description::parse("orders").unwrap();
     let described = Webhook { description, ..party.webhook.clone() };
-    db.store().write(Durable, |tx| tx.update_webhook(&described)).unwrap();
+    db.write(Durable, |tx| tx.update_webhook(&described)).unwrap();
     assert_eq!(versions(db), before);
 }
 
@@ -262,9 +262,9 @@ fn a_change_on_one_node_is_seen_by_the_next_send_on_another(db: &Fixture) {
     let party = Participant::of(db);
     let mut before = party.read(&other);
     for (name, change) in CHANGES {
-        db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+        db.write(Durable, |tx| change(tx, &party)).unwrap();
         let after = party.read(&other);
-        assert_eq!(after, party.read(db.store()), "{name}");
+        assert_eq!(after, party.read(db), "{name}");
         if name != "all sessions deleted" {
             assert_ne!(after, before, "{name}");
         }
@@ -284,17 +284,17 @@ fn disabling_and_enabling_is_seen_by_the_next_send(db: &Fixture) {
     let held = db.claim(&claim_of(2000, 1, LeaseToken(1))).unwrap();
     db.record_outcomes(&[result_of(&held[0], 2001, Outcome::Gone)], FAILING_MAX).unwrap();
     assert_eq!(enabled(), 0);
-    db.store().write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
+    db.write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
     assert_eq!(enabled(), 1);
 }
 
 fn a_rollback_has_no_effect(db: &Fixture) {
     let party = Participant::of(db);
-    let before = party.read(db.store());
+    let before = party.read(db);
     let mut tx = db.begin(Durable).unwrap();
     tx.revoke_key(&party.owner.api_key_id, at(9)).unwrap();
     drop(tx);
-    assert_eq!(party.read(db.store()), before);
+    assert_eq!(party.read(db), before);
 }
 
 /// Cases for PostgreSQL only. On SQLite, which has one writer, every change waits for every batch.
@@ -308,7 +308,7 @@ mod concurrent {
         let (party, other) = (Participant::of(&db), Participant::of(&db));
         let batch = db.standing_batch(&other.wanted);
         for (_, change) in CHANGES {
-            db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+            db.write(Durable, |tx| change(tx, &party)).unwrap();
         }
         batch.commit().unwrap();
     }
@@ -317,11 +317,11 @@ mod concurrent {
     fn sends_do_not_wait_for_changes_of_other_keys() {
         let db = postgres();
         let (party, other) = (Participant::of(&db), Participant::of(&db));
-        let before = other.read(db.store());
+        let before = other.read(db);
         for (name, change) in CHANGES {
             let mut tx = db.begin(Durable).unwrap();
             change(&mut *tx, &party).unwrap();
-            assert_eq!(other.read(db.store()), before, "{name}");
+            assert_eq!(other.read(db), before, "{name}");
             tx.commit().unwrap();
         }
     }
@@ -338,7 +338,7 @@ mod concurrent {
         thread::scope(|scope| {
             let batch = db.standing_batch(&FactsQuery { recipients, ..FactsQuery::default() });
             scope.spawn(|| {
-                db.store().write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
+                db.write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
                 is_enabled.store(true, Ordering::SeqCst);
             });
             db.await_waiting();
@@ -356,7 +356,7 @@ mod concurrent {
         thread::scope(|scope| {
             let mut tx = db.begin(Durable).unwrap();
             tx.enable_webhook(&party.webhook.id).unwrap();
-            let batch = scope.spawn(|| party.read(db.store()));
+            let batch = scope.spawn(|| party.read(db));
             db.await_waiting();
             tx.commit().unwrap();
             let facts = batch.join().unwrap();
@@ -375,12 +375,11 @@ fn a_key_does_not_change_while_its_sends_are_decided(db: &Fixture) {
             for round in 0..40 {
                 let status =
                     if round % 2 == 0 { KeyStatus::Deactivated } else { KeyStatus::Active };
-                db.store()
-                    .write(Durable, |tx| {
-                        tx.lock_key(&id)?;
-                        tx.set_status(&id, status)
-                    })
-                    .unwrap();
+                db.write(Durable, |tx| {
+                    tx.lock_key(&id)?;
+                    tx.set_status(&id, status)
+                })
+                .unwrap();
             }
             is_over.store(true, Ordering::SeqCst);
         });

@@ -12,12 +12,13 @@ use sealpost_domain::{
     ApiKeyId, Fingerprint, IdempotencyKey, ReceiptState, Timestamp,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, IdempotencyRecord, IdempotencyResult,
-        NewIdempotencyRecord, OverageCount, Store, StoreError, Tx, WriteSet,
+        NewIdempotencyRecord, OverageCount, StoreError, WriteSet,
     },
 };
 
 use crate::{
     DatabaseUrl,
+    connection::transaction::Transaction,
     tests::fixture::{Fixture, at, envelope},
 };
 
@@ -73,19 +74,19 @@ fn record(changes: &WriteSet) -> IdempotencyRecord {
     IdempotencyRecord { at, fingerprint, result }
 }
 
-fn recall(tx: &mut dyn Tx, names: &[Key]) -> Result<AdmissionFacts, StoreError> {
+fn recall(tx: &mut Transaction, names: &[Key]) -> Result<AdmissionFacts, StoreError> {
     tx.lock_facts(&FactsQuery { idempotency: names.to_vec(), ..FactsQuery::default() })
 }
 
 fn facts(db: &Fixture, names: &[Key]) -> AdmissionFacts {
-    db.store().write(Durable, |tx| recall(tx, names)).unwrap()
+    db.write(Durable, |tx| recall(tx, names)).unwrap()
 }
 
 /// Sends an envelope as a batch does. Returns false if the idempotency key was used before. Counts the attempts in
 /// `tries`.
 fn send_once(db: &Fixture, name: &Key, byte: u8, tries: &AtomicU32) -> bool {
     let changes = send(name, byte);
-    let done = db.store().write(Durable, |tx| {
+    let done = db.write(Durable, |tx| {
         tries.fetch_add(1, Ordering::SeqCst);
         let remembered = recall(tx, std::slice::from_ref(name))?.idempotency;
         let is_new = remembered.get(name).is_none_or(|earlier| earlier.at < NOW);
@@ -150,7 +151,7 @@ fn an_expired_key_is_free_again(db: &Fixture) {
     };
     // The expired idempotency key could be stored again, but the valid key makes the whole batch fail.
     let in_vain = merged([send(&early, 3), send(&late, 4)]);
-    let second = db.store().write(Durable, |tx| tx.apply(&in_vain));
+    let second = db.write(Durable, |tx| tx.apply(&in_vain));
     assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
     assert_eq!(facts(db, std::slice::from_ref(&early)).idempotency[&early].fingerprint.0, [1; 32]);
     let (again, other) = (send(&early, 5), send(&new, 6));
@@ -165,7 +166,7 @@ fn the_second_send_with_a_key_is_contended(db: &Fixture) {
     let name = name(db.activate().id, "a");
     let first = send(&name, 1);
     db.apply(&first);
-    let second = db.store().write(Durable, |tx| tx.apply(&send(&name, 2)));
+    let second = db.write(Durable, |tx| tx.apply(&send(&name, 2)));
     assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
     assert_eq!(db.count("envelopes"), 1);
     assert_eq!(facts(db, std::slice::from_ref(&name)).idempotency[&name], record(&first));

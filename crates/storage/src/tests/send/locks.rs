@@ -11,10 +11,13 @@ use std::{
 
 use sealpost_domain::{
     ApiKey, KeyStatus, Usage,
-    ports::{Durability::Durable, FactsQuery, Store, StoreError, Tx, WriteSet},
+    ports::{Durability::Durable, FactsQuery, StoreError, WriteSet},
 };
 
-use crate::tests::fixture::{Fixture, secrets};
+use crate::{
+    connection::transaction::Transaction,
+    tests::fixture::{Fixture, secrets},
+};
 
 on_both!(
     concurrent_batches_count_usage_exactly,
@@ -28,7 +31,7 @@ on_both!(
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 25;
 
-fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
+fn count_up(tx: &mut Transaction, keys: &[&ApiKey]) -> Result<(), StoreError> {
     let mut callers: Vec<_> = keys.iter().map(|key| key.id).collect();
     callers.sort_unstable();
     let wanted = FactsQuery { recipients: callers.clone(), callers, ..FactsQuery::default() };
@@ -41,7 +44,7 @@ fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
 
 fn used(db: &Fixture, key: &ApiKey) -> Usage {
     let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
-    db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap().usage[&key.id]
+    db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap().usage[&key.id]
 }
 
 fn concurrent_batches_count_usage_exactly(db: &Fixture) {
@@ -50,7 +53,7 @@ fn concurrent_batches_count_usage_exactly(db: &Fixture) {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for _ in 0..ROUNDS {
-                    db.store().write(Durable, |tx| count_up(tx, &[&key])).unwrap();
+                    db.write(Durable, |tx| count_up(tx, &[&key])).unwrap();
                 }
             });
         }
@@ -87,7 +90,7 @@ fn a_status_change_waits_for_the_sends_of_the_key(db: &Fixture) {
         count_up(&mut tx, &[&key]).unwrap();
         db.let_stand(&mut tx);
         scope.spawn(|| {
-            db.store().write(Durable, |tx| deactivate(tx, &key)).unwrap();
+            db.write(Durable, |tx| deactivate(tx, &key)).unwrap();
             changed.store(true, Ordering::SeqCst);
         });
         thread::sleep(PAUSE);
@@ -111,7 +114,7 @@ fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
         });
         begun.wait();
         let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
-        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+        let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
         assert!(committed.load(Ordering::SeqCst));
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);
     });
@@ -124,8 +127,8 @@ fn a_new_login_secret_waits_for_the_lock_on_the_account(db: &Fixture) {
         let mut tx = db.begin(Durable).unwrap();
         tx.lock_account(&account_id).unwrap();
         scope.spawn(|| {
-            let replace = |tx: &mut dyn Tx| tx.set_account_secrets(&account_id, &secrets());
-            db.store().write(Durable, replace).unwrap();
+            let replace = |tx: &mut Transaction| tx.set_account_secrets(&account_id, &secrets());
+            db.write(Durable, replace).unwrap();
             replaced.store(true, Ordering::SeqCst);
         });
         thread::sleep(PAUSE);
@@ -142,7 +145,7 @@ fn an_account_is_locked_by_one_transaction_at_a_time(db: &Fixture) {
         let mut tx = db.begin(Durable).unwrap();
         assert!(tx.lock_account(&key.account_id).unwrap());
         scope.spawn(|| {
-            db.store().write(Durable, |tx| tx.lock_account(&key.account_id)).unwrap();
+            db.write(Durable, |tx| tx.lock_account(&key.account_id)).unwrap();
             locked.store(true, Ordering::SeqCst);
         });
         thread::sleep(PAUSE);
@@ -151,7 +154,7 @@ fn an_account_is_locked_by_one_transaction_at_a_time(db: &Fixture) {
     });
 }
 
-fn deactivate(tx: &mut dyn Tx, key: &ApiKey) -> Result<(), StoreError> {
+fn deactivate(tx: &mut Transaction, key: &ApiKey) -> Result<(), StoreError> {
     tx.lock_key(&key.id)?;
     tx.set_status(&key.id, KeyStatus::Deactivated)
 }

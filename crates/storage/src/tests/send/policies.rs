@@ -17,7 +17,7 @@ on_both!(
 );
 
 fn set(db: &Fixture, id: &ApiKeyId, policy: &RecipientPolicy) {
-    db.store().write(Durable, |tx| tx.set_policy(id, policy)).unwrap();
+    db.write(Durable, |tx| tx.set_policy(id, policy)).unwrap();
 }
 
 fn full_policy(db: &Fixture) -> RecipientPolicy {
@@ -34,8 +34,8 @@ fn full_policy(db: &Fixture) -> RecipientPolicy {
 
 fn a_policy_reads_back(db: &Fixture) {
     let key = db.activate();
-    let find = || db.store().lookup().unwrap().find_policy(&key.id).unwrap();
-    let label = || db.store().lookup().unwrap().find_profile(&key.id).unwrap().unwrap().label;
+    let find = || db.read(|reader| reader.find_policy(&key.id)).unwrap();
+    let label = || db.read(|reader| reader.find_profile(&key.id)).unwrap().unwrap().label;
     assert_eq!((find(), label()), (None, Some(key.label.clone())));
     for policy in [full_policy(db), RecipientPolicy::default()] {
         set(db, &key.id, &policy);
@@ -43,17 +43,17 @@ fn a_policy_reads_back(db: &Fixture) {
         assert_eq!(find(), Some(policy));
     }
     let (other, unknown) = (db.activate(), crate::tests::fixture::key(&key.account_id).id);
-    let found = db.store().lookup().unwrap().find_profiles(&[key.id, unknown, other.id]).unwrap();
+    let found = db.read(|reader| reader.find_profiles(&[key.id, unknown, other.id])).unwrap();
     assert_eq!(found.len(), 2);
     assert_eq!(found[&other.id].label, Some(other.label));
-    assert_eq!(db.store().lookup().unwrap().find_profile(&unknown).unwrap(), None);
+    assert_eq!(db.read(|reader| reader.find_profile(&unknown)).unwrap(), None);
 }
 
 fn the_next_batch_sees_a_changed_policy(db: &Fixture) {
     let recipient = db.activate();
     let wanted = FactsQuery { recipients: vec![recipient.id], ..FactsQuery::default() };
     let read = || {
-        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+        let facts = db.write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
         facts.keys[&recipient.id].policy.clone()
     };
     assert_eq!(read(), None);
@@ -72,7 +72,7 @@ fn a_contact_counts_from_its_last_message(db: &Fixture) {
     let [owner, contact, other] = [(); 3].map(|()| db.activate().id);
     let found = |since| {
         let pairs = [(owner, contact), (owner, other), (contact, owner)];
-        let found = db.store().write(Durable, |tx| tx.find_contacts(&pairs, at(since))).unwrap();
+        let found = db.write(Durable, |tx| tx.find_contacts(&pairs, at(since))).unwrap();
         found.into_iter().collect::<Vec<_>>()
     };
     for (sent_at, last) in [(5, 5), (10_004, 5), (10_005, 10_005), (20_004, 10_005), (7, 10_005)] {
@@ -82,9 +82,7 @@ fn a_contact_counts_from_its_last_message(db: &Fixture) {
         assert_eq!(found(last + 1), []);
     }
     let purge = |before| {
-        db.store()
-            .write(Durable, |tx| tx.purge_expired(ExpiringRows::Contacts, at(before), 9))
-            .unwrap()
+        db.write(Durable, |tx| tx.purge_expired(ExpiringRows::Contacts, at(before), 9)).unwrap()
     };
     assert_eq!((purge(10_005), found(0).len()), (0, 1));
     assert_eq!((purge(10_006), found(0).len()), (1, 0));
@@ -101,9 +99,8 @@ fn the_recipients_of_a_sender_are_found_page_by_page(db: &Fixture) {
     for limit in [1, 5, 100] {
         let mut after = EnvelopeId::new(Timestamp::from_millis(0), [0; 10]);
         let (mut pages, mut found) = (0, BTreeSet::new());
-        let page = |after: EnvelopeId| {
-            db.store().lookup().unwrap().sent_page(&sender, &after, limit).unwrap()
-        };
+        let page =
+            |after: EnvelopeId| db.read(|reader| reader.sent_page(&sender, &after, limit)).unwrap();
         while let Some(page) = page(after) {
             assert!(page.contacts.iter().all(|contact| contact.api_key_id == sender));
             found.extend(page.contacts.iter().map(|contact| contact.contact));

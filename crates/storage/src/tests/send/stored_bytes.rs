@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Envelope, EnvelopeId, Usage,
-    ports::{Durability::Durable, FactsQuery, SendLedger as _, WriteSet},
+    ports::{Durability::Durable, FactsQuery, WriteSet},
 };
 
 use crate::tests::fixture::{Fixture, account, at, envelope, postgres};
@@ -31,7 +31,7 @@ fn random(id: &EnvelopeId) -> [u8; 10] {
 fn store(db: &Fixture, key: &ApiKey, envelopes: Vec<Arc<Envelope>>) {
     let write = WriteSet { envelopes, usage: vec![(key.id, Usage::UNUSED)], ..WriteSet::default() };
     let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
-    let locked = db.store().write(Durable, |tx| {
+    let locked = db.write(Durable, |tx| {
         tx.lock_facts(&wanted)?;
         tx.apply(&write)
     });
@@ -39,7 +39,7 @@ fn store(db: &Fixture, key: &ApiKey, envelopes: Vec<Arc<Envelope>>) {
 }
 
 fn stored(db: &Fixture, accounts: &[AccountId]) -> HashMap<AccountId, u64> {
-    db.store().write(Durable, |tx| tx.stored_bytes(accounts)).unwrap()
+    db.write(Durable, |tx| tx.stored_bytes(accounts)).unwrap()
 }
 
 fn the_bytes_of_all_keys_of_an_account_are_counted(db: &Fixture) {
@@ -75,14 +75,13 @@ fn retention_gives_bytes_back(db: &Fixture) {
         let at_times = [5, 6, 20].map(|millis| sealed(&key.id, millis, bytes));
         store(db, key, at_times.to_vec());
     }
-    let purge =
-        |limit| db.store().write(Durable, |tx| tx.purge_envelopes(at(10), at(11), limit)).unwrap();
+    let purge = |limit| db.write(Durable, |tx| tx.purge_envelopes(at(10), at(11), limit)).unwrap();
     assert_eq!(purge(99), 4);
     let accounts = [one.account_id, other.account_id];
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 10), (accounts[1], 1000)]));
     // A counter never falls below 0.
     db.execute("UPDATE usage SET stored_bytes = 3").unwrap();
-    db.store().write(Durable, |tx| tx.purge_envelopes(at(99), at(99), 99)).unwrap();
+    db.write(Durable, |tx| tx.purge_envelopes(at(99), at(99), 99)).unwrap();
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 0), (accounts[1], 0)]));
 }
 
@@ -96,9 +95,8 @@ fn retention_waits_for_a_batch_of_the_sender() {
     let query = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     let mut batch = db.standing_batch(&query);
     std::thread::scope(|scope| {
-        let purge = scope.spawn(|| {
-            db.store().write(Durable, |tx| tx.purge_envelopes(at(10), at(11), 9)).unwrap()
-        });
+        let purge =
+            scope.spawn(|| db.write(Durable, |tx| tx.purge_envelopes(at(10), at(11), 9)).unwrap());
         db.await_waiting();
         let usage = vec![(key.id, Usage::UNUSED)];
         let envelopes = vec![sealed(&key.id, 50, 7)];

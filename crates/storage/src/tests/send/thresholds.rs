@@ -91,7 +91,7 @@ fn concurrent_transactions_store_one_event(db: &Fixture) {
     };
     let node = || {
         retried(|| {
-            db.store().write(Durable, |tx| {
+            db.write(Durable, |tx| {
                 tx.lock_facts(&query)?;
                 tx.apply(&write)
             })
@@ -107,7 +107,7 @@ fn a_rolled_back_threshold_is_not_recorded(db: &Fixture) {
     db.register_for(&key, KINDS);
     let thresholds = vec![reached(&key, ThresholdWindow::Day, 80, 1000)];
     let write = WriteSet { thresholds, ..WriteSet::default() };
-    let mut lost = db.store().begin(Durable).unwrap();
+    let mut lost = db.begin(Durable).unwrap();
     lost.apply(&write).unwrap();
     drop(lost);
     assert_eq!((db.count("events"), db.count("usage_thresholds")), (0, 0));

@@ -32,7 +32,7 @@ pub(in crate::queue::statements) fn oldest_due(
         return oldest_due_except(conn, due, limit, full);
     }
     Ok(Statement::<_, (Text, Text)>::query(
-        "SELECT webhook_id, envelope_id FROM deliveries
+        "/* claims.oldest_due */ SELECT webhook_id, envelope_id FROM deliveries
          WHERE lease IS NULL AND due_at >= ? AND due_at <= ?
          ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED",
     )
@@ -51,7 +51,7 @@ fn oldest_due_except(
     full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
-        "WITH oldest AS MATERIALIZED (
+        "/* claims.oldest_due_except */ WITH oldest AS MATERIALIZED (
              SELECT webhook_id, envelope_id FROM deliveries
              WHERE lease IS NULL AND due_at >= ? AND due_at <= ?
              ORDER BY due_at LIMIT ?
@@ -79,7 +79,7 @@ pub(in crate::queue::statements) fn targets_above(
     limit: i64,
 ) -> Result<Vec<(String, i64)>, Fault> {
     Ok(Statement::<_, (Text, BigInt)>::query(
-        "WITH RECURSIVE visited (webhook_id, due_at, step) AS (
+        "/* claims.targets_above */ WITH RECURSIVE visited (webhook_id, due_at, step) AS (
              (SELECT webhook_id, due_at, 1::BIGINT FROM deliveries
               WHERE webhook_id > ? AND lease IS NULL AND due_at >= ?
               ORDER BY webhook_id, due_at LIMIT 1)
@@ -106,7 +106,7 @@ pub(in crate::queue::statements) fn due_of(
     limit: i64,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
-        "SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
+        "/* claims.due_of */ SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
          CROSS JOIN LATERAL (
              SELECT d.webhook_id, d.envelope_id FROM deliveries AS d
              WHERE d.webhook_id = t.webhook_id AND d.lease IS NULL
@@ -127,7 +127,7 @@ pub(in crate::queue::statements) fn end_leases(
     limit: i64,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
+        "/* claims.end_leases */ UPDATE deliveries SET lease = NULL WHERE ctid = ANY (ARRAY(
              SELECT ctid FROM deliveries WHERE lease <> -1 AND due_at >= ? AND due_at <= ?
              ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
          ))",
@@ -154,7 +154,7 @@ pub(in crate::queue::statements) fn lease(
 
 static LEASE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "WITH leased AS (
+        "/* claims.lease */ WITH leased AS (
              UPDATE deliveries AS d SET lease = ?, due_at = ?,
                  redeliver_at = NULL, recover_at = NULL
              FROM unnest(?, ?) AS n (webhook_id, envelope_id)
@@ -187,7 +187,7 @@ pub(in crate::queue::statements) fn delete(
     keys: &[DeliveryKey],
 ) -> Result<(), Fault> {
     Statement::command(
-        "DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
+        "/* claims.delete */ DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
     )
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
@@ -202,7 +202,7 @@ pub(in crate::queue::statements) fn park(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries AS d SET lease = NULL, due_at = ?
+        "/* claims.park */ UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?) AS n (webhook_id, envelope_id)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id",
     )
@@ -219,7 +219,7 @@ pub(in crate::queue::statements) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries AS d SET lease = NULL, due_at = least(d.recover_at, ?)
+        "/* claims.release */ UPDATE deliveries AS d SET lease = NULL, due_at = least(d.recover_at, ?)
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.lease IS NOT DISTINCT FROM n.lease",
@@ -237,7 +237,7 @@ pub(in crate::queue::statements) fn expedite(
     changes: &[DueTimeChange],
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries AS d SET due_at = n.due_at
+        "/* claims.expedite */ UPDATE deliveries AS d SET due_at = n.due_at
          FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.due_at IS NOT DISTINCT FROM n.was_due_at AND d.lease IS NULL",

@@ -46,7 +46,7 @@ pub(in crate::queue::statements) fn insert_outcomes(
     now: Timestamp,
 ) -> Result<Vec<String>, Fault> {
     Ok(Statement::<_, Text>::query(
-        "INSERT INTO envelope_outcomes (envelope_id, outcome, at) SELECT unnest(?), ?, ?
+        "/* events.insert_outcomes */ INSERT INTO envelope_outcomes (envelope_id, outcome, at) SELECT unnest(?), ?, ?
          ON CONFLICT (envelope_id) DO NOTHING RETURNING envelope_id",
     )
     .bind_array::<Text, _>(envelopes.iter())

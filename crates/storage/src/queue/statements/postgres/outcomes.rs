@@ -28,7 +28,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
 ) -> Result<Vec<SucceededDelivery>, Fault> {
     type Removed = (String, String, i64, bool);
     let removed = Statement::<_, (Text, Text, BigInt, Bool)>::query(
-        "DELETE FROM deliveries AS d USING (
+        "/* outcomes.remove_succeeded */ DELETE FROM deliveries AS d USING (
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
@@ -54,7 +54,7 @@ pub(in crate::queue::statements) fn restart_succeeded(
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<SucceededDelivery>, Fault> {
     let restarted = Statement::<_, (Text, Text, BigInt)>::query(
-        "UPDATE deliveries AS d SET lease = NULL, attempts = 0, due_at = d.redeliver_at,
+        "/* outcomes.restart_succeeded */ UPDATE deliveries AS d SET lease = NULL, attempts = 0, due_at = d.redeliver_at,
              last_failure = NULL, failed_at = NULL
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
@@ -74,7 +74,7 @@ pub(in crate::queue::statements) fn record_failed(
     attempts: &[&FinishedAttempt],
 ) -> Result<Vec<FailedDelivery>, Fault> {
     let recorded = Statement::<_, (Text, Text, BigInt, Bool)>::query(
-        "UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
+        "/* outcomes.record_failed */ UPDATE deliveries AS d SET lease = NULL, due_at = coalesce(d.recover_at, n.due_at),
              attempts = CASE WHEN n.due_at IS NULL AND d.recover_at IS NOT NULL THEN 0
                  ELSE n.attempts END,
              last_failure = n.failure, failed_at = n.at

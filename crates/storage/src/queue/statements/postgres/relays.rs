@@ -20,7 +20,7 @@ pub(in crate::queue::statements) fn awaiting_relay(
     limit: i64,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     Ok(Statement::<_, (Text, Text)>::query(
-        "SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
+        "/* relays.awaiting_relay */ SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
          CROSS JOIN LATERAL (
              SELECT d.webhook_id, d.envelope_id FROM deliveries AS d
              WHERE d.webhook_id = t.webhook_id AND d.lease = -1 AND d.due_at <= ?
@@ -39,7 +39,7 @@ pub(in crate::queue::statements) fn await_relay(
     now: Timestamp,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries AS d SET lease = -1, due_at = ?
+        "/* relays.await_relay */ UPDATE deliveries AS d SET lease = -1, due_at = ?
          FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.envelope_id = ANY (ARRAY[n.envelope_id]) AND d.webhook_id = n.webhook_id
              AND d.lease IS NOT DISTINCT FROM n.lease",
@@ -58,7 +58,7 @@ pub(in crate::queue::statements) fn leave_relays(
     limit: i64,
 ) -> Result<usize, Fault> {
     let left = Statement::command(
-        "WITH RECURSIVE visited (webhook_id) AS (
+        "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              (SELECT webhook_id FROM deliveries
               WHERE lease = -1 AND webhook_id > '' ORDER BY webhook_id LIMIT 1)
              UNION ALL

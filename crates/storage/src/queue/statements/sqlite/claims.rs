@@ -94,7 +94,7 @@ pub(in crate::queue::statements) fn end_leases(
     limit: i64,
 ) -> Result<(), Fault> {
     Statement::command(
-        "UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
+        "/* claims.end_leases */ UPDATE deliveries SET lease = NULL WHERE (envelope_id, webhook_id) IN (
              SELECT envelope_id, webhook_id FROM deliveries
              WHERE lease <> -1 AND due_at >= ? AND due_at <= ? ORDER BY due_at LIMIT ?
          )",
@@ -125,7 +125,7 @@ pub(in crate::queue::statements) fn lease(
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
         let attempts = Statement::<_, Integer>::query(
-            "UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
+            "/* claims.lease */ UPDATE deliveries SET lease = ?, due_at = ?, redeliver_at = NULL, recover_at = NULL
              WHERE webhook_id = ? AND envelope_id = ?
              RETURNING attempts",
         )
@@ -200,7 +200,7 @@ pub(in crate::queue::statements) fn release(
 ) -> Result<(), Fault> {
     for DeliveryLease { key, lease } in leases {
         Statement::command(
-            "UPDATE deliveries SET lease = NULL, due_at = min(ifnull(recover_at, ?), ?)
+            "/* claims.release */ UPDATE deliveries SET lease = NULL, due_at = min(ifnull(recover_at, ?), ?)
              WHERE envelope_id = ? AND webhook_id = ? AND lease = ?",
         )
         .bind::<BigInt, _>(due_at.as_millis())

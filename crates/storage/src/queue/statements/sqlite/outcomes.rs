@@ -30,7 +30,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
         let is_left = Statement::<_, Bool>::query(
-            "DELETE FROM deliveries WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
+            "/* outcomes.remove_succeeded */ DELETE FROM deliveries WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
                  AND redeliver_at IS NULL
              RETURNING EXISTS (
                  SELECT 1 FROM deliveries AS o
@@ -82,7 +82,7 @@ pub(in crate::queue::statements) fn record_failed(
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
         let is_exhausted = Statement::<_, Bool>::query(
-            "UPDATE deliveries SET lease = NULL, due_at = coalesce(recover_at, ?),
+            "/* outcomes.record_failed */ UPDATE deliveries SET lease = NULL, due_at = coalesce(recover_at, ?),
                  attempts = CASE WHEN ? IS NULL AND recover_at IS NOT NULL THEN 0 ELSE ? END,
                  last_failure = ?, failed_at = ?
              WHERE envelope_id = ? AND webhook_id = ? AND lease = ?

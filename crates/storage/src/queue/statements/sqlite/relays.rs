@@ -42,7 +42,7 @@ pub(in crate::queue::statements) fn await_relay(
 ) -> Result<(), Fault> {
     for DeliveryLease { key, lease } in leases {
         Statement::command(
-            "UPDATE deliveries SET lease = -1, due_at = ?
+            "/* relays.await_relay */ UPDATE deliveries SET lease = -1, due_at = ?
              WHERE envelope_id = ? AND webhook_id = ? AND lease = ?",
         )
         .bind::<BigInt, _>(now.as_millis())
@@ -60,7 +60,7 @@ pub(in crate::queue::statements) fn leave_relays(
     limit: i64,
 ) -> Result<usize, Fault> {
     let left = Statement::command(
-        "WITH RECURSIVE visited (webhook_id) AS (
+        "/* relays.leave_relays */ WITH RECURSIVE visited (webhook_id) AS (
              SELECT * FROM (SELECT webhook_id FROM deliveries WHERE lease = -1 ORDER BY webhook_id LIMIT 1)
              UNION ALL
              SELECT (SELECT d.webhook_id FROM deliveries AS d

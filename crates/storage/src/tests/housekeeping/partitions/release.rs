@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use sealpost_domain::ports::{Durability::Durable, HousekeepingRepo as _, KeyRepo as _};
+use sealpost_domain::ports::Durability::Durable;
 
 use super::*;
 use crate::housekeeping::{
@@ -103,7 +103,7 @@ fn an_envelope_that_is_opened_during_the_release_does_not_bounce() {
             bounce(&mut AnyConnection::Postgres(pg), &ended, at(9)).unwrap();
         });
         db.await_waiting();
-        db.store().write(Durable, |tx| tx.mark_opened(&opened, at(5))).unwrap();
+        db.write(Durable, |tx| tx.mark_opened(&opened, at(5))).unwrap();
         holder.batch_execute("SELECT pg_advisory_unlock(7)").unwrap();
         release.join().unwrap();
     });

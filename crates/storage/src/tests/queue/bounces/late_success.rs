@@ -66,10 +66,9 @@ fn a_success_that_commits_after_a_redelivery_prevents_its_bounce() {
         redeliver(db, held[0].event.id(), pair.to[1].id, &pair.recipient);
         success.commit().unwrap();
         if is_deleted {
-            let delete = |tx: &mut dyn sealpost_domain::ports::Tx| {
-                tx.delete_webhook(&pair.recipient, &pair.to[1].id, at(70))
-            };
-            assert!(db.store().write(Durable, delete).unwrap());
+            let delete =
+                |tx: &mut Transaction| tx.delete_webhook(&pair.recipient, &pair.to[1].id, at(70));
+            assert!(db.write(Durable, delete).unwrap());
         } else {
             end(db, &claim(db, 2)[0], EXHAUSTED);
         }

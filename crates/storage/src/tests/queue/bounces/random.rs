@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use sealpost_domain::{
-    EnvelopeId, WebhookId,
-    ports::{Tx, WaitingEnvelope},
-};
+use sealpost_domain::{EnvelopeId, WebhookId, ports::WaitingEnvelope};
 
 use super::*;
+
+use crate::connection::transaction::Transaction;
 
 /// A random operation. A `usize` selects one of the existing envelopes, webhooks or deliveries.
 #[derive(Debug, Clone)]
@@ -139,10 +138,7 @@ impl Run<'_> {
         }
         let deleted = self.pair.to.remove(nth % self.pair.to.len()).id;
         let recipient = self.pair.recipient;
-        self.db
-            .store()
-            .write(Durable, |tx| tx.delete_webhook(&recipient, &deleted, at(70)))
-            .unwrap();
+        self.db.write(Durable, |tx| tx.delete_webhook(&recipient, &deleted, at(70))).unwrap();
         for fate in self.envelopes.values_mut() {
             if fate.deliveries.remove(&deleted).is_some() {
                 fate.settle(self.is_revoked);
@@ -152,7 +148,7 @@ impl Run<'_> {
 
     fn open(&mut self, nth: usize) {
         let Some(id) = self.envelope(nth) else { return };
-        self.db.store().write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
+        self.db.write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
         let fate = self.envelopes.get_mut(&id).unwrap();
         fate.is_opened = true;
         fate.is_waiting = false;
@@ -160,10 +156,7 @@ impl Run<'_> {
 
     fn purge(&mut self, count: usize) {
         let limit = u32::try_from(count).unwrap();
-        self.db
-            .store()
-            .write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), limit))
-            .unwrap();
+        self.db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), limit)).unwrap();
         for _ in 0..count {
             let Some((id, mut fate)) = self.envelopes.pop_first() else { break };
             if fate.is_waiting || !fate.deliveries.is_empty() {
@@ -192,8 +185,8 @@ impl Run<'_> {
     fn transfer(&mut self, limit: u32) {
         let portion = |after: Option<ApiKeyId>| {
             let transfer =
-                |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(0), at(50), limit);
-            self.db.store().write(Relaxed, transfer).unwrap()
+                |tx: &mut Transaction| tx.transfer_waiting(after.as_ref(), at(0), at(50), limit);
+            self.db.write(Relaxed, transfer).unwrap()
         };
         let mut is_done = false;
         while !is_done {
@@ -222,7 +215,7 @@ impl Run<'_> {
         self.is_revoked = true;
         self.pair.to.clear();
         let recipient = self.pair.recipient;
-        self.db.store().write(Durable, |tx| tx.revoke_key(&recipient, at(70))).unwrap();
+        self.db.write(Durable, |tx| tx.revoke_key(&recipient, at(70))).unwrap();
         for fate in self.envelopes.values_mut().filter(|fate| !fate.deliveries.is_empty()) {
             fate.deliveries.clear();
             fate.settle(true);

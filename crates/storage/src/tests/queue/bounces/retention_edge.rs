@@ -3,7 +3,6 @@
 use std::thread;
 
 use diesel::prelude::*;
-use sealpost_domain::ports::Tx as _;
 
 use super::*;
 use crate::{
@@ -20,7 +19,7 @@ on_both!(
 );
 
 fn purge(db: &Fixture) -> u64 {
-    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 100)).unwrap()
+    db.write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 100)).unwrap()
 }
 
 fn concurrent_outcomes_and_retention_bounce_an_envelope_at_most_once(db: &Fixture) {
@@ -50,10 +49,9 @@ fn a_long_backlog_of_a_revoked_key_bounces_in_portions(db: &Fixture) {
         envelopes.push(sent.into());
     }
     db.apply(&WriteSet { envelopes, unleased, ..WriteSet::default() });
-    db.store().write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
+    db.write(Durable, |tx| tx.revoke_key(&pair.recipient, at(70))).unwrap();
     assert_eq!(bounces(db).len(), AT_ONCE_MAX, "the revocation is bounded");
-    let portion =
-        || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(71), 200)).unwrap();
+    let portion = || db.write(Relaxed, |tx| tx.purge_deleted_webhooks(at(71), 200)).unwrap();
     assert_eq!((portion(), bounces(db).len()), (200, AT_ONCE_MAX + 200));
     while portion() > 0 {}
     assert_eq!(bounces(db).len(), 500);

@@ -51,7 +51,7 @@ impl Run<'_> {
         self.now += 10;
         match *step {
             Step::Inform(limit, is_lost) => {
-                let mut tx = self.db.store().begin(Relaxed).unwrap();
+                let mut tx = self.db.begin(Relaxed).unwrap();
                 tx.inform_correspondents(at(0), at(50), MANY, limit).unwrap();
                 if !is_lost {
                     tx.commit().unwrap();
@@ -60,7 +60,6 @@ impl Run<'_> {
             Step::Purge(limit) => {
                 let purge = self
                     .db
-                    .store()
                     .write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(self.now), limit));
                 purge.unwrap();
                 for _ in 0..limit {
@@ -71,7 +70,7 @@ impl Run<'_> {
                 let key = self.keys[key];
                 if self.revoked.insert(key) {
                     let now = at(self.now);
-                    self.db.store().write(Durable, |tx| tx.revoke_key(&key, now)).unwrap();
+                    self.db.write(Durable, |tx| tx.revoke_key(&key, now)).unwrap();
                     self.caused(IdentityRotation {
                         api_key_id: key,
                         handle: None,

@@ -1,38 +1,7 @@
-//! The port that closes accounts and erases personal data.
+//! The closing of accounts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::ports::error::StoreError;
-use crate::{AccountId, Timestamp};
-
-/// Closes accounts, and erases the personal data of their owners.
-pub trait ErasureRepo {
-    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations (new API
-    /// keys). Then [`ErasureRepo::close_portion`] deletes the rows of the account in several calls.
-    ///
-    /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
-    /// [`ClosingExtent::Erase`], but not back. Returns `false` if the account does not exist.
-    fn begin_closing(
-        &mut self,
-        account: &AccountId,
-        extent: ClosingExtent,
-        now: Timestamp,
-    ) -> Result<bool, StoreError>;
-
-    /// Deletes some rows of a closed account: at most about `limit` rows. Run each call in a separate transaction. A
-    /// call locks at most one API key. A transaction with several calls would lock several keys in no fixed order,
-    /// which could cause a deadlock.
-    fn close_portion(
-        &mut self,
-        account: &AccountId,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<ClosedPortion, StoreError>;
-
-    /// Finds a closed account with rows left to delete. `None` if there is no such account.
-    fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError>;
-}
 
 /// The amount of data that the closing of an account deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +27,7 @@ impl ClosingExtent {
     }
 }
 
-/// The result of one call of [`ErasureRepo::close_portion`].
+/// The result of one call of `close_portion`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClosedPortion {
     /// Numbers of rows that this call deleted or changed.

@@ -1,65 +1,6 @@
-//! The port for the lists and statistics of operators.
+//! The lists and statistics that operators read.
 
-use crate::{
-    AccountId, ApiKey, ApiKeyId, Badge, Handle, KeyStatus, Label, PartnerId, Timestamp, Webhook,
-    WebhookId, WebhookStatus,
-    ports::{
-        StoreError,
-        nodes::{Node, TaskTurn},
-    },
-};
-
-/// Reads lists and statistics for operators. Lists with the parameter `below` begin with the newest row. For the next
-/// page, `below` is the id of the last row of the previous page. `None` for the first page.
-pub trait OperatorLookup {
-    /// Lists up to `limit` accounts.
-    fn accounts(
-        &mut self,
-        below: Option<&AccountId>,
-        limit: u32,
-    ) -> Result<Vec<AccountSummary>, StoreError>;
-
-    /// Finds an account, with the number of its sessions valid at `now`. `None` if the account does not exist.
-    fn account(
-        &mut self,
-        id: &AccountId,
-        now: Timestamp,
-    ) -> Result<Option<AccountOverview>, StoreError>;
-
-    /// Lists up to `limit` keys that meet all conditions of the filter.
-    fn keys(
-        &mut self,
-        filter: &KeyFilter,
-        below: Option<&ApiKeyId>,
-        limit: u32,
-    ) -> Result<Vec<ApiKey>, StoreError>;
-
-    /// Lists up to `limit` webhooks of a key, or of all keys of an account.
-    fn webhooks(
-        &mut self,
-        owner: &WebhookOwner,
-        below: Option<&WebhookId>,
-        limit: u32,
-    ) -> Result<Vec<Webhook>, StoreError>;
-
-    /// Counts the rows of the whole service. Stops counting envelopes and deliveries at `counted_max`. Adds up the
-    /// daily counts of days that begin at `since` or later.
-    fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError>;
-
-    /// Lists up to `limit` nodes, most recently seen first.
-    fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError>;
-
-    /// Lists the newest turn of each housekeeping task, ordered by task name. A turn is the exclusive right of one node
-    /// to run the task.
-    fn task_turns(&mut self) -> Result<Vec<TaskTurn>, StoreError>;
-
-    /// Lists up to `limit` badges of a key, latest expiry first.
-    fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError>;
-
-    /// Lists up to `limit` enabled webhooks with failing deliveries. Begins with the webhook that has failed for the
-    /// longest time.
-    fn failing_webhooks(&mut self, limit: u32) -> Result<Vec<Webhook>, StoreError>;
-}
+use crate::{AccountId, ApiKeyId, Handle, KeyStatus, Label, PartnerId, Timestamp, WebhookStatus};
 
 /// An account in the operators' list of accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,9 +65,9 @@ pub struct ServiceStats {
     pub keys_by_plan: Vec<(String, u64)>,
     /// Number of webhooks with each status.
     pub webhooks: Vec<(WebhookStatus, u64)>,
-    /// Number of stored envelopes, at most `counted_max` of [`OperatorLookup::stats`].
+    /// Number of stored envelopes, up to a limit.
     pub envelopes: u64,
-    /// Number of deliveries that wait for their next attempt, at most `counted_max` of [`OperatorLookup::stats`].
+    /// Number of deliveries that wait for their next attempt, up to a limit.
     pub waiting_deliveries: u64,
     /// Number of sent messages, as the sum of daily counts. Housekeeping adds new messages to the daily counts with a
     /// delay.

@@ -1,0 +1,100 @@
+//! Lists accounts, keys and webhooks for operators.
+
+use std::collections::HashMap;
+
+use diesel::{dsl::count_star, prelude::*};
+use sealpost_domain::{
+    AccountId, KeyStatus, PartnerId, Timestamp,
+    ports::{AccountOverview, AccountSummary, StoreError},
+};
+
+use crate::{
+    connection::{fault::Fault, on_backend, reader::Reader},
+    rows::columns,
+    schema::{accounts as a, api_keys as k, sessions, webhooks as w},
+};
+
+/// The columns of an account in a list: id, partner, and the times of creation, closing and erasure in milliseconds.
+type AccountRow = (String, Option<String>, i64, Option<i64>, Option<i64>);
+
+impl Reader {
+    /// Lists up to `limit` accounts.
+    pub fn accounts(
+        &mut self,
+        below: Option<&AccountId>,
+        limit: u32,
+    ) -> Result<Vec<AccountSummary>, StoreError> {
+        self.run(|conn| {
+            let mut page = a::table
+                .select((a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at))
+                .order(a::id.desc())
+                .limit(limit.into())
+                .into_boxed();
+            if let Some(below) = below {
+                page = page.filter(a::id.lt(below.to_string()));
+            }
+            let rows = page.load::<AccountRow>(conn)?;
+            let ids: Vec<_> = rows.iter().map(|(id, ..)| id.clone()).collect();
+            let counts = k::table
+                .filter(k::account_id.eq_any(&ids))
+                .group_by(k::account_id)
+                .select((k::account_id, count_star()));
+            let counts = on_backend!(conn, c => counts.load::<(String, i64)>(c))?;
+            let counts: HashMap<_, _> = counts.into_iter().collect();
+            rows.into_iter()
+                .map(|row| {
+                    let keys = counts.get(&row.0).copied().unwrap_or(0);
+                    summary(row, keys)
+                })
+                .collect()
+        })
+    }
+
+    /// Finds an account, with the number of its sessions valid at `now`. `None` if the account does not exist.
+    pub fn account(
+        &mut self,
+        id: &AccountId,
+        now: Timestamp,
+    ) -> Result<Option<AccountOverview>, StoreError> {
+        self.run(|conn| {
+            let id = id.to_string();
+            let row = a::table
+                .find(&id)
+                .select((a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at))
+                .first::<AccountRow>(conn)
+                .optional()?;
+            let Some(row) = row else { return Ok(None) };
+            let keys = k::table.filter(k::account_id.eq(&id)).count().get_result(conn)?;
+            let live = sessions::table
+                .filter(sessions::account_id.eq(&id))
+                .filter(sessions::expires_at.gt(now.as_millis()));
+            let sessions: i64 = live.count().get_result(conn)?;
+            let of_account = k::table
+                .filter(k::account_id.eq(&id))
+                .filter(k::status.ne(KeyStatus::Revoked.as_str()))
+                .select(k::id);
+            let webhooks: i64 =
+                w::table.filter(w::api_key_id.eq_any(of_account)).count().get_result(conn)?;
+            Ok(Some(AccountOverview {
+                summary: summary(row, keys)?,
+                sessions: columns::number(sessions, "number of sessions")?,
+                webhooks: columns::number(webhooks, "number of webhooks")?,
+            }))
+        })
+    }
+}
+
+fn summary(
+    (id, partner, created_at, closed_at, erased_at): AccountRow,
+    keys: i64,
+) -> Result<AccountSummary, Fault> {
+    let partner = partner.map(|name| PartnerId::parse(&name));
+    Ok(AccountSummary {
+        id: columns::id(&id, "account")?,
+        partner: partner.transpose().ok().ok_or(Fault::Corrupt("partner"))?,
+        keys: columns::number(keys, "number of keys")?,
+        created_at: Timestamp::from_millis(created_at),
+        closed_at: columns::instant(closed_at),
+        erased_at: columns::instant(erased_at),
+    })
+}

@@ -1,0 +1,113 @@
+//! Lookups of policies, profiles and contacts, inside and outside a transaction.
+
+use std::collections::HashMap;
+
+use diesel::{dsl::max, prelude::*};
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, Label, RecipientPolicy, Timestamp,
+    ports::{Contact, KeyProfile, SentPage, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    query::any_of::any_of,
+    rows::{columns, policy::PolicyRow},
+    schema::{api_keys as k, envelopes as e, handles as h, policies as p},
+};
+
+impl Reader {
+    /// Finds the profile of a key; `None` if no key has this id.
+    pub fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError> {
+        self.run(|conn| Ok(find_profiles(conn, &[*id])?.remove(id)))
+    }
+
+    /// Finds the profiles of several keys. Omits unknown keys.
+    pub fn find_profiles(
+        &mut self,
+        ids: &[ApiKeyId],
+    ) -> Result<HashMap<ApiKeyId, KeyProfile>, StoreError> {
+        self.run(|conn| find_profiles(conn, ids))
+    }
+
+    /// Finds the policy of a key as a recipient; `None` if the key has the default policy.
+    pub fn find_policy(&mut self, id: &ApiKeyId) -> Result<Option<RecipientPolicy>, StoreError> {
+        self.run(|conn| {
+            let row = p::table.find(id.to_string()).first::<PolicyRow>(conn).optional()?;
+            row.map(|row| row.read()).transpose()
+        })
+    }
+
+    /// Finds the sender of an envelope to `recipient`; `None` if there is no such envelope.
+    pub fn find_sender(
+        &mut self,
+        envelope: &EnvelopeId,
+        recipient: &ApiKeyId,
+    ) -> Result<Option<ApiKeyId>, StoreError> {
+        self.run(|conn| {
+            let addressed =
+                e::table.find(envelope.to_string()).filter(e::recipient.eq(recipient.to_string()));
+            let sender = addressed.select(e::sender).first::<String>(conn).optional()?;
+            sender.map(|sender| columns::id(&sender, "envelope")).transpose()
+        })
+    }
+
+    /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.
+    /// Returns the recipients of the envelopes that `sender` sent. `None` if no envelope has an id above `after`.
+    pub fn sent_page(
+        &mut self,
+        sender: &ApiKeyId,
+        after: &EnvelopeId,
+        limit: u32,
+    ) -> Result<Option<SentPage>, StoreError> {
+        self.run(|conn| {
+            let after = after.to_string();
+            let ids = e::table.filter(e::id.gt(&after)).select(e::id);
+            let full_page = ids.order(e::id).offset(i64::from(limit.max(1)) - 1);
+            let last = match full_page.first::<String>(conn).optional()? {
+                Some(last) => Some(last),
+                None => ids.order(e::id.desc()).first::<String>(conn).optional()?,
+            };
+            let Some(last) = last else { return Ok(None) };
+            let sent = e::table
+                .filter(e::id.gt(&after))
+                .filter(e::id.le(&last))
+                .filter(e::sender.eq(sender.to_string()))
+                .group_by(e::recipient)
+                .select((e::recipient, max(e::created_at)))
+                .load::<(String, Option<i64>)>(conn)?;
+            let contact = |(recipient, sent_at): (String, Option<i64>)| {
+                Ok(Contact {
+                    api_key_id: *sender,
+                    contact: columns::id(&recipient, "envelope")?,
+                    sent_at: Timestamp::from_millis(sent_at.unwrap_or_default()),
+                })
+            };
+            let contacts = sent.into_iter().map(contact).collect::<Result<_, Fault>>()?;
+            Ok(Some(SentPage { last: columns::id(&last, "envelope")?, contacts }))
+        })
+    }
+}
+
+/// Id, label, status, handle and listing of a key.
+type ProfileColumns = (String, String, String, Option<String>, Option<bool>);
+
+fn find_profiles(
+    conn: &mut AnyConnection,
+    ids: &[ApiKeyId],
+) -> Result<HashMap<ApiKeyId, KeyProfile>, Fault> {
+    let profiles = k::table
+        .left_join(h::table)
+        .left_join(p::table)
+        .filter(any_of(k::id, ids.iter().map(ApiKeyId::to_string)))
+        .select((k::id, k::label, k::status, h::handle.nullable(), p::listed.nullable()));
+    let read = |(id, label, status, handle, is_listed): ProfileColumns| {
+        let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
+        let profile = KeyProfile {
+            handle: handle.as_deref().map(columns::handle).transpose()?,
+            label: is_listed.unwrap_or(true).then_some(label),
+            status: columns::key_status(&status)?,
+        };
+        Ok((columns::id(&id, "API key")?, profile))
+    };
+    on_backend!(conn, c => profiles.load::<ProfileColumns>(c))?.into_iter().map(read).collect()
+}
