@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_domain::ports::Durability;
 use sealpost_service::{Send, SendContext, Settings};
 use sealpost_storage::{Access, Database};
 

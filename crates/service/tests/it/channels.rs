@@ -297,7 +297,7 @@ async fn a_channel_is_purged_after_its_last_envelope() {
 /// Waits until `is_so` returns true as a result of housekeeping. Panics after a minute.
 fn eventually(world: &World, mut is_so: impl FnMut(&mut Transaction) -> bool) {
     let until = Instant::now() + Duration::from_mins(1);
-    while !is_so(&mut *world.database.begin(Durability::Relaxed).unwrap()) {
+    while !is_so(&mut world.database.begin(Durability::Relaxed).unwrap()) {
         assert!(Instant::now() < until, "not in time");
         // The check takes the write lock, which housekeeping needs over a thousand times.
         thread::sleep(Duration::from_millis(20));

@@ -11,12 +11,9 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{
-    Code, Refusal, RequestSource,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{Code, Refusal, RequestSource, ports::StoreError};
 use sealpost_service::{Credentials, Error, Limited, Scope, Send, SendContext, Sent, Settings};
-use sealpost_storage::{Access, Database};
+use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
