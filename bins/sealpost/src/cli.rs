@@ -8,6 +8,9 @@ mod console;
 mod examples;
 mod lists;
 mod receiver;
+#[cfg(test)]
+mod settings_page;
+mod short_help;
 mod sign_up;
 pub(crate) mod usage;
 
@@ -38,9 +41,11 @@ pub(crate) fn command() -> clap::Command {
     examples::with_examples(Cli::command())
 }
 
-/// Parses the arguments and environment variables of this process.
+/// Parses the arguments and environment variables of this process. The help is short unless the arguments ask for all.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches))
+    let asks_for_all = std::env::args_os().any(|argument| argument == "--help-all");
+    let command = if asks_for_all { command() } else { short_help::shorten(command()) };
+    command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches))
 }
 
 /// Decentralised identity and sealed messaging

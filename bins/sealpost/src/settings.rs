@@ -16,7 +16,7 @@ mod webhooks;
 use std::path::{Path, PathBuf};
 
 use clap::{
-    Args, ValueEnum,
+    ArgAction, Args, ValueEnum,
     builder::{BoolishValueParser, NonEmptyStringValueParser},
 };
 use sealpost_node::settings::{JournalRetention, KeySettings, ServiceSettings, Settings};
@@ -85,6 +85,9 @@ pub(crate) struct ServeArgs {
     /// Log format; text with --dev, otherwise json
     #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+    /// Print help with all settings
+    #[arg(long, action = ArgAction::HelpLong)]
+    help_all: Option<bool>,
 }
 
 /// The format of the log.
@@ -125,6 +128,7 @@ impl TryFrom<&ServeArgs> for Settings {
             log: _,
             otlp_endpoint: _,
             log_format: _,
+            help_all: _,
         } = args;
         Ok(Self {
             database: database.into(),

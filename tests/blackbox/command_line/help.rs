@@ -34,9 +34,21 @@ fn help_ends_with_examples_and_shows_every_default() {
         let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{help}"));
         assert!(examples.starts_with("  sealpost"), "{help}");
     }
-    let help = page(&["serve", "--help"]);
+    let help = page(&["serve", "--help-all"]);
     for expected in ["[default: 127.0.0.1:8080]", "[env: SEALPOST_TLS_CERT=]", "Possible values:"] {
         assert!(help.contains(expected), "{expected}: {help}");
+    }
+}
+
+#[test]
+fn the_help_of_a_server_shows_ten_settings_first() {
+    let settings = |help: &str| help.matches("[env: SEALPOST_").count();
+    for command in ["serve", "doctor"] {
+        let help = page(&[command, "--help"]);
+        assert_eq!(settings(&help), 10, "{help}");
+        assert!(help.contains("--help-all"), "{help}");
+        assert_eq!(settings(&page(&[command, "-h"])), 10);
+        assert!(settings(&page(&[command, "--help-all"])) > 70);
     }
 }
 
