@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from calls_check import CALLING, check_calls
 from generation import ROOT, differences, generate, lines_of_code, succeed, write
 from platform_check import check_browser, check_deno
 from readme_check import check_readmes
@@ -40,6 +41,11 @@ def main():
         "typescript": ["node", programs / "test/scenario.js"],
         "rust": [Path(binary).parent / "examples/client_scenario"],
     })
+    check_calls(binary, {
+        "python": [sys.executable, CALLING / "python/calls.py"],
+        "typescript": ["node", programs / "test/calls.mjs"],
+        "rust": [Path(binary).parent / "examples/call_endpoints"],
+    })
     check_relay(binary, {
         "python": [sys.executable, HERE / "relay.py", "sync"],
         "python async": [sys.executable, HERE / "relay.py", "async"],
@@ -66,8 +72,8 @@ def build_typescript():
         shutil.copytree(ROOT / "clients/typescript" / name, NODE / name)
     for name in ("tsconfig.json", "tsconfig.portable.json"):
         shutil.copy(ROOT / "clients/typescript" / name, NODE)
-    for name in ("scenario.ts", "relay.ts"):
-        shutil.copy(HERE / name, NODE / "test")
+    for program in (HERE / "scenario.ts", HERE / "relay.ts", CALLING / "typescript/calls.mts"):
+        shutil.copy(program, NODE / "test")
     succeed(NODE / "node_modules/.bin/tsc", folder=NODE)
     # Without the types of Node, the core can use only functions that browsers and Deno have too.
     succeed(NODE / "node_modules/.bin/tsc", "--project", "tsconfig.portable.json", folder=NODE)

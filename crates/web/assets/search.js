@@ -5,6 +5,7 @@ const search = document.querySelector(".search");
 const field = search.querySelector("input");
 const results = search.querySelector("ul");
 const status = search.querySelector("[role=status]");
+const nothing = search.querySelector(".nothing");
 const LIMIT = 12;
 let index;
 
@@ -16,13 +17,14 @@ function load() {
   return index;
 }
 
-// Returns the rank of an entry, or 0 if a word is missing. Headings count more than titles of pages, and these more than text.
+// Returns the rank of an entry, or 0 if a word is missing. Headings count most, then synonyms, titles of pages, and text.
 function rank(entry, words) {
   let sum = 0;
   for (const word of words) {
     const heading = entry.heading.toLowerCase();
     if (heading.startsWith(word)) sum += 8;
     else if (heading.includes(word)) sum += 5;
+    else if (entry.words?.includes(word)) sum += 4;
     else if (entry.page.toLowerCase().includes(word)) sum += 2;
     else if (entry.text.toLowerCase().includes(word)) sum += 1;
     else return 0;
@@ -47,6 +49,7 @@ function item(entry) {
 async function show() {
   const typed = field.value;
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  nothing.hidden = true;
   if (words.length === 0) return close();
   let entries;
   try {
@@ -63,6 +66,7 @@ async function show() {
   const found = entries.map((entry) => ({ entry, rank: rank(entry, words) })).filter((one) => one.rank > 0);
   found.sort((one, other) => other.rank - one.rank);
   results.replaceChildren(...found.slice(0, LIMIT).map((one) => item(one.entry)));
+  nothing.hidden = found.length > 0;
   status.textContent = found.length === 0 ? "Nothing found."
     : found.length > LIMIT ? `The best ${LIMIT} of ${found.length} results`
     : found.length === 1 ? "1 result" : `${found.length} results`;
@@ -71,6 +75,7 @@ async function show() {
 
 function close() {
   results.replaceChildren();
+  nothing.hidden = true;
   status.textContent = "";
   search.classList.remove("open");
 }
@@ -87,6 +92,12 @@ search.addEventListener("keydown", (event) => {
     close();
     field.focus();
   }
+});
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input, select, textarea");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  event.preventDefault();
+  field.focus();
 });
 results.addEventListener("click", close);
 search.hidden = false;

@@ -1,6 +1,7 @@
 //! The documentation pages: the guides, the API reference, and a page for each error code. The API reference is
 //! rendered from the OpenAPI document.
 
+mod access;
 mod content;
 mod curl;
 mod error_pages;
@@ -14,6 +15,7 @@ mod routes;
 mod schema_fields;
 mod search;
 mod snippets;
+mod synonyms;
 
 #[cfg(test)]
 mod tests;

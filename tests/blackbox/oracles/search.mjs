@@ -1,9 +1,10 @@
-// Searches the documentation in a real browser. Prints the links that were found, the browser's complaints, and whether
-// a browser without JavaScript shows the search field, as JSON. Saves a screenshot if a folder is given.
+// Searches the documentation in a real browser, once for each entry of a JSON array. Prints as JSON the links that each
+// search found, whether it showed the next steps, whether `/` focuses the field, the browser's complaints, and whether a
+// browser without JavaScript shows the field. Saves a screenshot if a folder is given.
 
 import { chromium } from "playwright-core";
 
-const [url, executablePath, words, pictures] = process.argv.slice(2);
+const [url, executablePath, searches, pictures] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
   const page = await browser.newPage();
@@ -12,15 +13,22 @@ try {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
   await page.goto(url, { waitUntil: "load" });
-  await page.getByRole("searchbox").fill(words);
-  await page.locator(".search [role=status]:not(:empty)").waitFor();
-  const found = await page.locator(".search li a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+  await page.keyboard.press("/");
+  const focused_by_slash = await page.getByRole("searchbox").evaluate((field) => field === document.activeElement);
+  const [found, next_steps] = [[], []];
+  for (const words of JSON.parse(searches)) {
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("searchbox").fill(words);
+    await page.locator(".search [role=status]:not(:empty)").waitFor();
+    found.push(await page.locator(".search li a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))));
+    next_steps.push(await page.locator(".search .nothing").isVisible());
+  }
   if (pictures) await page.screenshot({ path: `${pictures}/search.png` });
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const plainPage = await plain.newPage();
   await plainPage.goto(url, { waitUntil: "load" });
   const without_script = await plainPage.locator(".search").isVisible();
-  console.log(JSON.stringify({ found, complaints, without_script }));
+  console.log(JSON.stringify({ found, next_steps, focused_by_slash, complaints, without_script }));
 } finally {
   await browser.close();
 }

@@ -72,10 +72,37 @@ fn the_search_of_the_documentation_needs_no_server() {
     let server = Database::embedded().serve();
     let index = get(server.client(), "/docs/search.json");
     assert_eq!(index.header("content-type"), Some("application/json"));
-    let seen = search_documentation(&format!("{}/docs", server.url), "raw_did");
-    assert_eq!(seen["found"][0], "/docs/errors/RAW_DID_REJECTED", "{seen}");
+    let searches = [
+        ("raw_did", "/docs/errors/RAW_DID_REJECTED"),
+        ("CORS", "/docs/faq#can-a-web-page-call-the-api"),
+        ("localhost", "/docs/behind-nat#receiving-behind-nat"),
+        ("clock skew", "/docs/receiving#steps-of-a-receiver"),
+        ("delete account", "/docs/faq#how-do-i-close-my-account"),
+        ("webhook secret lost", "/docs/receiving#rotating-a-secret"),
+        ("SDK", "/docs/python#sealpost-for-python"),
+        ("no such words", ""),
+    ];
+    let seen = search_documentation(&format!("{}/docs", server.url), &searches.map(|(it, _)| it));
+    for (number, (words, place)) in searches.into_iter().enumerate() {
+        assert_eq!(seen["found"][number][0].as_str().unwrap_or_default(), place, "{words}: {seen}");
+        assert_eq!(seen["next_steps"][number], json!(place.is_empty()), "{words}: {seen}");
+    }
+    assert_eq!(seen["focused_by_slash"], true, "{seen}");
     assert_eq!(seen["complaints"], json!([]), "{seen}");
     assert_eq!(seen["without_script"], false, "{seen}");
+}
+
+/// Chooses the second tab of the first group, and looks at the address of the service.
+#[test]
+fn guides_have_tabs_and_the_address_of_the_service() {
+    let server = Database::embedded().serve();
+    let page = html(&get(server.client(), "/docs/recipes"));
+    assert!(page.contains(&format!("export SEALPOST_URL={}", server.url)), "{page}");
+    let program = root().join("tests/blackbox/oracles/tabs.mjs");
+    for path in ["/docs/recipes", "/docs/receiving", "/docs/reference/sendMessage"] {
+        let ran = run_node(&program, &[&format!("{}{path}", server.url), &chromium()]);
+        assert!(ran.status.success(), "{path}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
 }
 
 #[test]
@@ -117,7 +144,17 @@ fn only_browsers_get_the_landing_page() {
     assert_eq!(page.status, 200);
     assert_eq!(page.header("vary"), Some("Accept"));
     let page = html(&page);
-    for link in ["/docs", "/docs/quickstart", "/dashboard", "/openapi.json"] {
+    for link in [
+        "/docs",
+        "/docs/quickstart",
+        "/docs/python",
+        "/docs/typescript",
+        "/docs/rust",
+        "/docs/command-line",
+        "/dashboard",
+        "/openapi.json",
+        "https://www.apache.org/licenses/LICENSE-2.0",
+    ] {
         assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
     }
     get(client, "/").refused(404, "NOT_FOUND");
@@ -131,15 +168,15 @@ fn only_browsers_get_the_landing_page() {
 }
 
 #[test]
-fn the_commands_of_the_landing_page_send_a_message() {
+fn the_commands_of_the_landing_page_open_a_message() {
     let server = Database::embedded().serve();
     let page = html(&get_as_browser(server.client(), "/"));
     let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
     let commands = commands.split("</code>").next().unwrap();
     let commands = commands.replace("&lt;", "<").replace("&#39;", "'").replace("&quot;", "\"");
     let printed = Command::new("bash").arg("-c").arg(commands).output().unwrap();
-    let sent: Value = serde_json::from_slice(&printed.stdout).unwrap();
-    assert_eq!(sent["status"], "delivered", "{sent}");
+    let opened: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(opened["message"], "Hello, Alice.", "{opened}");
 }
 
 #[test]

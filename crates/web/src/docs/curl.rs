@@ -2,18 +2,35 @@
 
 use serde_json::Value;
 
-/// Returns the curl command that calls an operation at `url`. The command reads the session token and the API key from
-/// shell variables.
-pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&Value>) -> String {
+/// The credentials of a request. The command reads them from shell variables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Credentials {
+    ApiToken,
+    /// A session, with the header of the API key if the operation has it.
+    Session {
+        with_key: bool,
+    },
+    None,
+}
+
+/// Returns the curl command that calls an operation at `url`.
+pub(super) fn command(
+    method: &str,
+    url: &str,
+    credentials: Credentials,
+    body: Option<&Value>,
+) -> String {
     let mut lines = vec![if method == "GET" {
         format!("curl {}", quoted(url))
     } else {
         format!("curl -X {method} {}", quoted(url))
     }];
-    if requires_session(operation) {
-        lines.push("-H \"Authorization: Bearer $SESSION_TOKEN\"".to_owned());
+    match credentials {
+        Credentials::ApiToken => lines.push(bearer("SEALPOST_TOKEN")),
+        Credentials::Session { .. } => lines.push(bearer("SESSION_TOKEN")),
+        Credentials::None => {}
     }
-    if accepts_key(operation) {
+    if credentials == (Credentials::Session { with_key: true }) {
         lines.push("-H \"X-DID-API-Key: $API_KEY\"".to_owned());
     }
     if let Some(body) = body {
@@ -23,23 +40,14 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     lines.join(" \\\n    ")
 }
 
-/// Returns true if the operation requires a session. Reads only the first security requirement.
-pub(super) fn requires_session(operation: &Value) -> bool {
-    operation.pointer("/security/0/session").is_some()
-}
-
-/// Returns true if the operation accepts the header with the API key.
-pub(super) fn accepts_key(operation: &Value) -> bool {
-    let parameters = operation.get("parameters").and_then(Value::as_array);
-    parameters.into_iter().flatten().any(|parameter| parameter.get("$ref") == Some(&KEY.into()))
+fn bearer(variable: &str) -> String {
+    format!("-H \"Authorization: Bearer ${variable}\"")
 }
 
 /// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
-
-const KEY: &str = "#/components/parameters/X-DID-API-Key";
 
 #[cfg(test)]
 mod tests {
@@ -48,19 +56,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_has_the_credentials_and_body_of_the_operation() {
-        let operation = json!({ "security": [{ "session": [] }], "parameters": [{ "$ref": KEY }] });
+    fn a_command_has_its_credentials_and_body() {
         let body = json!({ "message": "it's" });
-        let rendered = command("POST", "http://127.0.0.1:1/v1/x", &operation, Some(&body));
+        let session = Credentials::Session { with_key: true };
         assert_eq!(
-            rendered,
+            command("POST", "http://127.0.0.1:1/v1/x", session, Some(&body)),
             "curl -X POST 'http://127.0.0.1:1/v1/x' \\\n    -H \"Authorization: Bearer $SESSION_TOKEN\" \\\n    \
              -H \"X-DID-API-Key: $API_KEY\" \\\n    -H 'Content-Type: application/json' \\\n    \
              -d '{\"message\":\"it'\\''s\"}'"
         );
-        let open = json!({ "security": [{}, { "session": [] }] });
         assert_eq!(
-            command("GET", "http://127.0.0.1:1/", &open, None),
+            command("POST", "http://127.0.0.1:1/", Credentials::ApiToken, None),
+            "curl -X POST 'http://127.0.0.1:1/' \\\n    -H \"Authorization: Bearer $SEALPOST_TOKEN\""
+        );
+        assert_eq!(
+            command("GET", "http://127.0.0.1:1/", Credentials::None, None),
             "curl 'http://127.0.0.1:1/'"
         );
     }

@@ -1,5 +1,7 @@
 //! The guides: the Markdown files in the folder `docs` of the repository, compiled into the binary.
 
+mod addresses;
+mod code_blocks;
 mod files;
 mod links;
 mod markdown;
@@ -20,8 +22,10 @@ pub(super) struct GuideGroup {
 
 /// A guide.
 pub(super) struct Guide {
-    /// The path of the page below `/docs`, which is also the path of the source file without its extension.
+    /// The path of the page below `/docs`.
     pub(super) name: &'static str,
+    /// The name in lists. `None` if it is the first heading.
+    label: Option<&'static str>,
     /// A description in one sentence, for the list of guides.
     pub(super) about: &'static str,
     /// The path of the source file in the repository.
@@ -30,10 +34,10 @@ pub(super) struct Guide {
 }
 
 impl Guide {
-    /// Returns the first heading, which is the title.
+    /// Returns the name of the guide in lists.
     pub(super) fn title(&self) -> &'static str {
         let first = self.markdown.lines().next().unwrap_or_default();
-        first.trim_start_matches("# ")
+        self.label.unwrap_or_else(|| first.trim_start_matches("# "))
     }
 
     /// Returns the path of the page, without the path of the base URL.
@@ -47,25 +51,73 @@ pub(super) fn headings() -> impl Iterator<Item = (&'static Guide, Vec<Heading>)>
     all().map(|guide| (guide, markdown::headings(guide.markdown)))
 }
 
+/// Returns the program that a guide shows after a comment with the name of a file.
+pub(super) fn quoted_file(guide: &str, file: &str) -> Option<&'static str> {
+    let guide = all().find(|other| other.name == guide)?;
+    let (_, block) = guide.markdown.split_once(&format!("<!-- {file} -->\n```"))?;
+    let (_, program) = block.split_once('\n')?;
+    program.split("\n```").next()
+}
+
 /// Returns all guides in order.
 fn all() -> impl Iterator<Item = &'static Guide> {
     GROUPS.iter().flat_map(|group| group.guides)
 }
 
-/// Defines a guide from a file in the folder `docs`.
+/// Defines a guide from a file in the folder `docs`, or from another file of the repository with a label.
 macro_rules! guide {
     ($name:literal, $about:literal) => {
         Guide {
             name: $name,
+            label: None,
             about: $about,
             source: concat!("docs/", $name, ".md"),
             markdown: include_str!(concat!("../../../../docs/", $name, ".md")),
+        }
+    };
+    ($name:literal, $label:expr, $source:literal, $about:literal) => {
+        Guide {
+            name: $name,
+            label: $label,
+            about: $about,
+            source: $source,
+            markdown: include_str!(concat!("../../../../", $source)),
         }
     };
 }
 
 /// All guides, in the order of the navigation.
 pub(super) const GROUPS: &[GuideGroup] = &[
+    GuideGroup {
+        title: "Clients",
+        guides: &[
+            guide!(
+                "python",
+                Some("Python"),
+                "clients/python/README.md",
+                "Send, receive and open with Python 3.10 or later, Flask and FastAPI."
+            ),
+            guide!(
+                "typescript",
+                Some("TypeScript"),
+                "clients/typescript/README.md",
+                "Send, receive and open with Node, Deno or a browser, Fetch and Express."
+            ),
+            guide!(
+                "rust",
+                Some("Rust"),
+                "crates/client/README.md",
+                "Send, receive and open with tokio, axum and actix-web."
+            ),
+            guide!("command-line", "Send, receive and open with one program, in a shell."),
+            guide!(
+                "clients",
+                Some("All clients"),
+                "clients/README.md",
+                "First steps, credentials, retries and errors, equal in all clients."
+            ),
+        ],
+    },
     GuideGroup {
         title: "Start",
         guides: &[
@@ -79,15 +131,15 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Build",
         guides: &[
-            guide!("building-a-client", "What a client does for its caller, shown in 60 lines."),
             guide!("sending", "Sends, their guarantees, and safe repetition."),
             guide!(
                 "receiving",
-                "Complete receivers in Python, Node, Rust and Go, and how to test them."
+                "Receivers in Python, TypeScript, Rust and Go, their retries and tests."
             ),
             guide!("recipes", "Context, lists, batches and changed webhooks, in four languages."),
             guide!("access", "API tokens, recovery, and what to do about a stolen secret."),
             guide!("behind-nat", "Receivers on your machine or in a private network."),
+            guide!("building-a-client", "What a client does for its caller, shown in 60 lines."),
             guide!("agents", "Tools for agents, their limits, and the set-up of clients."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
             guide!("replacing-a-key", "How to move an identity to a new key."),
@@ -124,6 +176,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
                 "operating/hostile-tenants",
                 "Attacks, and an honest tenant beside each of them."
             ),
+            guide!("settings", "All settings of a server, with their defaults."),
             guide!("scaling", "Several nodes, large rates, and a design for sharding."),
             guide!("performance", "Measured results, and how to repeat them."),
         ],
@@ -134,7 +187,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
             guide!("troubleshooting", "Symptoms, their causes and their fixes."),
             guide!("faq", "Short answers to frequent questions."),
             guide!("glossary", "The words of the API, the dashboard and the guides."),
-            guide!("comparison", "Sealpost beside Svix, Hook0, Convoy and ACA-Py."),
+            guide!("comparison", "Sealpost beside services for webhooks, agents and credentials."),
         ],
     },
     GuideGroup {
@@ -142,12 +195,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
         guides: &[
             guide!("trust", "The effect of each leak, and the parts that you have to trust."),
             guide!("sealing", "The format of envelopes, byte by byte."),
-            Guide {
-                name: "security",
-                about: "How to report a vulnerability.",
-                source: "SECURITY.md",
-                markdown: include_str!("../../../../SECURITY.md"),
-            },
+            guide!("security", None, "SECURITY.md", "How to report a vulnerability."),
         ],
     },
     GuideGroup {

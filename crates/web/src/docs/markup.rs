@@ -18,7 +18,8 @@ pub(super) fn html(text: &str) -> String {
     html
 }
 
-fn escaped(text: &str) -> String {
+/// Escapes a text as HTML.
+pub(super) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for symbol in text.chars() {
         match symbol {

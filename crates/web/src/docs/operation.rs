@@ -1,11 +1,11 @@
 //! One operation of the API, or one event that the service sends, as the OpenAPI document describes it.
 
-use std::iter;
-
 use serde_json::Value;
 
 use super::{
-    curl, markup,
+    access::Access,
+    curl::{self, Credentials},
+    markup,
     schema_fields::{BodyVariant, body_variants, resolved},
     snippets::{self, Snippet},
 };
@@ -27,15 +27,19 @@ pub(super) struct OperationDetails {
     pub(super) about: String,
     pub(super) access: &'static str,
     pub(super) request_bodies: Vec<BodyVariant>,
-    pub(super) headers: Vec<HeaderRow>,
+    pub(super) path_parameters: Vec<ParameterRow>,
+    pub(super) headers: Vec<ParameterRow>,
     /// The example requests, by language.
     pub(super) request_tabs: Vec<Tab>,
+    /// The example requests as curl commands.
+    pub(super) commands: Vec<Example>,
     pub(super) response_bodies: Vec<BodyVariant>,
     pub(super) response_examples: Vec<Example>,
     pub(super) errors: Vec<ErrorRow>,
 }
 
-pub(super) struct HeaderRow {
+/// A parameter in the path or in a header.
+pub(super) struct ParameterRow {
     pub(super) name: String,
     pub(super) about: String,
 }
@@ -86,17 +90,19 @@ impl Operation<'_> {
             let schema = content.and_then(|content| content.get("schema"));
             schema.map(|schema| body_variants(document, schema)).unwrap_or_default()
         };
-        let id = self.id();
+        let (id, access) = (self.id(), Access::of(object));
         OperationDetails {
             id: id.to_owned(),
             method: self.method.clone(),
             path: self.path.to_owned(),
             summary: self.summary().to_owned(),
             about: markup::html(text(object, "/description")),
-            access: if self.is_event() { "sent by the service" } else { access(object) },
+            access: if self.is_event() { "sent by the service" } else { access.summary() },
             request_bodies: bodies(request),
-            headers: self.headers(document),
-            request_tabs: self.request_tabs(id, document, request),
+            path_parameters: self.parameters(document, "path"),
+            headers: self.headers(document, access),
+            request_tabs: self.request_tabs(id, request),
+            commands: self.commands(document, access, request),
             response_bodies: bodies(response),
             response_examples: response.map(examples).unwrap_or_default(),
             errors: errors(document, object),
@@ -135,56 +141,63 @@ impl Operation<'_> {
         )
     }
 
-    fn request_tabs(&self, id: &str, document: &Value, request: Option<&Value>) -> Vec<Tab> {
-        let first = if self.is_event() {
-            Tab { name: "Event", examples: request.map(examples).unwrap_or_default() }
-        } else {
-            Tab { name: "curl", examples: self.commands(document, request) }
-        };
+    fn request_tabs(&self, id: &str, request: Option<&Value>) -> Vec<Tab> {
+        let event = self
+            .is_event()
+            .then(|| Tab { name: "Event", examples: request.map(examples).unwrap_or_default() });
         let snippet = |Snippet { language, text }| Tab {
             name: language,
             examples: vec![Example { title: String::new(), text }],
         };
-        iter::once(first).chain(snippets::of(id).into_iter().map(snippet)).collect()
+        event.into_iter().chain(snippets::of(id).into_iter().map(snippet)).collect()
     }
 
-    /// Returns a curl command for each example of the request.
-    fn commands(&self, document: &Value, request: Option<&Value>) -> Vec<Example> {
+    /// Returns a curl command for each example of the request, with the recommended credentials. Shows the first example
+    /// with other credentials too.
+    fn commands(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Example> {
+        if self.is_event() {
+            return Vec::new();
+        }
         let url = format!("{}{}", text(document, "/servers/0/url"), self.example_path());
-        let command = |body: Option<&Value>| curl::command(&self.method, &url, self.object, body);
         let bodies = request.and_then(|content| content.get("examples")).and_then(Value::as_object);
-        let Some(bodies) = bodies else {
-            return vec![Example { title: String::new(), text: command(None) }];
+        let bodies: Vec<(&str, Option<&Value>)> = match bodies {
+            Some(bodies) => {
+                bodies.values().map(|body| (text(body, "/summary"), body.get("value"))).collect()
+            }
+            None => vec![("", None)],
         };
-        let example = |body: &Value| Example {
-            title: text(body, "/summary").to_owned(),
-            text: command(body.get("value")),
+        let command = |title: &str, credentials: Credentials, body| Example {
+            title: title.to_owned(),
+            text: curl::command(&self.method, &url, credentials, body),
         };
-        bodies.values().map(example).collect()
+        let Some((first, others)) = access.credentials().split_first() else { return Vec::new() };
+        let mut commands: Vec<_> =
+            bodies.iter().map(|&(title, body)| command(title, *first, body)).collect();
+        let body = bodies.first().and_then(|(_, body)| *body);
+        commands.extend(others.iter().map(|other| command("With a session", *other, body)));
+        commands
     }
 
-    fn headers(&self, document: &Value) -> Vec<HeaderRow> {
-        // Skips common headers, because the introduction of the page describes them.
-        let is_own = |parameter: &&Value| !COMMON_HEADERS.contains(&text(parameter, "/name"));
+    /// Returns all headers of a request.
+    fn headers(&self, document: &Value, access: Access) -> Vec<ParameterRow> {
+        let row =
+            |name: &str, about| ParameterRow { name: name.to_owned(), about: markup::html(about) };
+        let authorization = access.authorization().map(|about| row("Authorization", about));
+        let content_type = self.object.get("requestBody").filter(|_| !self.is_event());
+        let content_type = content_type.map(|_| row("Content-Type", "`application/json`."));
+        let named = self.parameters(document, "header");
+        authorization.into_iter().chain(content_type).chain(named).collect()
+    }
+
+    /// Returns the parameters in the path or in headers.
+    fn parameters(&self, document: &Value, place: &str) -> Vec<ParameterRow> {
         let parameters = list(self.object, "/parameters").iter();
-        let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);
-        let header = |parameter: &Value| HeaderRow {
+        let parameters = parameters.map(|parameter| resolved(document, parameter));
+        let row = |parameter: &Value| ParameterRow {
             name: text(parameter, "/name").to_owned(),
             about: markup::html(text(parameter, "/description")),
         };
-        parameters.map(header).collect()
-    }
-}
-
-fn access(object: &Value) -> &'static str {
-    let accepts_session = object.pointer("/security/1/session").is_some();
-    let accepts_api_token = object.pointer("/security/1/apiToken").is_some();
-    match (curl::requires_session(object), curl::accepts_key(object)) {
-        (true, true) if accepts_api_token => "session token and API key, or API token",
-        (true, true) => "session token and API key",
-        (true, false) => "session token",
-        (false, _) if accepts_session => "public; a session token is optional",
-        (false, _) => "public",
+        parameters.filter(|parameter| text(parameter, "/in") == place).map(row).collect()
     }
 }
 
@@ -220,5 +233,3 @@ pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
 pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
-
-const COMMON_HEADERS: [&str; 2] = ["X-DID-API-Key", "X-Request-Id"];

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     guides,
     operation::{list, tagged, text},
+    synonyms::SYNONYMS,
 };
 use crate::html::SiteAddress;
 
@@ -24,6 +25,9 @@ struct SearchEntry {
     heading: String,
     /// The beginning of the text below the heading.
     text: String,
+    /// Further words in lower case that lead to this place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<&'static str>,
 }
 
 /// Returns the index as a JSON array.
@@ -38,11 +42,15 @@ pub(super) fn index(site: &SiteAddress, document: &Value) -> String {
 fn guide_entries(base: &str) -> Vec<SearchEntry> {
     let mut entries = Vec::new();
     for (guide, headings) in guides::headings() {
-        entries.extend(headings.into_iter().map(|heading| SearchEntry {
-            to: format!("{base}{}#{}", guide.path(), heading.id),
-            page: guide.title().to_owned(),
-            heading: heading.text,
-            text: heading.excerpt,
+        entries.extend(headings.into_iter().map(|heading| {
+            let to = format!("{}#{}", guide.path(), heading.id);
+            SearchEntry {
+                words: SYNONYMS.iter().find(|(place, _)| *place == to).map(|(_, words)| *words),
+                to: format!("{base}{to}"),
+                page: guide.title().to_owned(),
+                heading: heading.text,
+                text: heading.excerpt,
+            }
         }));
     }
     entries
@@ -56,6 +64,7 @@ fn endpoint_entries(base: &str, document: &Value) -> Vec<SearchEntry> {
             page: "API reference".to_owned(),
             heading: operation.summary().to_owned(),
             text: operation.endpoint(),
+            words: None,
         }));
     }
     entries
@@ -67,5 +76,6 @@ fn error_entries(base: &str) -> impl Iterator<Item = SearchEntry> {
         page: "Errors".to_owned(),
         heading: code.to_string(),
         text: errors::documentation(code).summary.replace('`', ""),
+        words: None,
     })
 }

@@ -1,7 +1,7 @@
-//! The examples of the API reference in several languages. The tests run each program unchanged, so no page shows
-//! untested code.
+//! The examples of the API reference in several languages. They call the clients. The tests run each program, so no page
+//! shows untested code.
 
-use super::guides::FILES;
+use super::guides::{self, FILES};
 
 /// An example of an operation in one language.
 pub(super) struct Snippet {
@@ -17,7 +17,11 @@ pub(super) fn of(operation: &str) -> Vec<Snippet> {
     });
     let programs = PROGRAMS.iter().filter(|(id, _, _)| *id == operation);
     let programs = programs.filter_map(|(_, language, path)| {
-        Some(Snippet { language, text: source(path)?.to_owned() })
+        let text = match path.split_once('#') {
+            Some((guide, file)) => guides::quoted_file(guide, file)?,
+            None => source(path)?,
+        };
+        Some(Snippet { language, text: text.to_owned() })
     });
     calls.chain(programs).collect()
 }
@@ -26,16 +30,12 @@ fn source(path: &str) -> Option<&'static str> {
     FILES.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// Returns the part of a program that calls an operation, after the parts that this call needs, such as the setup.
-/// Returns `None` if the program does not call the operation.
+/// Returns the part of a program that calls an operation, after the parts that create the client of this call. Returns
+/// `None` if the program does not call the operation.
 fn call(program: &str, operation: &str) -> Option<String> {
     let call = part(program, operation)?;
-    let mut parts = vec![part(program, "setup")?];
-    if call.to_ascii_lowercase().contains("credentials") {
-        parts.push(part(program, "credentials")?);
-    }
-    parts.push(call);
-    Some(parts.join("\n\n"))
+    let client = CLIENTS.iter().find(|client| call.contains(&format!("{client}.")))?;
+    Some([part(program, "setup")?, part(program, client)?, call].join("\n\n"))
 }
 
 /// Returns the lines between the comments `[name]` and `[end]`, without their common indentation.
@@ -55,11 +55,14 @@ const CALLS: [(&str, &str); 3] = [
     ("TypeScript", "docs/examples/calling/typescript/calls.mts"),
     ("Rust", "docs/examples/calling/rust/calls.rs"),
 ];
-/// The operation, the language and the file of each program that is shown as a whole.
+/// The names of the clients in these programs: with the login secret, without credentials, and with an API token.
+const CLIENTS: [&str; 3] = ["owner", "visitor", "client"];
+/// The operation, the language and the source of each program that is shown as a whole: a file, or a guide and the file
+/// that its text names.
 const PROGRAMS: [(&str, &str, &str); 4] = [
-    ("receiveEnvelope", "Python", "docs/examples/receiving/python/with_library.py"),
-    ("receiveEnvelope", "Node", "docs/examples/receiving/node/with_library.mjs"),
-    ("receiveEnvelope", "Rust", "docs/examples/receiving/rust/with_library.rs"),
+    ("receiveEnvelope", "Python", "python#receive_flask.py"),
+    ("receiveEnvelope", "TypeScript", "typescript#receive.mjs"),
+    ("receiveEnvelope", "Rust", "rust#crates/client/examples/receive_axum.rs"),
     ("receiveEnvelope", "Go", "docs/examples/receiving/go/by_hand.go"),
 ];
 
@@ -75,23 +78,28 @@ import json
 def main():
     # [sendMessage]
     if sent:
-        print(sent, CREDENTIALS)
+        print(client.sent)
     # [end]
 
-# [credentials]
-CREDENTIALS = {}
+# [client]
+client = Client()
 # [end]
 
-# [checkLiveness]
-ping()
+# [owner]
+owner = Client(login)
+# [end]
+
+# [closeAccount]
+owner.close()
 # [end]
 ";
 
     #[test]
     fn a_call_has_the_parts_that_it_needs_without_indentation() {
-        let sent = "import json\n\nCREDENTIALS = {}\n\nif sent:\n    print(sent, CREDENTIALS)";
+        let sent = "import json\n\nclient = Client()\n\nif sent:\n    print(client.sent)";
         assert_eq!(call(PROGRAM, "sendMessage").as_deref(), Some(sent));
-        assert_eq!(call(PROGRAM, "checkLiveness").as_deref(), Some("import json\n\nping()"));
+        let closed = "import json\n\nowner = Client(login)\n\nowner.close()";
+        assert_eq!(call(PROGRAM, "closeAccount").as_deref(), Some(closed));
         assert_eq!(call(PROGRAM, "openEnvelope"), None);
     }
 

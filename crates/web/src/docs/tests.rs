@@ -13,7 +13,7 @@ use sealpost_api::{
 };
 use sealpost_domain::Code;
 
-use super::{content, guides, llms, search};
+use super::{content, guides, llms, search, synonyms::SYNONYMS};
 use crate::html::SiteAddress;
 
 fn all_pages() -> Vec<(String, String)> {
@@ -65,11 +65,42 @@ fn every_endpoint_has_a_page_with_a_command_and_its_codes() {
     }
 }
 
+/// Two operations have another path that the clients call.
+#[test]
+fn every_endpoint_has_the_call_of_each_client() {
+    let document = openapi("https://seal.example.org");
+    let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for operation in item.as_object().unwrap().values() {
+            let page =
+                &pages[&format!("/docs/reference/{}", operation["operationId"].as_str().unwrap())];
+            let has_call = |language: &&str| page.contains(&format!(">{language}</label>"));
+            let calls = ["Python", "TypeScript", "Rust"].iter().filter(|it| has_call(it)).count();
+            let is_alias = path == "/did.json" || path == "/v1/webhooks";
+            assert_eq!(calls, if is_alias { 0 } else { 3 }, "{path}");
+            assert!(page.contains("<h3>curl</h3>"), "{path}");
+        }
+    }
+}
+
+#[test]
+fn every_endpoint_lists_its_headers_and_shows_an_api_token_first() {
+    let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    let page = &pages["/docs/reference/sendMessage"];
+    for header in
+        ["Authorization", "Content-Type", "X-DID-API-Key", "Idempotency-Key", "X-Request-Id"]
+    {
+        assert!(page.contains(&format!("<dt><code>{header}</code></dt>")), "{header}");
+    }
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(place("Bearer $SEALPOST_TOKEN") < place("Bearer $SESSION_TOKEN"));
+}
+
 #[test]
 fn the_event_of_an_envelope_has_a_receiver_in_each_language() {
     let pages: HashMap<_, _> = all_pages().into_iter().collect();
     let page = &pages["/docs/reference/receiveEnvelope"];
-    for language in ["Event", "Python", "Node", "Rust", "Go"] {
+    for language in ["Event", "Python", "TypeScript", "Rust", "Go"] {
         assert!(page.contains(&format!(">{language}</label>")), "{language}");
     }
     assert_eq!(page.matches("class=\"panel\"").count(), 5);
@@ -117,6 +148,10 @@ fn the_search_index_leads_to_each_heading_endpoint_and_code() {
                 );
             }
         }
+    }
+    for (to, words) in SYNONYMS {
+        assert!(indexed.contains(format!("/seal{to}").as_str()), "{to}");
+        assert_eq!(*words, words.to_lowercase());
     }
     let text =
         |heading: &str| &index.iter().find(|entry| entry["heading"] == heading).unwrap()["text"];

@@ -1,183 +1,205 @@
-"""Calls the endpoints of the API. The API reference shows the parts of this program. Uses the standard library only.
+"""Calls the endpoints of the API with the Python client. The API reference shows the parts of this program.
 
-Needs the environment variables SEALPOST_URL, SESSION_TOKEN and API_KEY of an identity with the handle `bob`, and
-ACCOUNT_ID and LOGIN_SECRET of its account.
+Needs the environment variables SEALPOST_URL and SEALPOST_TOKEN, an API token with all scopes of an identity with the
+handle `bob`, and API_KEY, ACCOUNT_ID and LOGIN_SECRET of this identity.
 """
 
 # [setup]
-import json
 import os
-from urllib.request import Request, urlopen
+
+from sealpost import Sealpost
 
 URL = os.environ["SEALPOST_URL"]
-
-
-def post(path, body, credentials={}):
-    """Returns the response of an endpoint. Raises `HTTPError` if the service refuses the request."""
-    headers = {"Content-Type": "application/json", **credentials}
-    with urlopen(Request(URL + path, json.dumps(body).encode(), headers), timeout=30) as response:
-        return json.load(response)
 # [end]
 
+# [client]
+client = Sealpost(URL, token=os.environ["SEALPOST_TOKEN"])
+# [end]
 
-# [credentials]
-CREDENTIALS = {
-    "Authorization": "Bearer " + os.environ["SESSION_TOKEN"],
-    "X-DID-API-Key": os.environ["API_KEY"],
-}
+# [owner]
+from sealpost import Login
+
+login = Login(os.environ["ACCOUNT_ID"], os.environ["LOGIN_SECRET"])
+owner = Sealpost(URL, login=login, api_key=os.environ["API_KEY"])
+# [end]
+
+# [visitor]
+visitor = Sealpost(URL)  # without credentials
 # [end]
 
 # [checkLiveness]
-with urlopen(URL + "/v1/ping", timeout=30) as response:
-    print(json.load(response)["status"])
+print(visitor.ping().status)
 # [end]
 
 # [getDidDocument]
-with urlopen(URL + "/.well-known/did.json", timeout=30) as response:
-    print(json.load(response)["id"])
+print(visitor.did_document().id)
+# [end]
+
+# [getOpenapiDocument]
+print(visitor.openapi_document()["openapi"])
 # [end]
 
 # [activateIdentity]
-carol = post("/v1/did/activate", {"label": "Carol"})  # Keep its account_id and its secrets.
-print(carol["api_key_id"], carol["did"])
+carol = visitor.open_account("Carol")  # Store carol.login and carol.recovery_code.
+print(carol.identity.api_key_id, carol.identity.did)
 # [end]
 
 # [getKeyStatus]
-standing = post("/v1/did/status", {}, CREDENTIALS)
-print(standing["status"], standing["usage"]["day"])
+standing = client.status()
+print(standing.status, standing.usage.day.remaining)
 # [end]
 
 # [resolveIdentity]
-bob = post("/v1/did/resolve", {"id": "bob"}, CREDENTIALS)
-print(bob["api_key_id"], bob["active"])
+bob = client.resolve("bob")
+print(bob.api_key_id, bob.active)
 # [end]
 
 # [setPolicy]
-policy = post("/v1/did/policy", {"accept": "anyone", "listed": True}, CREDENTIALS)
-print(policy["accept"])
+print(owner.policy(listed=True).accept)
 # [end]
 
 # [registerWebhook]
-webhook = post("/v1/webhooks/register", {"url": "https://example.com/hook", "events": ["envelope.received"]}, CREDENTIALS)
-print(webhook["webhook_id"], "secret:", len(webhook["secret"]), "characters")
+webhook = client.webhooks.register("https://example.com/hook", ["envelope.received"])
+print(webhook.webhook_id)  # Store webhook.secret: it verifies the events.
 # [end]
-webhook_id = webhook["webhook_id"]
+webhook_id = webhook.webhook_id
 
 # [sendMessage]
-sent = post("/v1/channel/send", {"to": "bob", "message": "Meet me at noon."}, CREDENTIALS)
-print(sent["envelope_id"], sent["status"])
+sent = client.send("bob", "Meet me at noon.")
+print(sent.envelope_id, sent.state)
 # [end]
-envelope_id = sent["envelope_id"]
+envelope_id = sent.envelope_id
+
+# [sendMessages]
+from sealpost.models import SendRequest
+
+batch = client.send_batch([SendRequest(to="bob", message="One."), SendRequest(to="bob", message="Two.")])
+print([result.status for result in batch.results])
+# [end]
+
+# [listSent]
+for envelope in client.sent(recipient="bob"):
+    print(envelope.envelope_id, envelope.state)
+# [end]
 
 # [getReceipt]
-receipt = post("/v1/channel/receipt", {"envelope_id": envelope_id}, CREDENTIALS)
-print(receipt["recipient"])
+print(client.receipt(envelope_id).state)
 # [end]
 
 # [openEnvelope]
-envelope = post("/v1/channel/open", {"envelope_id": envelope_id}, CREDENTIALS)
-print(envelope["sender"], envelope["message"])
+envelope = client.open(envelope_id)
+print(envelope.sender, envelope.message)
 # [end]
 
 # [listWebhooks]
-for webhook in post("/v1/webhooks/list", {}, CREDENTIALS)["webhooks"]:
-    print(webhook["webhook_id"], webhook["url"])
+for webhook in client.webhooks.list():
+    print(webhook.webhook_id, webhook.url)
 # [end]
 
 # [enableWebhook]
-print(post("/v1/webhooks/enable", {"webhook_id": webhook_id}, CREDENTIALS))
+client.webhooks.enable(webhook_id)
 # [end]
 
 # [listDeliveries]
-page = post("/v1/webhooks/deliveries", {"webhook_id": webhook_id, "limit": 20}, CREDENTIALS)
-for delivery in page["deliveries"]:
-    print(delivery["envelope_id"], delivery["outcome"])
+for delivery in client.webhooks.deliveries(webhook_id, state="failed"):
+    print(delivery.envelope_id, delivery.attempt, delivery.error)
 # [end]
 
 # [redeliverEvent]
-print(post("/v1/webhooks/redeliver", {"webhook_id": webhook_id, "envelope_id": envelope_id}, CREDENTIALS))
+print(client.webhooks.redeliver(webhook_id, envelope_id).outcome)
 # [end]
 
 # [recoverDeliveries]
-lost = {"webhook_id": webhook_id, "since": "2026-01-01T00:00:00Z", "dry_run": True}
-print(post("/v1/webhooks/recover", lost, CREDENTIALS))
+from datetime import datetime, timezone
+
+since = datetime(2026, 11, 1, tzinfo=timezone.utc)
+print(client.webhooks.recover(webhook_id, since, dry_run=True).matched)
 # [end]
 
 # [rotateWebhookSecret]
-rotated = post("/v1/webhooks/rotate-secret", {"webhook_id": webhook_id}, CREDENTIALS)
-print("secret:", len(rotated["secret"]), "characters")
+rotated = client.webhooks.rotate_secret(webhook_id)
+print(len(rotated.secret), "characters")  # Store rotated.secret.
 # [end]
 
 # [updateWebhook]
-changes = {"webhook_id": webhook_id, "description": "orders", "paused": False}
-print(post("/v1/webhooks/update", changes, CREDENTIALS)["description"])
+print(client.webhooks.update(webhook_id, description="orders", paused=False).description)
 # [end]
 
 # [testWebhook]
-print(post("/v1/webhooks/test", {"webhook_id": webhook_id}, CREDENTIALS)["outcome"])
+print(client.webhooks.test(webhook_id).outcome)
 # [end]
 
 # [deleteWebhook]
-print(post("/v1/webhooks/delete", {"webhook_id": webhook_id}, CREDENTIALS))
+client.webhooks.delete(webhook_id)
 # [end]
 
 # [issueBadge]
-badge = post("/v1/badges/issue", {}, CREDENTIALS)
-print(badge["badge_id"], badge["expires_at"])
+badge = owner.issue_badge()
+print(badge.badge_id, badge.expires_at)
 # [end]
-credential = badge["credential"]
+credential = badge.credential
 
 # [verifyBadge]
-print(post("/v1/badges/verify", {"credential": credential}, CREDENTIALS)["valid"])
+print(owner.verify_badge(credential).valid)
+# [end]
+
+# [getStatusList]
+print(len(visitor.status_list("1")), "characters")
 # [end]
 
 # [validateCompliance]
-circuit = post("/v1/compliance/validate", {"jurisdiction": "EU", "dry_run": True}, CREDENTIALS)
-print(circuit)
+print(owner.validate_compliance("EU", dry_run=True).passed)
 # [end]
 
 # [listActivity]
-for entry in post("/v1/account/activity", {"limit": 20}, CREDENTIALS)["entries"]:
-    print(entry["at"], entry["kind"])
+for entry in owner.account.activity():
+    print(entry.at, entry.kind)
 # [end]
 
-# [createSession]
-login = {"account_id": os.environ["ACCOUNT_ID"], "login_secret": os.environ["LOGIN_SECRET"]}
-session = post("/v1/auth/login", login)
-print("valid until", session["expires_at"])
+# [exportAccount]
+print(owner.account.export().account_id)
 # [end]
 
 # [createApiToken]
-token = post("/v1/auth/tokens/create", {
-    "login_secret": os.environ["LOGIN_SECRET"],
-    "api_key_id": os.environ["API_KEY"],
-    "name": "order service",
-    "scopes": ["send"],
-}, CREDENTIALS)
-print(token["token_id"], "token:", len(token["token"]), "characters")
+token = owner.account.create_token(name="order service", scopes=["send"])
+print(token.token_id)  # Store token.token.
 # [end]
-token_id = token["token_id"]
+token_id = token.token_id
 
 # [listApiTokens]
-for token in post("/v1/auth/tokens/list", {}, CREDENTIALS)["tokens"]:
-    print(token["token_id"], token["name"], token["last_used_at"])
+for token in owner.account.tokens():
+    print(token.token_id, token.name, token.last_used_at)
 # [end]
 
 # [revokeApiToken]
-print(post("/v1/auth/tokens/revoke", {"token_id": token_id}, CREDENTIALS)["revoked"])
+print(owner.account.revoke_token(token_id).revoked)
 # [end]
 
-# [rotateLoginSecret]
-secrets = post("/v1/auth/rotate-secret", {"login_secret": os.environ["LOGIN_SECRET"]}, CREDENTIALS)
-print(sorted(secrets))  # Keep the login_secret and the recovery_code.
+# [createSession]
+# The owner logs in at its first request, and again when its session has ended.
+print(owner.status().label)
 # [end]
-recovery_code = secrets["recovery_code"]
 
 # [endSession]
-print(post("/v1/auth/logout", {}, CREDENTIALS)["logged_out"])
+print(owner.account.logout().logged_out)
 # [end]
 
+bob, owner = owner, Sealpost(URL, login=carol.login, api_key=carol.identity.api_key_id)
+account_id = carol.login.account_id
+
+# [rotateLoginSecret]
+secrets = owner.account.rotate_login_secret()
+print(len(secrets.login_secret), "characters")  # Store secrets.login_secret and secrets.recovery_code.
+# [end]
+recovery_code = secrets.recovery_code
+
 # [recoverAccount]
-secrets = post("/v1/auth/recover", {"account_id": os.environ["ACCOUNT_ID"], "recovery_code": recovery_code})
-print(sorted(secrets))  # Keep the login_secret and the recovery_code.
+secrets = visitor.recover(account_id, recovery_code)
+print(len(secrets.login_secret), "characters")  # Store secrets.login_secret and secrets.recovery_code.
+# [end]
+
+owner = bob
+
+# [closeAccount]
+print(owner.account.close(os.environ["LOGIN_SECRET"]).closed_at)
 # [end]

@@ -1,241 +1,299 @@
-//! Calls the endpoints of the API. The API reference shows the parts of this program. Dependencies: `serde_json` 1,
-//! ureq 3.
+//! Calls the endpoints of the API with the Rust client. The API reference shows the parts of this program.
+//! Dependencies: futures-util 0.3, sealpost-client, tokio 1.
 //!
-//! Needs the environment variables `SEALPOST_URL`, `SESSION_TOKEN` and `API_KEY` of an identity with the handle `bob`,
-//! and `ACCOUNT_ID` and `LOGIN_SECRET` of its account.
+//! Needs the environment variables `SEALPOST_URL` and `SEALPOST_TOKEN`, an API token with all scopes of an identity
+//! with the handle `bob`, and `API_KEY`, `ACCOUNT_ID` and `LOGIN_SECRET` of this identity.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a standalone program"
-)]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 
 // [setup]
 use std::{env, error::Error};
 
-use serde_json::{Value, json};
-
-/// Returns the response of an endpoint. Fails if the service refuses the request.
-fn post(path: &str, body: &Value, credentials: &[(&str, String)]) -> Result<Value, Box<dyn Error>> {
-    let mut request = ureq::post(env::var("SEALPOST_URL")? + path);
-    for (name, value) in credentials {
-        request = request.header(*name, value);
-    }
-    let mut response = request.content_type("application/json").send(body.to_string())?;
-    Ok(serde_json::from_str(&response.body_mut().read_to_string()?)?)
-}
+use futures_util::TryStreamExt as _;
+use sealpost_client::Client;
 // [end]
+use sealpost_client::{Activated, EnvelopeId, WebhookId};
 
-type Credentials = [(&'static str, String); 2];
-
-fn main() -> Result<(), Box<dyn Error>> {
-    // [credentials]
-    let credentials = &[
-        ("Authorization", format!("Bearer {}", env::var("SESSION_TOKEN")?)),
-        ("X-DID-API-Key", env::var("API_KEY")?),
-    ];
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    // [client]
+    let url = env::var("SEALPOST_URL")?;
+    let client = Client::builder(&url).token(env::var("SEALPOST_TOKEN")?).build()?;
     // [end]
-    identities(credentials)?;
-    let webhook_id = register(credentials)?;
-    let envelope_id = messages(credentials)?;
-    webhooks(credentials, &webhook_id, &envelope_id)?;
-    badges(credentials)?;
-    api_tokens(credentials)?;
-    sessions(credentials)
+    let owner = owner()?;
+    let visitor = visitor()?;
+    let carol = identities(&client, &owner, &visitor).await?;
+    let webhook_id = register(&client).await?;
+    let envelope_id = messages(&client).await?;
+    webhooks(&client, webhook_id).await?;
+    deliveries(&client, webhook_id, envelope_id).await?;
+    badges(&owner, &visitor).await?;
+    api_tokens(&owner).await?;
+    account(&owner).await?;
+    secrets(carol, &visitor).await?;
+    close(&owner).await
 }
 
-fn identities(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
+fn owner() -> Result<Client, Box<dyn Error>> {
+    // [owner]
+    let url = env::var("SEALPOST_URL")?;
+    let login =
+        sealpost_client::Login::new(env::var("ACCOUNT_ID")?.parse()?, env::var("LOGIN_SECRET")?);
+    let owner =
+        Client::builder(&url).login(login).api_key(env::var("API_KEY")?.parse()?).build()?;
+    // [end]
+    Ok(owner)
+}
+
+fn visitor() -> Result<Client, Box<dyn Error>> {
+    // [visitor]
+    // Without credentials.
+    let visitor = Client::builder(&env::var("SEALPOST_URL")?).build()?;
+    // [end]
+    Ok(visitor)
+}
+
+async fn identities(
+    client: &Client,
+    owner: &Client,
+    visitor: &Client,
+) -> Result<Activated, Box<dyn Error>> {
+    // [checkLiveness]
+    println!("{}", visitor.ping().await?.status);
+    // [end]
+
+    // [getDidDocument]
+    println!("{}", visitor.did_document().await?);
+    // [end]
+
+    // [getOpenapiDocument]
+    println!("{} characters", visitor.openapi_document().await?.to_string().len());
+    // [end]
+
     // [activateIdentity]
-    let carol = post("/v1/did/activate", &json!({ "label": "Carol" }), &[])?;
-    println!("{} {}", carol["api_key_id"], carol["did"]);
+    // Store the login_secret and the recovery_code of the response.
+    let carol = visitor.activate("Carol", None, None).await?;
+    println!("{} {}", carol.api_key_id, carol.did);
     // [end]
 
     // [getKeyStatus]
-    let standing = post("/v1/did/status", &json!({}), credentials)?;
-    println!("{} {}", standing["status"], standing["usage"]["day"]);
+    let standing = client.status().await?;
+    println!("{} {}", standing.status, standing.usage.day.remaining);
     // [end]
 
     // [resolveIdentity]
-    let bob = post("/v1/did/resolve", &json!({ "id": "bob" }), credentials)?;
-    println!("{} {}", bob["api_key_id"], bob["active"]);
+    let bob = client.resolve("bob").await?;
+    println!("{} {}", bob.api_key_id, bob.active);
     // [end]
 
     // [setPolicy]
-    let policy =
-        post("/v1/did/policy", &json!({ "accept": "anyone", "listed": true }), credentials)?;
-    println!("{}", policy["accept"]);
+    let change = sealpost_client::PolicyChange { listed: Some(true), ..Default::default() };
+    println!("{}", owner.policy(&change).await?.listed);
     // [end]
-    Ok(())
+    Ok(carol)
 }
 
-fn register(credentials: &Credentials) -> Result<String, Box<dyn Error>> {
+async fn register(client: &Client) -> Result<WebhookId, Box<dyn Error>> {
     // [registerWebhook]
-    let target = json!({ "url": "https://example.com/hook", "events": ["envelope.received"] });
-    let webhook = post("/v1/webhooks/register", &target, credentials)?;
-    println!("{}", webhook["webhook_id"]);
+    let events = [sealpost_client::EventKind::EnvelopeReceived];
+    let webhook = client.webhooks().register("https://example.com/hook", &events).await?;
+    // Store webhook.secret: it verifies the events.
+    println!("{}", webhook.webhook_id);
     // [end]
-    Ok(webhook["webhook_id"].as_str().unwrap_or_default().to_owned())
+    Ok(webhook.webhook_id)
 }
 
-fn messages(credentials: &Credentials) -> Result<String, Box<dyn Error>> {
+async fn messages(client: &Client) -> Result<EnvelopeId, Box<dyn Error>> {
     // [sendMessage]
-    let message = json!({ "to": "bob", "message": "Meet me at noon." });
-    let sent = post("/v1/channel/send", &message, credentials)?;
-    println!("{} {}", sent["envelope_id"], sent["status"]);
+    let sent = client.send("bob", "Meet me at noon.").await?;
+    println!("{}", sent.envelope_id);
     // [end]
-    let envelope_id = sent["envelope_id"].as_str().unwrap_or_default();
+    let envelope_id = sent.envelope_id;
+
+    // [sendMessages]
+    let messages = ["One.", "Two."].map(|text| sealpost_client::Message::new("bob", text));
+    for result in client.send_batch(&messages, None).await? {
+        println!("{}", result.status);
+    }
+    // [end]
+
+    // [listSent]
+    let mut sent = client.sent(&sealpost_client::SentFilter::default(), 100);
+    while let Some(envelope) = sent.try_next().await? {
+        println!("{} {}", envelope.envelope_id, envelope.state.as_str());
+    }
+    // [end]
 
     // [getReceipt]
-    let receipt = post("/v1/channel/receipt", &json!({ "envelope_id": envelope_id }), credentials)?;
-    println!("{}", receipt["recipient"]);
+    println!("{}", client.receipt(envelope_id).await?.envelope_id);
     // [end]
 
     // [openEnvelope]
-    let envelope = post("/v1/channel/open", &json!({ "envelope_id": envelope_id }), credentials)?;
-    println!("{} {}", envelope["sender"], envelope["message"]);
+    let envelope = client.open(envelope_id).await?;
+    println!("{} {}", envelope.sender, envelope.message);
     // [end]
-    Ok(envelope_id.to_owned())
+    Ok(envelope_id)
 }
 
-fn webhooks(
-    credentials: &Credentials,
-    webhook_id: &str,
-    envelope_id: &str,
-) -> Result<(), Box<dyn Error>> {
+async fn webhooks(client: &Client, webhook_id: WebhookId) -> Result<(), Box<dyn Error>> {
     // [listWebhooks]
-    let list = post("/v1/webhooks/list", &json!({}), credentials)?;
-    for webhook in list["webhooks"].as_array().into_iter().flatten() {
-        println!("{} {}", webhook["webhook_id"], webhook["url"]);
+    for webhook in client.webhooks().list().await? {
+        println!("{} {}", webhook.webhook_id, webhook.url);
     }
     // [end]
 
     // [enableWebhook]
-    let enabled = post("/v1/webhooks/enable", &json!({ "webhook_id": webhook_id }), credentials)?;
-    println!("{enabled}");
+    client.webhooks().enable(webhook_id).await?;
     // [end]
 
+    // [rotateWebhookSecret]
+    let rotated = client.webhooks().rotate_secret(webhook_id).await?;
+    // Store rotated.secret.
+    println!("{} characters", rotated.secret.len());
+    // [end]
+
+    // [updateWebhook]
+    let changes = sealpost_client::WebhookChanges {
+        description: Some(Some("orders".into())),
+        ..Default::default()
+    };
+    println!("{:?}", client.webhooks().update(webhook_id, &changes).await?.webhook.description);
+    // [end]
+
+    // [testWebhook]
+    println!("{}", client.webhooks().test(webhook_id).await?.outcome);
+    // [end]
+    Ok(())
+}
+
+async fn deliveries(
+    client: &Client,
+    webhook_id: WebhookId,
+    envelope_id: EnvelopeId,
+) -> Result<(), Box<dyn Error>> {
     // [listDeliveries]
-    let page = json!({ "webhook_id": webhook_id, "limit": 20 });
-    let page = post("/v1/webhooks/deliveries", &page, credentials)?;
-    for delivery in page["deliveries"].as_array().into_iter().flatten() {
-        println!("{} {}", delivery["envelope_id"], delivery["outcome"]);
+    let mut deliveries = client.webhooks().deliveries_in(webhook_id, "failed", 100);
+    while let Some(delivery) = deliveries.try_next().await? {
+        println!("{} {} {:?}", delivery.envelope_id, delivery.attempt, delivery.error);
     }
     // [end]
 
     // [redeliverEvent]
-    let event = json!({ "webhook_id": webhook_id, "envelope_id": envelope_id });
-    println!("{}", post("/v1/webhooks/redeliver", &event, credentials)?);
+    let redelivered = client.webhooks().redeliver(webhook_id, envelope_id.into()).await?;
+    println!("{}", redelivered.outcome);
     // [end]
 
     // [recoverDeliveries]
-    let outage =
-        json!({ "webhook_id": webhook_id, "since": "2026-01-01T00:00:00Z", "dry_run": true });
-    println!("{}", post("/v1/webhooks/recover", &outage, credentials)?);
-    // [end]
-
-    // [rotateWebhookSecret]
-    let rotated =
-        post("/v1/webhooks/rotate-secret", &json!({ "webhook_id": webhook_id }), credentials)?;
-    println!("{}", rotated["secret"].is_string());
-    // [end]
-
-    // [updateWebhook]
-    let changes = json!({ "webhook_id": webhook_id, "description": "orders", "paused": false });
-    println!("{}", post("/v1/webhooks/update", &changes, credentials)?["description"]);
-    // [end]
-
-    // [testWebhook]
-    let test = post("/v1/webhooks/test", &json!({ "webhook_id": webhook_id }), credentials)?;
-    println!("{}", test["outcome"]);
+    let failed = sealpost_client::RecoverRequest {
+        since: "2026-11-01T00:00:00Z".parse()?,
+        until: None,
+        dry_run: true,
+    };
+    println!("{}", client.webhooks().recover(webhook_id, failed).await?.matched);
     // [end]
 
     // [deleteWebhook]
-    let deleted = post("/v1/webhooks/delete", &json!({ "webhook_id": webhook_id }), credentials)?;
-    println!("{deleted}");
+    client.webhooks().delete(webhook_id).await?;
     // [end]
     Ok(())
 }
 
-fn badges(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
+async fn badges(owner: &Client, visitor: &Client) -> Result<(), Box<dyn Error>> {
     // [issueBadge]
-    let badge = post("/v1/badges/issue", &json!({}), credentials)?;
-    println!("{} {}", badge["badge_id"], badge["expires_at"]);
+    let badge = owner.issue_badge(&sealpost_client::BadgeRequest::default()).await?;
+    println!("{} {}", badge.badge_id, badge.expires_at);
     // [end]
-    let credential = &badge["credential"];
+    let credential = badge.credential;
 
     // [verifyBadge]
-    let verified = post("/v1/badges/verify", &json!({ "credential": credential }), credentials)?;
-    println!("{}", verified["valid"]);
+    println!("{}", owner.verify_badge(&credential).await?.valid);
+    // [end]
+
+    // [getStatusList]
+    println!("{} characters", visitor.status_list(1).await?.len());
     // [end]
 
     // [validateCompliance]
-    let circuit = json!({ "jurisdiction": "EU", "dry_run": true });
-    println!("{}", post("/v1/compliance/validate", &circuit, credentials)?);
+    println!("{}", owner.try_compliance("EU").await?.passed);
     // [end]
     Ok(())
 }
 
-fn api_tokens(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
+async fn api_tokens(owner: &Client) -> Result<(), Box<dyn Error>> {
     // [createApiToken]
-    let token = json!({
-        "login_secret": env::var("LOGIN_SECRET")?,
-        "api_key_id": env::var("API_KEY")?,
-        "name": "order service",
-        "scopes": ["send"],
-    });
-    let created = post("/v1/auth/tokens/create", &token, credentials)?;
-    println!("{} {}", created["token_id"], created["token"].is_string());
+    let wanted = sealpost_client::ApiTokenRequest {
+        api_key_id: env::var("API_KEY")?.parse()?,
+        name: "order service".into(),
+        scopes: vec![sealpost_client::TokenScope::Send],
+        expires_in_days: None,
+    };
+    let token = owner.account().create_token(&env::var("LOGIN_SECRET")?, &wanted).await?;
+    // Store token.token.
+    println!("{}", token.token_id);
     // [end]
-    let token_id = &created["token_id"];
+    let token_id = token.token_id;
 
     // [listApiTokens]
-    let list = post("/v1/auth/tokens/list", &json!({}), credentials)?;
-    for token in list["tokens"].as_array().into_iter().flatten() {
-        println!("{} {} {}", token["token_id"], token["name"], token["last_used_at"]);
+    for token in owner.account().tokens().await? {
+        println!("{} {} {:?}", token.token_id, token.name, token.last_used_at);
     }
     // [end]
 
     // [revokeApiToken]
-    let token = json!({ "token_id": token_id });
-    println!("{}", post("/v1/auth/tokens/revoke", &token, credentials)?);
+    owner.account().revoke_token(token_id).await?;
     // [end]
     Ok(())
 }
 
-fn sessions(credentials: &Credentials) -> Result<(), Box<dyn Error>> {
+async fn account(owner: &Client) -> Result<(), Box<dyn Error>> {
     // [listActivity]
-    let page = post("/v1/account/activity", &json!({ "limit": 20 }), credentials)?;
-    for entry in page["entries"].as_array().into_iter().flatten() {
-        println!("{} {}", entry["at"], entry["kind"]);
+    let mut activity = owner.account().activity(100);
+    while let Some(entry) = activity.try_next().await? {
+        println!("{} {}", entry.at, entry.kind);
     }
     // [end]
 
-    // [createSession]
-    let [account_id, login_secret] = ["ACCOUNT_ID", "LOGIN_SECRET"].map(env::var);
-    let login = json!({ "account_id": account_id?, "login_secret": login_secret? });
-    let session = post("/v1/auth/login", &login, &[])?;
-    println!("valid until {}", session["expires_at"]);
+    // [exportAccount]
+    let export = owner.account().export(&env::var("LOGIN_SECRET")?).await?;
+    println!("{} characters", export.to_string().len());
     // [end]
 
-    // [rotateLoginSecret]
-    let present = json!({ "login_secret": env::var("LOGIN_SECRET")? });
-    // Keep the login_secret and the recovery_code.
-    let secrets = post("/v1/auth/rotate-secret", &present, credentials)?;
-    println!("{} {}", secrets["login_secret"].is_string(), secrets["recovery_code"].is_string());
+    // [createSession]
+    // The owner logs in at its first request, and again when its session has ended.
+    println!("{}", owner.status().await?.label);
     // [end]
-    let recovery_code = &secrets["recovery_code"];
 
     // [endSession]
-    let ended = post("/v1/auth/logout", &json!({}), credentials)?;
-    println!("{}", ended["logged_out"]);
+    println!("{}", owner.account().logout().await?.logged_out);
     // [end]
+    Ok(())
+}
+
+/// Replaces the secrets of Carol's account, so that those of Bob's account stay valid.
+async fn secrets(carol: Activated, visitor: &Client) -> Result<(), Box<dyn Error>> {
+    let (account_id, login_secret) = (carol.account_id, carol.login_secret.unwrap_or_default());
+    let login = sealpost_client::Login::new(account_id, login_secret.clone());
+    let owner = Client::builder(&env::var("SEALPOST_URL")?).login(login);
+    let owner = owner.api_key(carol.api_key_id).build()?;
+
+    // [rotateLoginSecret]
+    // Store both secrets of the response.
+    let secrets = owner.account().rotate_login_secret(&login_secret).await?;
+    println!("{} characters", secrets.login_secret.len());
+    // [end]
+    let recovery_code = secrets.recovery_code;
 
     // [recoverAccount]
-    let recovery = json!({ "account_id": env::var("ACCOUNT_ID")?, "recovery_code": recovery_code });
-    // Keep the login_secret and the recovery_code.
-    let recovered = post("/v1/auth/recover", &recovery, &[])?;
-    println!("{}", recovered["recovery_code"].is_string());
+    // Store both secrets of the response.
+    let secrets = visitor.recover(account_id, &recovery_code).await?;
+    println!("{} characters", secrets.login_secret.len());
+    // [end]
+    Ok(())
+}
+
+async fn close(owner: &Client) -> Result<(), Box<dyn Error>> {
+    // [closeAccount]
+    println!("{}", owner.account().close(&env::var("LOGIN_SECRET")?).await?.closed_at);
     // [end]
     Ok(())
 }

@@ -1,192 +1,196 @@
-// Calls the endpoints of the API. The API reference shows the parts of this program. Needs no packages.
+// Calls the endpoints of the API with the TypeScript client. The API reference shows the parts of this program.
 //
-// Needs the environment variables SEALPOST_URL, SESSION_TOKEN and API_KEY of an identity with the handle `bob`, and
-// ACCOUNT_ID and LOGIN_SECRET of its account.
-declare const process: { env: Record<string, string> };
+// Needs the environment variables SEALPOST_URL and SEALPOST_TOKEN, an API token with all scopes of an identity with the
+// handle `bob`, and API_KEY, ACCOUNT_ID and LOGIN_SECRET of this identity.
 
 // [setup]
-const url = process.env.SEALPOST_URL;
+import { Sealpost } from "sealpost";
 
-/** Returns the response of an endpoint. Throws an error if the service refuses the request. */
-async function post<T>(path: string, body: object, credentials = {}): Promise<T> {
-  const headers = { "Content-Type": "application/json", ...credentials };
-  const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  const content = await response.json();
-  if (!response.ok) throw new Error(`${content.code}: ${content.detail}`);
-  return content;
-}
+const { SEALPOST_URL: url = "" } = process.env;
 // [end]
 
-// [credentials]
-const credentials = {
-  Authorization: `Bearer ${process.env.SESSION_TOKEN}`,
-  "X-DID-API-Key": process.env.API_KEY,
-};
+// [client]
+const client = new Sealpost({ url, token: process.env.SEALPOST_TOKEN ?? "" });
+// [end]
+
+// [owner]
+const { ACCOUNT_ID: accountId = "", LOGIN_SECRET: loginSecret = "", API_KEY: apiKey = "" } = process.env;
+const owner = new Sealpost({ url, login: { accountId, loginSecret }, apiKey });
+// [end]
+
+// [visitor]
+const visitor = new Sealpost({ url }); // without credentials
 // [end]
 
 // [checkLiveness]
-const ping = await fetch(`${url}/v1/ping`);
-console.log((await ping.json()).status);
+console.log((await visitor.ping()).status);
 // [end]
 
 // [getDidDocument]
-const did = await fetch(`${url}/.well-known/did.json`);
-console.log((await did.json()).id);
+console.log((await visitor.didDocument()).id);
+// [end]
+
+// [getOpenapiDocument]
+console.log((await visitor.openapiDocument()).openapi);
 // [end]
 
 // [activateIdentity]
-const carol = await post<{ api_key_id: string; did: string }>("/v1/did/activate", { label: "Carol" });
-console.log(carol.api_key_id, carol.did);
+const carol = await visitor.openAccount("Carol"); // Store carol.login and carol.recoveryCode.
+console.log(carol.identity.api_key_id, carol.identity.did);
 // [end]
 
 // [getKeyStatus]
-const standing = await post<{ status: string }>("/v1/did/status", {}, credentials);
-console.log(standing.status);
+const standing = await client.status();
+console.log(standing.status, standing.usage.day.remaining);
 // [end]
 
 // [resolveIdentity]
-const bob = await post<{ api_key_id: string; active: boolean }>("/v1/did/resolve", { id: "bob" }, credentials);
+const bob = await client.resolve("bob");
 console.log(bob.api_key_id, bob.active);
 // [end]
 
 // [setPolicy]
-const policy = await post<{ accept: string }>("/v1/did/policy", { accept: "anyone", listed: true }, credentials);
-console.log(policy.accept);
+console.log((await owner.policy({ listed: true })).accept);
 // [end]
 
 // [registerWebhook]
-const target = { url: "https://example.com/hook", events: ["envelope.received"] };
-const webhook = await post<{ webhook_id: string; secret: string }>("/v1/webhooks/register", target, credentials);
-console.log(webhook.webhook_id, "secret:", webhook.secret.length, "characters");
+const webhook = await client.webhooks.register("https://example.com/hook", ["envelope.received"]);
+console.log(webhook.webhook_id); // Store webhook.secret: it verifies the events.
 // [end]
-const { webhook_id } = webhook;
+const webhookId = webhook.webhook_id;
 
 // [sendMessage]
-const message = { to: "bob", message: "Meet me at noon." };
-const sent = await post<{ envelope_id: string; status: string }>("/v1/channel/send", message, credentials);
-console.log(sent.envelope_id, sent.status);
+const sent = await client.send("bob", "Meet me at noon.");
+console.log(sent.envelope_id, sent.state);
 // [end]
-const { envelope_id } = sent;
+const envelopeId = sent.envelope_id;
+
+// [sendMessages]
+const results = await client.sendBatch([
+  { to: "bob", message: "One." },
+  { to: "bob", message: "Two." },
+]);
+console.log(results.map((result) => result.status));
+// [end]
+
+// [listSent]
+for await (const envelope of client.sent({ recipient: "bob" })) console.log(envelope.envelope_id, envelope.state);
+// [end]
 
 // [getReceipt]
-const receipt = await post<{ recipient: string }>("/v1/channel/receipt", { envelope_id }, credentials);
-console.log(receipt.recipient);
+console.log((await client.receipt(envelopeId)).state);
 // [end]
 
 // [openEnvelope]
-const envelope = await post<{ sender: string; message: string }>("/v1/channel/open", { envelope_id }, credentials);
+const envelope = await client.open(envelopeId);
 console.log(envelope.sender, envelope.message);
 // [end]
 
 // [listWebhooks]
-const { webhooks } = await post<{ webhooks: { webhook_id: string; url: string }[] }>("/v1/webhooks/list", {}, credentials);
-for (const one of webhooks) console.log(one.webhook_id, one.url);
+for (const { webhook_id, url } of await client.webhooks.list()) console.log(webhook_id, url);
 // [end]
 
 // [enableWebhook]
-console.log(await post("/v1/webhooks/enable", { webhook_id }, credentials));
+await client.webhooks.enable(webhookId);
 // [end]
 
 // [listDeliveries]
-type Page = { deliveries: { envelope_id: string; outcome: string }[] };
-const page = await post<Page>("/v1/webhooks/deliveries", { webhook_id, limit: 20 }, credentials);
-for (const delivery of page.deliveries) console.log(delivery.envelope_id, delivery.outcome);
+for await (const delivery of client.webhooks.deliveries(webhookId, { state: "failed" })) {
+  console.log(delivery.envelope_id, delivery.attempt, delivery.error);
+}
 // [end]
 
 // [redeliverEvent]
-console.log(await post("/v1/webhooks/redeliver", { webhook_id, envelope_id }, credentials));
+console.log((await client.webhooks.redeliver(webhookId, envelopeId)).outcome);
 // [end]
 
 // [recoverDeliveries]
-const lost = { webhook_id, since: "2026-01-01T00:00:00Z", dry_run: true };
-console.log(await post("/v1/webhooks/recover", lost, credentials));
+const since = new Date("2026-11-01");
+console.log((await client.webhooks.recover(webhookId, since, { dry_run: true })).matched);
 // [end]
 
 // [rotateWebhookSecret]
-const { secret } = await post<{ secret: string }>("/v1/webhooks/rotate-secret", { webhook_id }, credentials);
-console.log("secret:", secret.length, "characters");
+const rotated = await client.webhooks.rotateSecret(webhookId);
+console.log(rotated.secret.length, "characters"); // Store rotated.secret.
 // [end]
 
 // [updateWebhook]
-const changes = { webhook_id, description: "orders", paused: false };
-const changed = await post<{ description: string }>("/v1/webhooks/update", changes, credentials);
-console.log(changed.description);
+console.log((await client.webhooks.update(webhookId, { description: "orders", paused: false })).description);
 // [end]
 
 // [testWebhook]
-const test = await post<{ outcome: string }>("/v1/webhooks/test", { webhook_id }, credentials);
-console.log(test.outcome);
+console.log((await client.webhooks.test(webhookId)).outcome);
 // [end]
 
 // [deleteWebhook]
-console.log(await post("/v1/webhooks/delete", { webhook_id }, credentials));
+await client.webhooks.delete(webhookId);
 // [end]
 
 // [issueBadge]
-const badge = await post<{ badge_id: string; credential: string }>("/v1/badges/issue", {}, credentials);
-console.log(badge.badge_id);
+const badge = await owner.issueBadge();
+if ("credential" in badge) console.log(badge.badge_id, badge.expires_at);
 // [end]
-const { credential } = badge;
+const credential = "credential" in badge ? badge.credential : "";
 
 // [verifyBadge]
-const verified = await post<{ valid: boolean }>("/v1/badges/verify", { credential }, credentials);
-console.log(verified.valid);
+console.log((await owner.verifyBadge(credential)).valid);
+// [end]
+
+// [getStatusList]
+console.log((await visitor.statusList("1")).length, "characters");
 // [end]
 
 // [validateCompliance]
-console.log(await post("/v1/compliance/validate", { jurisdiction: "EU", dry_run: true }, credentials));
+console.log((await owner.validateCompliance("EU", { dry_run: true })).passed);
 // [end]
 
 // [listActivity]
-type Activity = { entries: { at: string; kind: string }[] };
-const activity = await post<Activity>("/v1/account/activity", { limit: 20 }, credentials);
-for (const entry of activity.entries) console.log(entry.at, entry.kind);
+for await (const entry of owner.account.activity()) console.log(entry.at, entry.kind);
 // [end]
 
-// [createSession]
-const login = { account_id: process.env.ACCOUNT_ID, login_secret: process.env.LOGIN_SECRET };
-const session = await post<{ session_token: string; expires_at: string }>("/v1/auth/login", login);
-console.log("valid until", session.expires_at);
+// [exportAccount]
+console.log((await owner.account.export(loginSecret)).account_id);
 // [end]
 
 // [createApiToken]
-const { token_id, token } = await post<{ token_id: string; token: string }>("/v1/auth/tokens/create", {
-  login_secret: process.env.LOGIN_SECRET,
-  api_key_id: process.env.API_KEY,
-  name: "order service",
-  scopes: ["send"],
-}, credentials);
-console.log(token_id, "token:", token.length, "characters");
+const token = await owner.account.createToken({ name: "order service", scopes: ["send"] });
+console.log(token.token_id); // Store token.token.
 // [end]
+const tokenId = token.token_id;
 
 // [listApiTokens]
-type Tokens = { tokens: { token_id: string; name: string; last_used_at: string | null }[] };
-const { tokens } = await post<Tokens>("/v1/auth/tokens/list", {}, credentials);
-for (const one of tokens) console.log(one.token_id, one.name, one.last_used_at);
+for (const token of await owner.account.tokens()) console.log(token.token_id, token.name, token.last_used_at);
 // [end]
 
 // [revokeApiToken]
-const revoked = await post<{ revoked: boolean }>("/v1/auth/tokens/revoke", { token_id }, credentials);
-console.log(revoked.revoked);
+console.log((await owner.account.revokeToken(tokenId)).revoked);
 // [end]
 
-// [rotateLoginSecret]
-type Secrets = { login_secret: string; recovery_code: string };
-const present = { login_secret: process.env.LOGIN_SECRET };
-const secrets = await post<Secrets>("/v1/auth/rotate-secret", present, credentials);
-console.log(Object.keys(secrets)); // Keep the login_secret and the recovery_code.
+// [createSession]
+// The owner logs in at its first request, and again when its session has ended.
+console.log((await owner.status()).label);
 // [end]
-const { recovery_code } = secrets;
 
 // [endSession]
-const ended = await post<{ logged_out: boolean }>("/v1/auth/logout", {}, credentials);
-console.log(ended.logged_out);
+console.log((await owner.account.logout()).logged_out);
 // [end]
 
-// [recoverAccount]
-const recovery = { account_id: process.env.ACCOUNT_ID, recovery_code };
-const recovered = await post<{ login_secret: string; recovery_code: string }>("/v1/auth/recover", recovery);
-console.log(Object.keys(recovered)); // Keep the login_secret and the recovery_code.
-// [end]
+{
+  const owner = new Sealpost({ url, login: carol.login, apiKey: carol.identity.api_key_id });
+  const { accountId } = carol.login;
 
-export {};
+  // [rotateLoginSecret]
+  const secrets = await owner.account.rotateLoginSecret();
+  console.log(secrets.login_secret.length, "characters"); // Store login_secret and recovery_code.
+  // [end]
+  const recoveryCode = secrets.recovery_code;
+
+  // [recoverAccount]
+  const recovered = await visitor.recover(accountId, recoveryCode);
+  console.log(recovered.login_secret.length, "characters"); // Store login_secret and recovery_code.
+  // [end]
+}
+
+// [closeAccount]
+console.log((await owner.account.close(loginSecret)).closed_at);
+// [end]

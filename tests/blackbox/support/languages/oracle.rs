@@ -79,11 +79,12 @@ pub(crate) fn browse(url: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Searches the documentation in a browser. Returns the found links, and whether there is a search field without
-/// JavaScript, as the fields `found` and `without_script`.
+/// Searches the documentation in a browser. Returns the results of the searches, and what else the program `search.mjs`
+/// reports.
 #[track_caller]
-pub(crate) fn search_documentation(url: &str, words: &str) -> Value {
-    let output = run_node(&oracle("search.mjs"), &[url, &chromium(), words]);
+pub(crate) fn search_documentation(url: &str, searches: &[&str]) -> Value {
+    let searches = serde_json::to_string(searches).unwrap();
+    let output = run_node(&oracle("search.mjs"), &[url, &chromium(), &searches]);
     let reported = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the browser failed: {reported}");
     serde_json::from_slice(&output.stdout).unwrap()

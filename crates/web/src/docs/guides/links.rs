@@ -17,6 +17,9 @@ pub(super) fn target(source: &str, link: &str) -> Option<String> {
             code.map_or_else(|| "/docs/errors".to_owned(), |code| format!("/docs/errors/{code}")),
         );
     }
+    if path == "README.md" {
+        return Some("/".to_owned());
+    }
     let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
     if let Some(guide) = all().find(|guide| guide.source == path) {
         return Some(format!("/docs/{}{anchor}", guide.name));
@@ -70,6 +73,12 @@ mod tests {
             ("docs/sending.md", "https://example.org/x.md", Some("https://example.org/x.md")),
             ("docs/sending.md", "../SECURITY.md", Some("/docs/security")),
             ("SECURITY.md", "docs/trust.md", Some("/docs/trust")),
+            ("clients/python/README.md", "../../README.md", Some("/")),
+            (
+                "clients/python/README.md",
+                "../README.md#first-steps",
+                Some("/docs/clients#first-steps"),
+            ),
             ("docs/sending.md", "errors.md", Some("/docs/errors")),
             ("docs/sending.md", "errors.md#key_inactive", Some("/docs/errors/KEY_INACTIVE")),
             ("docs/operating.md", "operating/alerts.yml", Some("/docs/operating/alerts.yml")),

@@ -5,11 +5,10 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{
-    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
-};
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use super::{Guide, links};
+use super::{Guide, addresses, code_blocks, links};
+use crate::html::SiteAddress;
 
 /// A guide as HTML.
 pub(super) struct RenderedGuide {
@@ -29,9 +28,10 @@ pub(in crate::docs) struct Heading {
     pub(in crate::docs) excerpt: String,
 }
 
-/// Renders a guide. Its links begin with `base`, the path of the base URL.
-pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
+/// Renders a guide for the service at `site`. Its links and commands have the address of the service.
+pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     let headings = headings(guide.markdown);
+    let base = &site.base_path;
     let mut ids = headings.iter();
     let mut events = Vec::new();
     let mut dead_links = Vec::new();
@@ -43,17 +43,16 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
             CowStr::Borrowed("#")
         }
     };
-    for event in parser(guide.markdown) {
+    for event in addresses::replace(parser(guide.markdown), &headings, &site.base_url) {
         match event {
-            Event::Html(_) | Event::InlineHtml(_) => {}
+            Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::Start(Tag::HtmlBlock)
+            | Event::End(TagEnd::HtmlBlock) => {}
             Event::Start(Tag::Heading { level, .. }) => {
                 let id = ids.next().map(|heading| heading.id.as_str()).unwrap_or_default();
                 events.push(Event::Html(format!("<{level} id=\"{id}\">").into()));
             }
-            Event::Start(Tag::CodeBlock(kind)) => {
-                events.push(Event::Html(code_start(&kind).into()));
-            }
-            Event::End(TagEnd::CodeBlock) => events.push(Event::Html("</code></pre>\n".into())),
             Event::Start(Tag::Table(alignments)) => {
                 events.push(Event::Html(TABLE_START.into()));
                 events.push(Event::Start(Tag::Table(alignments)));
@@ -74,7 +73,7 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
         }
     }
     let mut html = String::with_capacity(guide.markdown.len() * 3 / 2);
-    html::push_html(&mut html, events.into_iter());
+    html::push_html(&mut html, code_blocks::render(events).into_iter());
     // In Markdown, a table without headings has a header row with empty cells. Renders them as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
     RenderedGuide { html, headings, dead_links }
@@ -158,16 +157,6 @@ fn slug(text: &str) -> String {
 
 fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES)
-}
-
-/// Returns the HTML that starts a code block. A block of kind `text` shows output, so it gets no copy button.
-fn code_start(kind: &CodeBlockKind<'_>) -> &'static str {
-    match kind {
-        CodeBlockKind::Fenced(kind) if &**kind == "text" => {
-            "<pre class=\"output\" tabindex=\"0\"><code>"
-        }
-        _ => "<pre class=\"copy\" tabindex=\"0\"><code>",
-    }
 }
 
 /// Maximum length of an excerpt in characters. It limits the size of the search index.

@@ -22,7 +22,7 @@ pub(in crate::docs) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
 }
 
 fn page(site: &SiteAddress, place: usize, guide: &Guide) -> String {
-    let RenderedGuide { html, headings, .. } = markdown::render(guide, &site.base_path);
+    let RenderedGuide { html, headings, .. } = markdown::render(guide, site);
     let contents: Vec<Heading> =
         headings.into_iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
     let main = GuidePage {

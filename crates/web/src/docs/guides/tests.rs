@@ -6,10 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{FILES, all, links::is_external, markdown::render};
+use super::{FILES, Guide, all, links::is_external, markdown};
+use crate::html::SiteAddress;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn render(guide: &Guide, base_url: &str) -> markdown::RenderedGuide {
+    markdown::render(guide, &SiteAddress::new(base_url))
 }
 
 #[test]
@@ -35,7 +40,8 @@ fn every_file_of_the_folder_is_served() {
 
 #[test]
 fn no_link_of_a_guide_is_dead() {
-    let rendered: HashMap<_, _> = all().map(|guide| (guide.path(), render(guide, ""))).collect();
+    let rendered: HashMap<_, _> =
+        all().map(|guide| (guide.path(), render(guide, "http://localhost"))).collect();
     for (path, guide) in &rendered {
         assert!(guide.dead_links.is_empty(), "{path} has dead links: {:?}", guide.dead_links);
         for link in guide.html.split("href=\"").skip(1) {
@@ -56,13 +62,31 @@ fn no_link_of_a_guide_is_dead() {
 fn html_in_a_guide_is_dropped() {
     let receiving = all().find(|guide| guide.name == "receiving").unwrap();
     assert!(receiving.markdown.contains("<!-- "));
-    assert!(!render(receiving, "").html.contains("<!--"));
+    assert!(!render(receiving, "http://localhost").html.contains("<!--"));
 }
 
 #[test]
 fn links_begin_with_the_path_of_the_base_url() {
     let quickstart = all().find(|guide| guide.name == "quickstart").unwrap();
-    let html = render(quickstart, "/seal").html;
+    let html = render(quickstart, "https://example.org/seal").html;
     assert!(html.contains("href=\"/seal/docs/receiving\""), "{html}");
     assert!(!html.contains("href=\"/docs/"), "{html}");
+}
+
+#[test]
+fn the_pages_of_a_service_have_its_address() {
+    for guide in all() {
+        let html = render(guide, "https://example.org/seal").html;
+        let local = html.matches("http://127.0.0.1:8080").count();
+        // Only the start of a server on the reader's machine has the local address.
+        let expected = match guide.name {
+            "quickstart" => 1,
+            "clients" => 3,
+            _ => 0,
+        };
+        assert_eq!(local, expected, "{}", guide.name);
+    }
+    let quickstart = all().find(|guide| guide.name == "quickstart").unwrap();
+    let html = render(quickstart, "https://example.org/seal").html;
+    assert!(html.contains("sealpost login --url https://example.org/seal --new"), "{html}");
 }

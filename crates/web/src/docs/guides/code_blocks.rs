@@ -1,0 +1,139 @@
+//! Renders code blocks. Blocks of several languages that follow each other become tabs.
+
+use std::{fmt::Write as _, mem};
+
+use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
+
+use crate::docs::markup::escaped;
+
+/// Replaces the code blocks by HTML.
+pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
+    let mut rendered = Vec::with_capacity(events.len());
+    let mut run = BlockRun::default();
+    let mut open: Option<CodeBlock> = None;
+    for event in events {
+        match (&mut open, event) {
+            (_, Event::Start(Tag::CodeBlock(kind))) => open = Some(CodeBlock::new(&kind)),
+            (Some(block), Event::Text(code)) => block.code.push_str(&code),
+            (_, Event::End(TagEnd::CodeBlock)) => {
+                let html = open.take().map(|block| run.push(block)).unwrap_or_default();
+                rendered.push(Event::Html(html.into()));
+            }
+            (_, event) => {
+                rendered.push(Event::Html(run.finish().into()));
+                rendered.push(event);
+            }
+        }
+    }
+    rendered.push(Event::Html(run.finish().into()));
+    rendered
+}
+
+/// A code block of a guide.
+struct CodeBlock {
+    language: String,
+    code: String,
+}
+
+impl CodeBlock {
+    fn new(kind: &CodeBlockKind<'_>) -> Self {
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split(' ').next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        Self { language: language.to_owned(), code: String::new() }
+    }
+
+    /// Returns the name of the block's tab. `None` if the block cannot be in a tab.
+    fn tab(&self) -> Option<&'static str> {
+        TABS.iter().find(|(language, _)| *language == self.language).map(|(_, name)| *name)
+    }
+
+    /// Returns the block as HTML. A block of kind `text` shows output, so it gets no copy button.
+    fn html(&self) -> String {
+        let class = if self.language == "text" { "output" } else { "copy" };
+        let code = escaped(&self.code);
+        format!("<pre class=\"{class}\" tabindex=\"0\"><code>{code}</code></pre>\n")
+    }
+}
+
+/// Code blocks with nothing between them.
+#[derive(Default)]
+struct BlockRun {
+    blocks: Vec<CodeBlock>,
+    /// The number of groups of tabs so far, for ids that are unique on the page.
+    groups: usize,
+}
+
+impl BlockRun {
+    /// Adds a block. If the block is no further tab of the previous blocks, returns their HTML.
+    fn push(&mut self, block: CodeBlock) -> String {
+        let is_known = self.blocks.iter().any(|previous| previous.language == block.language);
+        // A command after a program runs the program.
+        let is_tab = block.tab().is_some() && block.language != "sh" && !is_known;
+        let html = if is_tab { String::new() } else { self.finish() };
+        self.blocks.push(block);
+        html
+    }
+
+    /// Returns the HTML of the blocks, and starts a new run.
+    fn finish(&mut self) -> String {
+        let blocks = mem::take(&mut self.blocks);
+        let names: Vec<_> = blocks.iter().filter_map(CodeBlock::tab).collect();
+        if blocks.len() < 2 || names.len() < blocks.len() {
+            return blocks.iter().map(CodeBlock::html).collect();
+        }
+        self.groups += 1;
+        let group = self.groups;
+        let mut html = "<div class=\"tabs\" role=\"group\" aria-label=\"Language\">\n".to_owned();
+        for (number, name) in names.into_iter().enumerate() {
+            let id = format!("tab-{group}-{number}");
+            let checked = if number == 0 { " checked" } else { "" };
+            // Writing to a string cannot fail.
+            write!(html, "<input type=\"radio\" name=\"tabs-{group}\" id=\"{id}\"{checked}>")
+                .and_then(|()| writeln!(html, "<label for=\"{id}\">{name}</label>"))
+                .unwrap_or_default();
+        }
+        let panels =
+            blocks.iter().map(|block| format!("<div class=\"panel\">{}</div>\n", block.html()));
+        html.extend(panels);
+        html + "</div>\n"
+    }
+}
+
+/// The languages that can be in tabs, with the names of their tabs.
+const TABS: [(&str, &str); 5] =
+    [("sh", "curl"), ("python", "Python"), ("js", "TypeScript"), ("rust", "Rust"), ("go", "Go")];
+
+#[cfg(test)]
+mod tests {
+    use pulldown_cmark::{Parser, html};
+
+    use super::*;
+
+    fn rendered(languages: &[&str]) -> String {
+        let block = |language: &&str| format!("```{language}\nx\n```\n\n");
+        let markdown: String = languages.iter().map(block).collect();
+        let mut page = String::new();
+        html::push_html(&mut page, render(Parser::new(&markdown).collect()).into_iter());
+        page
+    }
+
+    #[test]
+    fn blocks_of_different_languages_become_tabs() {
+        for (languages, groups, tabs) in [
+            (&["python"][..], 0, 0),
+            (&["sh", "text"], 0, 0),
+            (&["sh", "python", "js", "rust", "text"], 1, 4),
+            (&["python", "js", "python", "rust"], 2, 4),
+            // A program and the command that runs it.
+            (&["python", "sh", "text"], 0, 0),
+        ] {
+            let html = rendered(languages);
+            assert_eq!(html.matches("class=\"tabs\"").count(), groups, "{languages:?}: {html}");
+            assert_eq!(html.matches("<label").count(), tabs, "{languages:?}: {html}");
+            assert_eq!(html.matches("<pre").count(), languages.len(), "{languages:?}: {html}");
+            assert_eq!(html.matches(" checked").count(), groups, "{languages:?}: {html}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Opens a page in a browser without JavaScript, and chooses each tab of its first group. Only the panel of the chosen tab
+// is visible, and the keyboard reaches the tabs. Ends with status 0 only if all checks pass.
+//
+//   node tabs.mjs URL CHROMIUM
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const [url, executablePath] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+try {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(url);
+  const group = page.locator(".tabs").first();
+  const [labels, panels] = [group.locator("> label"), group.locator("> .panel")];
+  const count = await labels.count();
+  assert.ok(count > 1, "the group has one tab");
+  assert.equal(await panels.count(), count);
+  for (let chosen = 0; chosen < count; chosen += 1) {
+    await labels.nth(chosen).click();
+    await expectVisible(panels, chosen, count);
+  }
+  await group.locator("> input").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await expectVisible(panels, 1, count);
+} finally {
+  await browser.close();
+}
+
+async function expectVisible(panels, chosen, count) {
+  for (let panel = 0; panel < count; panel += 1) {
+    assert.equal(await panels.nth(panel).isVisible(), panel === chosen, `panel ${panel} with tab ${chosen}`);
+  }
+}
