@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{curl::Credentials, operation::list};
+use super::curl::Credentials;
 
 /// The credentials that an operation accepts, as its security requirements in the OpenAPI document describe them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,9 @@ impl Access {
     pub(super) fn of(operation: &Value) -> Self {
         let accepts =
             |place, scheme| operation.pointer(&format!("/security/{place}/{scheme}")).is_some();
+        let parameters = operation.get("parameters").and_then(Value::as_array);
         let with_key =
-            list(operation, "/parameters").iter().any(|it| it.get("$ref") == Some(&KEY.into()));
+            parameters.into_iter().flatten().any(|it| it.get("$ref") == Some(&KEY.into()));
         match (accepts(0, "session"), accepts(1, "apiToken"), accepts(1, "session")) {
             (true, true, _) => Self::Token,
             (true, false, _) => Self::Session { with_key },

@@ -2,23 +2,21 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Tag};
 
-use super::Heading;
-
-/// Replaces the addresses in texts, code and links, except in sections about a server "on your machine". `headings` are
-/// those of the guide.
+/// Replaces the addresses in texts, code and links, except in sections about a server "on your machine". `titles` are
+/// the texts of all headings.
 pub(super) fn replace<'a>(
     events: impl Iterator<Item = Event<'a>>,
-    headings: &[Heading],
+    titles: &[&str],
     base_url: &str,
 ) -> Vec<Event<'a>> {
-    let mut headings = headings.iter();
+    let mut titles = titles.iter();
     // The level of the heading that began a section about this machine.
     let mut local_level: Option<HeadingLevel> = None;
     let mut all = Vec::new();
     for event in events {
         if let Event::Start(Tag::Heading { level, .. }) = event {
-            let text = headings.next().map(|heading| heading.text.to_lowercase());
-            let is_local = text.is_some_and(|text| text.contains(LOCAL));
+            let title = titles.next().map(|title| title.to_lowercase());
+            let is_local = title.is_some_and(|title| title.contains(LOCAL));
             local_level = local_level.filter(|local| *local < level).or(is_local.then_some(level));
         }
         all.push(if local_level.is_some() { event } else { with_address(event, base_url) });
@@ -52,13 +50,13 @@ mod tests {
     use pulldown_cmark::{Parser, html};
 
     use super::*;
-    use crate::docs::guides::markdown::headings;
 
     #[test]
     fn addresses_of_sections_on_your_machine_stay() {
         let guide = "# Page\n`http://127.0.0.1:8080`\n## Start on your machine\n`http://127.0.0.1:8080/a`\n\
                      ### More\n`http://127.0.0.1:8080/b`\n## Use\n<http://127.0.0.1:8080/c>\n";
-        let events = replace(Parser::new(guide), &headings(guide), "https://seal.example.org");
+        let titles = ["Page", "Start on your machine", "More", "Use"];
+        let events = replace(Parser::new(guide), &titles, "https://seal.example.org");
         let mut rendered = String::new();
         html::push_html(&mut rendered, events.into_iter());
         for kept in ["<code>http://127.0.0.1:8080/a</code>", "<code>http://127.0.0.1:8080/b</code>"]

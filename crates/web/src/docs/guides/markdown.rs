@@ -43,7 +43,8 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
             CowStr::Borrowed("#")
         }
     };
-    for event in addresses::replace(parser(guide.markdown), &headings, &site.base_url) {
+    let titles = headings.iter().map(|heading| heading.text.as_str()).collect::<Vec<_>>();
+    for event in addresses::replace(parser(guide.markdown), &titles, &site.base_url) {
         match event {
             Event::Html(_)
             | Event::InlineHtml(_)
