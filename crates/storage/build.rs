@@ -1,5 +1,5 @@
 //! Recompiles the crate after a change of a migration, because migrations are embedded at compile time.
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../migrations");
+    println!("cargo:rerun-if-changed=migrations");
 }

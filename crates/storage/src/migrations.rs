@@ -14,8 +14,8 @@ use crate::{
     schema::{__diesel_schema_migrations as applied_migrations, additive_migrations},
 };
 
-pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
-pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
 /// The schema of the database does not match this binary: it is older or newer.
 #[derive(Debug, thiserror::Error)]

@@ -72,7 +72,7 @@ macro_rules! guide {
             label: None,
             about: $about,
             source: concat!("docs/", $name, ".md"),
-            markdown: include_str!(concat!("../../../../docs/", $name, ".md")),
+            markdown: include_str!(concat!("../../docs/", $name, ".md")),
         }
     };
     ($name:literal, $label:expr, $source:literal, $about:literal) => {
@@ -81,7 +81,7 @@ macro_rules! guide {
             label: $label,
             about: $about,
             source: $source,
-            markdown: include_str!(concat!("../../../../", $source)),
+            markdown: include_str!(concat!("../../", $source)),
         }
     };
 }

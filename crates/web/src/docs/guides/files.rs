@@ -35,7 +35,7 @@ macro_rules! file {
     ($path:literal) => {
         SourceFile {
             path: concat!("docs/", $path),
-            text: include_str!(concat!("../../../../../docs/", $path)),
+            text: include_str!(concat!("../../../docs/", $path)),
         }
     };
 }
