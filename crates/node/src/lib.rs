@@ -2,7 +2,8 @@
 //! web pages, and an operations address for health checks and metrics.
 //!
 //! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder. The library
-//! reads no environment variables, prints nothing, and installs no signal handlers.
+//! reads no environment variables, prints nothing, and installs no signal handlers. [`NodeBuilder::spawn`] starts a node
+//! beside another tokio runtime. [`testing`] starts a service for the tests of other programs.
 //!
 //! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`],
 //! [`doctor`].
@@ -21,6 +22,7 @@ mod node;
 mod operations;
 mod process_memory;
 pub mod settings;
+pub mod testing;
 
 pub use clock::SystemClock;
 pub use composition::database::open_database;
@@ -35,7 +37,9 @@ pub use journal::{
     recover_database,
 };
 pub use listening::tls;
-pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
+pub use node::{
+    Node, builder::NodeBuilder, raise_file_limit, reload::Reloader, thread::NodeThread,
+};
 pub use process_memory::protect_process_memory;
 pub use sealpost_storage::{Database, DatabaseUrl};
 pub use settings::Settings;

@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 pub(crate) mod reload;
 mod serving;
+pub(crate) mod thread;
 
 use std::sync::Arc;
 
