@@ -53,6 +53,14 @@ upgrade-test *ARGS:
 dist *ARGS:
     bins/sealpost/packaging/dist {{ ARGS }}
 
+# Builds all files of a release below target/packages, and prints the commands that upload them: `just release 1.2.3`.
+release VERSION *ARGS:
+    bins/sealpost/packaging/release {{ VERSION }} {{ ARGS }}
+
+# Makes a release of a copy of this tree, and installs its packages. `--verify` also compiles the crates.
+release-test *ARGS:
+    tests/release/run {{ ARGS }}
+
 # Installs the packages of `just dist` into fresh Debian systems, and uses them. Needs root and mmdebstrap.
 dist-test:
     tests/dist
