@@ -1,6 +1,5 @@
 //! The errors of a node, with advice for the operator.
 
-use sealpost_storage::Database;
 use std::{error::Error, fmt};
 
 /// An error of a node, or of an operator command that uses parts of a node. Each variant is for one kind of cause.

@@ -73,7 +73,7 @@ fn start(file: &Path) -> Result<Sealpost, Box<dyn Error>> {
     let database = Arc::new(Database::open(&url, DatabaseSettings::default())?);
     database.migrate()?;
     let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1)?)?);
-    unlock(&keyring, &*database)?;
+    unlock(&keyring, &database)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let dispatcher = Dispatcher::start(
         WebhookSettings::default(),

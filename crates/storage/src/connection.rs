@@ -1,5 +1,6 @@
 //! Connections to PostgreSQL and SQLite: URLs, pools, transactions, commits with a deadline, and errors of the drivers.
 
+pub(crate) mod access_hook;
 pub(crate) mod checkpointer;
 pub(crate) mod connect;
 pub(crate) mod durable_commits;
@@ -16,6 +17,7 @@ pub(crate) mod schema_checks;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
 pub(crate) mod url;
+mod work;
 pub(crate) mod write_checks;
 pub(crate) mod write_gate;
 pub(crate) mod write_probe;

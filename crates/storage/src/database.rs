@@ -1,22 +1,17 @@
 //! The type [`Database`], through which the service migrates a database and opens transactions and lookups.
 
 use std::{
-    fmt, io,
+    io,
     path::Path,
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use metrics::{counter, histogram};
-use sealpost_domain::{
-    Timestamp,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::ports::{Durability, StoreError};
 
 use crate::{
-    abort::Abort,
     connection::{
-        AnyConnection,
+        access_hook::AccessHook,
         checkpointer::{Checkpointer, StartFault},
         connect::{self, ConnectFault, Target},
         durable_commits::DurableCommits,
@@ -24,13 +19,11 @@ use crate::{
         fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
         journaled_acts::SharedJournal,
-        pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
-        reader::Reader,
-        transaction::Transaction,
+        pool::{self, Pool},
         url::DatabaseUrl,
     },
     disk_space,
-    housekeeping::{purge_cursor::PurgeCursor, read_ahead},
+    housekeeping::purge_cursor::PurgeCursor,
     migrations, owned_file,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::facts_cache::FactsCache,
@@ -57,42 +50,22 @@ pub struct Database {
     /// waits in line with other writers.
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
-    write_lock: Option<Arc<FairMutex>>,
+    pub(crate) write_lock: Option<Arc<FairMutex>>,
     /// The thread that runs the checkpoints of SQLite; `None` on PostgreSQL.
     pub(crate) checkpointer: Option<Arc<Checkpointer>>,
     /// The webhook at which the next claim of deliveries continues its search. Clones share the position, so that no
     /// webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
-    purge_cursor: Arc<PurgeCursor>,
-    facts_cache: Arc<FactsCache>,
+    pub(crate) purge_cursor: Arc<PurgeCursor>,
+    pub(crate) facts_cache: Arc<FactsCache>,
     pub(crate) journal: SharedJournal,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
     /// Path of the SQLite file; `None` for PostgreSQL.
     pub(crate) file: Option<Arc<Path>>,
-    hook: AccessHook,
-}
-
-/// An access to the database, for a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Reads outside a transaction.
-    Read,
-    /// A transaction.
-    Write(Durability),
-}
-
-type Hook = dyn Fn(Access) -> Result<(), StoreError> + Send + Sync;
-
-#[derive(Clone, Default)]
-struct AccessHook(Option<Arc<Hook>>);
-
-impl fmt::Debug for AccessHook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AccessHook").field(&self.0.is_some()).finish()
-    }
+    pub(crate) hook: AccessHook,
 }
 
 /// The separate PostgreSQL connection of the committer (the thread that stores sent envelopes). Opened at first use.
@@ -223,124 +196,11 @@ impl Database {
         free.map_err(io::Error::from)
     }
 
-    /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
-    pub fn read<T, E: From<StoreError>>(
-        &self,
-        mut work: impl FnMut(&mut Reader) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.before(Access::Read)?;
-        let mut reader = Reader::open(&self.readers)?;
-        match work(&mut reader) {
-            Err(_) if reader.connection.is_dead => {}
-            done => return done,
-        }
-        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
-        drop(reader);
-        work(&mut Reader::open(&self.readers)?)
-    }
-
-    /// Runs one lookup like [`read`](Self::read).
-    pub(crate) fn look_up<T>(
-        &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.read(|reader| reader.run(&work))
-    }
-
     /// Returns the path of the SQLite file; `None` for PostgreSQL.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
-    /// conflicts, up to three attempts in total.
-    pub fn write<T>(
-        &self,
-        durability: Durability,
-        work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        Self::write_in(|| self.begin(durability), work)
-    }
-
-    /// Runs `work` in one transaction like [`write`](Self::write). Also commits if `work` refuses the request, because
-    /// a refused request counts against its limits. Therefore `work` must decide on the refusal before any write,
-    /// except for the usage counters.
-    pub fn write_or_refuse<T, R>(
-        &self,
-        durability: Durability,
-        mut work: impl FnMut(&mut Transaction) -> Result<T, Abort<R>>,
-    ) -> Result<T, Abort<R>> {
-        let done = self.write(durability, |tx| match work(tx) {
-            Ok(value) => Ok(Ok(value)),
-            Err(Abort::Refused(refusal)) => Ok(Err(refusal)),
-            Err(Abort::Store(error)) => Err(error),
-        });
-        done?.map_err(Abort::Refused)
-    }
-
-    pub(crate) fn write_in<T>(
-        begin: impl Fn() -> Result<Transaction, StoreError>,
-        mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let mut attempt = || {
-            let mut tx = begin()?;
-            let value = work(&mut tx)?;
-            tx.commit()?;
-            Ok(value)
-        };
-        for _ in 1..TRIES_MAX {
-            match attempt() {
-                Err(StoreError::Contended(_)) => {}
-                done => return done,
-            }
-        }
-        attempt()
-    }
-
-    /// Runs statements in one transaction like [`write`](Self::write).
-    pub(crate) fn transact<T>(
-        &self,
-        durability: Durability,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.write(durability, |tx| tx.run(&work))
-    }
-
-    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. While the database does not
-    /// respond to commits, refuses a durable transaction and starts a probe write.
-    pub fn begin(&self, durability: Durability) -> Result<Transaction, StoreError> {
-        self.before(Access::Write(durability))?;
-        if durability == Durability::Durable {
-            self.durable_commits.admit().inspect_err(|_refused| self.start_probe())?;
-        }
-        self.unchecked_transaction(durability)
-    }
-
-    pub(crate) fn unchecked_transaction(
-        &self,
-        durability: Durability,
-    ) -> Result<Transaction, StoreError> {
-        let guard = match &self.write_lock {
-            None => None,
-            Some(lock) => {
-                let began = Instant::now();
-                let guard = lock.lock(self.write_timeout);
-                histogram!(POOL_WAIT, "pool" => "turn").record(began.elapsed());
-                if guard.is_none() {
-                    counter!(POOL_TIMEOUTS, "pool" => "turn").increment(1);
-                }
-                Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
-            }
-        };
-        let cache = Arc::clone(&self.facts_cache);
-        let begun =
-            Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
-        let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
-        Ok(begun.with_purge_cursor(&self.purge_cursor).with_journal(&self.journal))
-    }
-}
-
-impl Database {
     /// Returns a separate database for the thread that commits sends. Its connection is reserved, so the thread does not
     /// wait for connections that other threads use. `None` if the thread should use this database.
     pub fn for_committer(&self) -> Result<Option<Self>, StoreError> {
@@ -366,16 +226,6 @@ impl Database {
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
     }
 
-    /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
-    /// [`Transaction::purge_envelopes`] deletes them. Does nothing on a database server, where other writes do not wait
-    /// for that transaction.
-    pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
-        if self.has_single_writer() {
-            read_ahead::read_ahead(self, before, limit)?;
-        }
-        Ok(())
-    }
-
     /// Returns true if all other writes wait for a running write transaction, as in SQLite.
     pub fn has_single_writer(&self) -> bool {
         self.write_lock.is_some()
@@ -392,20 +242,6 @@ impl Database {
         let reusable = self.look_up(disk_space::reusable_bytes)?;
         Ok(disk_space::is_short(min_free_bytes, free, reusable))
     }
-
-    /// Calls `hook` before each transaction and before each [`read`](Self::read). Tests use the hook to inject errors
-    /// and to control the order of concurrent work.
-    #[must_use]
-    pub fn with_hook(
-        self,
-        hook: impl Fn(Access) -> Result<(), StoreError> + Send + Sync + 'static,
-    ) -> Self {
-        Self { hook: AccessHook(Some(Arc::new(hook))), ..self }
-    }
-
-    fn before(&self, access: Access) -> Result<(), StoreError> {
-        self.hook.0.as_ref().map_or(Ok(()), |hook| hook(access))
-    }
 }
 
 /// Classifies an error of opening an SQLite file. Only the error of a statement can be temporary, for example if
@@ -416,8 +252,3 @@ fn unusable(fault: ConnectFault) -> StoreError {
         other => refused(other),
     }
 }
-
-const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
-
-/// Maximum number of attempts at a transaction that conflicts with others.
-const TRIES_MAX: u32 = 3;

@@ -40,7 +40,7 @@
 //! - `connection/connect` and `connection/encryption`: opening, configuring and encrypting a connection;
 //! - `connection/transaction`: beginning a transaction and its durability;
 //! - `query/row_lock`: row locks, not needed by SQLite, which has one writer;
-//! - `send/statements`, `queue/statements` and `housekeeping/purge_envelopes`: statements over whole batches;
+//! - `send/statements`, `queue/statements` and `housekeeping/expired_envelopes`: statements over whole batches;
 //! - `migrations`: the lock and the table of applied migrations.
 //!
 //! `connection/fault` classifies driver errors, never by the name of a constraint.
@@ -85,6 +85,7 @@ mod tests;
 
 pub use abort::Abort;
 pub use backup::{BackupFault, backup_identity, check_backup};
+pub use connection::access_hook::Access;
 pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
 pub use connection::reader::Reader;
 pub use connection::schema_checks::MissingRights;
@@ -92,6 +93,6 @@ pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::transaction::Transaction;
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};
-pub use database::{Access, Database, PoolState};
+pub use database::{Database, PoolState};
 pub use moving::{MoveSource, MovedRows};
 pub use settings::Settings;

@@ -61,7 +61,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         ),
     ];
     let runs = pairs.into_iter().flatten().map(|(run, _)| run).collect();
-    Outcome { runs, findings, ..Outcome::default() }
+    Outcome { runs, findings }
 }
 
 type Beside = (Run, Latency);

@@ -25,7 +25,7 @@ use crate::{
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let (runs, ratio) = on_one_node(bench, engine);
-    let mut outcome = Outcome { runs, findings: vec![ratio], ..Outcome::default() };
+    let mut outcome = Outcome { runs, findings: vec![ratio] };
     if matches!(engine, Engine::Postgres(_)) {
         let run = through_another_node(bench, engine);
         let p99 = run.webhook_ms.map_or(f64::NAN, |ms| ms.p99);
@@ -72,7 +72,7 @@ fn idle(bench: &Bench, engine: &Engine) -> [Finding; 2] {
     let measure_cpu = || {
         let (before, began) = (used(), Instant::now());
         thread::sleep(bench.span(30));
-        100.0 * (used() - before).as_secs_f64() / began.elapsed().as_secs_f64()
+        100.0 * used().saturating_sub(before).as_secs_f64() / began.elapsed().as_secs_f64()
     };
     thread::sleep(warm_up(bench.span(30)));
     let (memory, cpu) = (server.memory_kib().0, measure_cpu());

@@ -13,7 +13,6 @@ use clap::ValueEnum;
 use diesel::{PgConnection, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _};
 
 use crate::stage::{database::Place, postgres};
-use sealpost_storage::Transaction;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Holder {

@@ -31,7 +31,8 @@ pub(crate) struct RelayReceiver {
 /// A delivery, as the service sends it.
 #[derive(Deserialize)]
 struct Delivery {
-    delivery: String,
+    #[serde(rename = "delivery")]
+    number: String,
     headers: HashMap<String, String>,
     body: String,
 }
@@ -149,7 +150,7 @@ impl Socket {
             signature: header("webhook-signature"),
         };
         recorder.record(self.target, &headers, delivery.body.as_bytes(), now);
-        text_frame(&format!(r#"{{"delivery":"{}","status":204}}"#, delivery.delivery))
+        text_frame(&format!(r#"{{"delivery":"{}","status":204}}"#, delivery.number))
     }
 }
 

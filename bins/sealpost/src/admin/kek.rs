@@ -16,7 +16,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Res
 }
 
 fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
-    let retired = desk.operator.retire_kek(&*desk.database, version)?;
+    let retired = desk.operator.retire_kek(&desk.database, version)?;
     output.show_as(&retired, |_| {
         format!(
             "version {version} is retired: remove its line from every key file, then restart the servers; keep a copy \

@@ -62,9 +62,9 @@ fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
 /// Returns `true` if a row is encrypted under an older version than `newest`. This happens after an interrupted
 /// rotation, or if an operator has added the newest version by hand.
 fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
-    let roots = any_older(database, newest, |tx, after, limit| tx.roots_after(after, limit))?;
-    let secrets = || any_older(database, newest, |tx, after, limit| tx.secrets_after(after, limit));
-    let issuer = || any_older(database, newest, |tx, after, l| tx.issuer_secrets_after(after, l));
+    let roots = any_older(database, newest, Transaction::roots_after)?;
+    let secrets = || any_older(database, newest, Transaction::secrets_after);
+    let issuer = || any_older(database, newest, Transaction::issuer_secrets_after);
     Ok(roots || secrets()? || issuer()?)
 }
 

@@ -67,15 +67,15 @@ impl Sealpost {
     pub async fn list_sent(&self, caller: &Caller, query: ListSent) -> Limited<SentPage> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| list_sent(core, &caller.id.key, query))
+                .and_then(|()| list_sent(core, &caller.id.key, &query))
         })
         .await
     }
 }
 
-fn list_sent(core: &Core, sender: &ApiKeyId, query: ListSent) -> Result<SentPage, Error> {
+fn list_sent(core: &Core, sender: &ApiKeyId, query: &ListSent) -> Result<SentPage, Error> {
     let list = core.store.read(|reader| {
-        let query = sent_query(core, reader, *sender, &query)?;
+        let query = sent_query(core, reader, *sender, query)?;
         Ok::<_, Abort>(reader.list_sent(&query)?)
     })?;
     Ok(SentPage {

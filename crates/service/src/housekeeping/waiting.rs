@@ -22,7 +22,7 @@ pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
 }
 
 fn transfer_all(core: &Core, stop: &StopSignal) -> Result<(), StoreError> {
-    if !core.store.read(|reader| reader.has_waiting_transfers())? {
+    if !core.store.read(sealpost_storage::Reader::has_waiting_transfers)? {
         return Ok(());
     }
     let limit = core.settings.rows_per_write;

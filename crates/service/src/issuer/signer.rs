@@ -58,7 +58,7 @@ impl Issuer {
 
     /// Loads the keys that were added to the database since the last call. Blocks the thread.
     pub fn refresh(&self) -> Result<(), Error> {
-        let rows = self.store.read(|reader| reader.issuer_keys())?;
+        let rows = self.store.read(sealpost_storage::Reader::issuer_keys)?;
         let loaded = self.keys();
         if rows.len() == loaded.all().count() {
             return Ok(());

@@ -87,7 +87,7 @@ impl Operator {
         let store = &self.store;
         let stats = store.read(|reader| reader.stats(since, COUNTED_MAX + 1))?;
         let failing = store.read(|reader| reader.failing_webhooks(FAILING_MAX))?;
-        let turns = store.read(|reader| reader.task_turns())?;
+        let turns = store.read(sealpost_storage::Reader::task_turns)?;
         let nodes = store.read(|reader| reader.nodes(NODES_MAX))?;
         let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
         let (max, by_name) = (u64::from(COUNTED_MAX), stats.webhooks.into_iter());

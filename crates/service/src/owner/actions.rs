@@ -90,7 +90,7 @@ impl Owner<'_> {
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, require_active)?;
-                core.set_policy(&key, change, &origin)
+                core.set_policy(&key, &change, &origin)
             })
             .await
     }
@@ -114,7 +114,7 @@ impl Owner<'_> {
                 let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
                 let block = vec![sender.to_string()];
                 let change = PolicyChange { block, ..PolicyChange::default() };
-                core.set_policy(&key, change, &origin)?;
+                core.set_policy(&key, &change, &origin)?;
                 let named =
                     core.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
                 Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))

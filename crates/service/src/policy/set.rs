@@ -58,7 +58,7 @@ impl Sealpost {
         self.run_as(caller, move |core, caller| {
             let origin = caller.act_from(&source);
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| core.set_policy(&caller.id.key, change, &origin))
+                .and_then(|()| core.set_policy(&caller.id.key, &change, &origin))
         })
         .await
     }
@@ -69,7 +69,7 @@ impl Core {
     pub(crate) fn set_policy(
         &self,
         key: &ApiKeyId,
-        change: PolicyChange,
+        change: &PolicyChange,
         origin: &ActOrigin,
     ) -> Result<PolicyView, Error> {
         if change.is_empty() {

@@ -1,7 +1,7 @@
 //! Checks that the key-encryption keys match the database, before a secret is read or written with a wrong key.
 
 use sealpost_domain::ports::StoreError;
-use sealpost_storage::{Access, Database};
+use sealpost_storage::Database;
 use sealpost_wallet::{Keyring, WalletError};
 
 /// The key-encryption keys do not match the database, or could not be checked.

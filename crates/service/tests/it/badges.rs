@@ -149,7 +149,7 @@ fn a_signed_credential_with_another_subject_is_invalid() {
     let (alice, mallory) = (world.newcomer(None), world.newcomer(None));
     assess(&world, &alice, GOOD);
     let genuine = issue(&world, &alice, &Issue::default()).credential;
-    let leaked = world.database.read(|reader| reader.issuer_keys()).unwrap().remove(0);
+    let leaked = world.database.read(sealpost_storage::Reader::issuer_keys).unwrap().remove(0);
     let leaked = IssuerSecret::unwrap(&world.keyring, &leaked.id, &leaked.secret).unwrap();
     let header = URL_SAFE_NO_PAD.decode(genuine.split('.').next().unwrap()).unwrap();
     let kid = serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone();

@@ -132,7 +132,7 @@ fn a_replaced_public_key_is_not_published() {
     let world = World::new();
     let issuer = open(&world).unwrap();
     world.operator().rotate_issuer(&world.keyring).unwrap();
-    let mut keys = world.database.read(|reader| reader.issuer_keys()).unwrap();
+    let mut keys = world.database.read(sealpost_storage::Reader::issuer_keys).unwrap();
     let mut forged = keys.pop().unwrap();
     forged.id = sealpost_domain::IssuerKeyId::new(forged.created_at, [7; 10]);
     let store: &Database = &world.database;

@@ -274,7 +274,7 @@ async fn re_encryption_covers_every_value_while_the_service_runs() {
     let sent = send(&world, &alice, &id(&bob).to_string()).await.unwrap();
     let second = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
     assert_eq!(world.keyring.add_versions(second), [2]);
-    unlock(&world.keyring, &*world.database).unwrap();
+    unlock(&world.keyring, &world.database).unwrap();
     let done = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();
     assert_eq!((done.version, done.roots, done.secrets), (2, 2, 1));
     let again = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();

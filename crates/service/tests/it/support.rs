@@ -73,7 +73,7 @@ impl World {
         let database = Arc::new(connect(&url));
         let keyring_line = Keyring::fresh_line(1).unwrap().to_string();
         let keyring = Arc::new(Keyring::parse(&keyring_line).unwrap());
-        unlock(&keyring, &*database).unwrap();
+        unlock(&keyring, &database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(RecordedDispatch::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);

@@ -26,15 +26,14 @@ impl Transaction {
         })
     }
 
-    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
-    pub fn count_activity(
-        &mut self,
-        account: &AccountId,
-        kind: ActivityKind,
-        since: Timestamp,
-        limit: u32,
-    ) -> Result<u64, StoreError> {
-        self.run(|conn| count(conn, account, kind, since, limit))
+    /// Deletes entries of activity logs that are older than `before`.
+    pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let purge = sql_query(PURGE)
+                .bind::<Text, _>(ActivityId::new(before, [0; 10]).to_string())
+                .bind::<BigInt, _>(i64::from(limit));
+            columns::number(purge.execute(conn)?, "number of entries")
+        })
     }
 }
 
@@ -61,25 +60,27 @@ fn trim(
     Ok(())
 }
 
-/// Counts the entries of one kind in an account's activity log that are not older than `since`. Stops at `limit`.
-pub(crate) fn count(
-    conn: &mut AnyConnection,
-    account: &AccountId,
-    kind: ActivityKind,
-    since: Timestamp,
-    limit: u32,
-) -> Result<u64, Fault> {
-    let since = ActivityId::new(since, [0; 10]).to_string();
-    let entries = a::table
-        .filter(a::account_id.eq(account.to_string()))
-        .filter(a::kind.eq(kind.as_str()))
-        .filter(a::id.ge(since))
-        .limit(limit.into())
-        .select(a::id);
-    columns::number(entries.load::<String>(conn)?.len(), "number of entries")
-}
-
 impl Reader {
+    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
+    pub fn count_activity(
+        &mut self,
+        account: &AccountId,
+        kind: ActivityKind,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let since = ActivityId::new(since, [0; 10]).to_string();
+            let entries = a::table
+                .filter(a::account_id.eq(account.to_string()))
+                .filter(a::kind.eq(kind.as_str()))
+                .filter(a::id.ge(since))
+                .limit(limit.into())
+                .select(a::id);
+            columns::number(entries.load::<String>(conn)?.len(), "number of entries")
+        })
+    }
+
     /// Reads up to `limit` entries of the account's activity log, newest first. If `below` is given, reads only entries
     /// older than this entry.
     pub fn activity_of(
@@ -100,15 +101,6 @@ impl Reader {
             page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
         })
     }
-}
-
-/// Deletes up to `limit` entries that are older than `before`, of any account and oldest first. Returns the number of
-/// deleted entries.
-pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> Result<u64, Fault> {
-    let purge = sql_query(PURGE)
-        .bind::<Text, _>(ActivityId::new(before, [0; 10]).to_string())
-        .bind::<BigInt, _>(i64::from(limit));
-    columns::number(purge.execute(conn)?, "number of entries")
 }
 
 /// Deletes up to `limit` entries of an account. Returns the number of deleted entries.

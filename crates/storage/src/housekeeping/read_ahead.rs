@@ -10,13 +10,21 @@ use sealpost_domain::{Timestamp, ports::StoreError};
 
 use crate::{database::Database, housekeeping::partitions::first_id, schema::envelopes as e};
 
+impl Database {
+    /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
+    /// [`Transaction::purge_envelopes`] deletes them. Does nothing on a database server, where other writes do not wait
+    /// for that transaction.
+    pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
+        if self.has_single_writer() {
+            read_ahead(self, before, limit)?;
+        }
+        Ok(())
+    }
+}
+
 /// Reads the first `limit` envelopes from before `before`. Several threads read at the same time, because one thread
 /// would wait for the disk at each page.
-pub(crate) fn read_ahead(
-    database: &Database,
-    before: Timestamp,
-    limit: u32,
-) -> Result<(), StoreError> {
+fn read_ahead(database: &Database, before: Timestamp, limit: u32) -> Result<(), StoreError> {
     let below = first_id(before);
     let ids = database.look_up(|conn| {
         let expired = e::table.filter(e::id.lt(&below)).order(e::id).limit(limit.into());

@@ -13,7 +13,6 @@ use sealpost_domain::{
 };
 
 use crate::{
-    account::activity,
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::{
         daily_counts, deleted_webhooks, expired_envelopes,
@@ -58,11 +57,6 @@ impl Transaction {
         let purged = self.run(|conn| purge(conn, &table, &expired, limit))?;
         self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
         Ok(u64::try_from(purged.len()).unwrap_or(u64::MAX))
-    }
-
-    /// Deletes entries of activity logs that are older than `before`.
-    pub fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| activity::purge(conn, before, limit))
     }
 
     /// Deletes envelopes that were sealed before `before`, and the deliveries that these envelopes still have.

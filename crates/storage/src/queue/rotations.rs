@@ -27,8 +27,6 @@ impl Transaction {
     }
 }
 
-/// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping stores the
-/// events for the key's correspondents later.
 pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> Result<(), Fault> {
     let row = (
         r::api_key_id.eq(rotation.api_key_id.to_string()),

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, JournaledAct, KeyFilter, KeySnapshot, RevocationSummary, StoreError},
+    ports::{JournaledAct, KeyFilter, KeySnapshot, StoreError},
 };
 
 use crate::{
@@ -11,7 +11,6 @@ use crate::{
         AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
     },
     query::{any_of::any_of, row_types::columns_of},
-    records::{handles, revocation},
     rows::{columns, plan::PlanRow, usage::UsageRow},
     schema::{api_keys as k, usage, webhooks},
     send::usage_rows,
@@ -123,44 +122,6 @@ impl Transaction {
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
     }
 
-    /// Assigns a handle to the key in `owner`. The caller has checked that the handle is free or belongs to the same
-    /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
-    pub fn assign_handle(
-        &mut self,
-        handle: &Handle,
-        owner: &HandleOwner,
-    ) -> Result<(), StoreError> {
-        // The caller decided by an earlier lookup of the handle's owner. The owner may have changed since then. The
-        // write therefore requires the owner that the lookup returned.
-        let seen = match self.handles_seen.get(handle) {
-            Some(seen) => *seen,
-            None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
-        };
-        self.run(|conn| match seen {
-            Some(before) => handles::take_over(conn, handle, &before, owner),
-            None => handles::take(conn, handle, owner),
-        })?;
-        self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
-        Ok(())
-    }
-
-    /// Releases a handle that belongs to `owner`. Returns [`StoreError::Contended`] if a concurrent transaction gave
-    /// the handle to another key.
-    pub fn release_handle(
-        &mut self,
-        handle: &Handle,
-        owner: &HandleOwner,
-    ) -> Result<(), StoreError> {
-        self.run(|conn| handles::release(conn, handle, owner))?;
-        self.handles_seen.insert(handle.clone(), None);
-        Ok(())
-    }
-
-    /// Finds the handle by which senders can address the key. `None` if the key has none.
-    pub fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
-        self.run(|conn| handles::find_of_key(conn, id))
-    }
-
     /// Sets the handle that is displayed for a locked key; `None` displays no handle. This does not assign the handle:
     /// see [`assign_handle`](crate::Transaction::assign_handle).
     pub fn set_shown_handle(
@@ -223,22 +184,6 @@ impl Transaction {
     pub fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
-    }
-
-    /// Revokes a locked key: sets the status, and deletes the root (the secret of the identity), the webhooks and a
-    /// bounded number of their deliveries. The handle stays reserved for the account. Records the change, so that
-    /// housekeeping informs the key's correspondents.
-    ///
-    /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
-    /// of the envelope has succeeded.
-    pub fn revoke_key(
-        &mut self,
-        id: &ApiKeyId,
-        now: Timestamp,
-    ) -> Result<RevocationSummary, StoreError> {
-        let summary = self.run(|conn| revocation::revoke(conn, id, now))?;
-        self.journaled_acts.add(JournaledAct::KeyRevoked(*id));
-        Ok(summary)
     }
 }
 

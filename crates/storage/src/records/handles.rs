@@ -18,32 +18,26 @@ use crate::{
 impl Reader {
     /// Finds the key and the account that own a handle, even if the key is revoked. `None` if the handle is free.
     pub fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
-        let owner = self.run(|conn| find(conn, handle))?;
+        let owner = self.run(|conn| {
+            let row = handles::table
+                .find(handle.as_str())
+                .select((handles::account_id, handles::api_key_id))
+                .first::<(String, String)>(conn)
+                .optional()?;
+            row.map(|(account_id, api_key_id)| {
+                Ok(HandleOwner {
+                    account_id: columns::id(&account_id, "handle")?,
+                    api_key_id: columns::id(&api_key_id, "handle")?,
+                })
+            })
+            .transpose()
+        })?;
         self.handles_seen.insert(handle.clone(), owner.map(|owner| owner.api_key_id));
         Ok(owner)
     }
 }
 
-pub(crate) fn find(
-    conn: &mut AnyConnection,
-    handle: &Handle,
-) -> Result<Option<HandleOwner>, Fault> {
-    let row = handles::table
-        .find(handle.as_str())
-        .select((handles::account_id, handles::api_key_id))
-        .first::<(String, String)>(conn)
-        .optional()?;
-    row.map(|(account_id, api_key_id)| {
-        Ok(HandleOwner {
-            account_id: columns::id(&account_id, "handle")?,
-            api_key_id: columns::id(&api_key_id, "handle")?,
-        })
-    })
-    .transpose()
-}
-
-/// Assigns a free handle (the unique name of an API key) to its first owner. Returns `Contended` if another transaction
-/// assigned the handle first.
+/// Assigns a free handle to its first owner.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -62,8 +56,7 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle (unique name) from the API key `before` to another key of the same account. Returns `Contended` if
-/// another transaction moved the handle first.
+/// Moves a handle from the API key `before` to another key of the same account.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -80,20 +73,6 @@ pub(crate) fn take_over(
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Frees a handle (the unique name of an API key). Returns `Contended` if another transaction has moved the handle to
-/// another key.
-pub(crate) fn release(
-    conn: &mut AnyConnection,
-    handle: &Handle,
-    owner: &HandleOwner,
-) -> Result<(), Fault> {
-    let seen = handles::table
-        .find(handle.as_str())
-        .filter(handles::api_key_id.eq(owner.api_key_id.to_string()));
-    let released = diesel::delete(seen).execute(conn)?;
-    if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
-}
-
 /// Finds the handle (unique name) of an API key; `None` if the key has no handle.
 pub(crate) fn find_of_key(
     conn: &mut AnyConnection,
@@ -108,6 +87,50 @@ pub(crate) fn find_of_key(
 }
 
 impl Transaction {
+    /// Assigns a handle to the key in `owner`. The caller has checked that the handle is free or belongs to the same
+    /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
+    pub fn assign_handle(
+        &mut self,
+        handle: &Handle,
+        owner: &HandleOwner,
+    ) -> Result<(), StoreError> {
+        // The caller decided by an earlier lookup of the handle's owner. The owner may have changed since then. The
+        // write therefore requires the owner that the lookup returned.
+        let seen = match self.handles_seen.get(handle) {
+            Some(seen) => *seen,
+            None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
+        };
+        self.run(|conn| match seen {
+            Some(before) => take_over(conn, handle, &before, owner),
+            None => take(conn, handle, owner),
+        })?;
+        self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
+        Ok(())
+    }
+
+    /// Releases a handle that belongs to `owner`. Returns [`StoreError::Contended`] if a concurrent transaction gave
+    /// the handle to another key.
+    pub fn release_handle(
+        &mut self,
+        handle: &Handle,
+        owner: &HandleOwner,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let seen = handles::table
+                .find(handle.as_str())
+                .filter(handles::api_key_id.eq(owner.api_key_id.to_string()));
+            let released = diesel::delete(seen).execute(conn)?;
+            if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+        })?;
+        self.handles_seen.insert(handle.clone(), None);
+        Ok(())
+    }
+
+    /// Finds the handle by which senders can address the key. `None` if the key has none.
+    pub fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
+        self.run(|conn| find_of_key(conn, id))
+    }
+
     /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
     pub fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
         self.run(|conn| {

@@ -9,12 +9,11 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, ActivityKind, ApiKey, ApiKeyId, AttemptNumber, Timestamp, Usage,
+    AccountId, ApiKey, ApiKeyId, AttemptNumber, Timestamp, Usage,
     ports::{KeyOverview, StoreError},
 };
 
 use crate::{
-    account::activity,
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     housekeeping::partitions::first_id,
     queue::{delivery_log, waiting},
@@ -53,17 +52,6 @@ impl Reader {
             let keys = key.into_iter().collect();
             Ok(overviews(conn, account, keys, oldest, waiting_max)?.pop())
         })
-    }
-
-    /// Counts the entries of this kind in the account's activity log, from `since` on. Stops counting at `limit`.
-    pub fn count_activity(
-        &mut self,
-        account: &AccountId,
-        kind: ActivityKind,
-        since: Timestamp,
-        limit: u32,
-    ) -> Result<u64, StoreError> {
-        self.run(|conn| activity::count(conn, account, kind, since, limit))
     }
 
     /// Returns the number at which the attempts that ended at `at` or later begin in the log. The number is approximate if

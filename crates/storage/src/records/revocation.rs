@@ -3,11 +3,12 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, IdentityRotation, KeyStatus, RotationReason, Timestamp, ports::RevocationSummary,
+    ApiKeyId, IdentityRotation, KeyStatus, RotationReason, Timestamp,
+    ports::{JournaledAct, RevocationSummary, StoreError},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::transaction::Transaction,
     housekeeping::deleted_webhooks,
     queue::rotations,
     records::handles,
@@ -15,33 +16,45 @@ use crate::{
     schema::{api_keys as k, webhooks as w},
 };
 
-/// Revokes a key, and deletes its root secret, its webhooks and a limited number of its deliveries.
-///
-/// Deletes deliveries before webhooks, because a transaction that records outcomes locks rows in the same order. If a
-/// concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and deletes it.
-pub(crate) fn revoke(
-    conn: &mut AnyConnection,
-    key: &ApiKeyId,
-    now: Timestamp,
-) -> Result<RevocationSummary, Fault> {
-    let id = key.to_string();
-    let revoked = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
-    let update = diesel::update(k::table.find(&id)).set(revoked);
-    columns::one(update.execute(conn)?, "key")?;
-    let webhooks = w::table.filter(w::api_key_id.eq(&id));
-    let ids: Vec<String> = webhooks.select(w::id).load(conn)?;
-    let rotation = IdentityRotation {
-        api_key_id: *key,
-        handle: handles::find_of_key(conn, key)?,
-        replaced_by: None,
-        reason: RotationReason::Revoked,
-        at: now,
-    };
-    rotations::record(conn, &rotation)?;
-    let deliveries = deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
-    let webhooks = diesel::delete(webhooks).execute(conn)?;
-    Ok(RevocationSummary {
-        webhooks: columns::number(webhooks, "number of webhooks")?,
-        deliveries: columns::number(deliveries, "number of deliveries")?,
-    })
+impl Transaction {
+    /// Revokes a locked key: sets the status, and deletes the root (the secret of the identity), the webhooks and a
+    /// bounded number of their deliveries. The handle stays reserved for the account. Records the change, so that
+    /// housekeeping informs the key's correspondents.
+    ///
+    /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
+    /// of the envelope has succeeded.
+    pub fn revoke_key(
+        &mut self,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<RevocationSummary, StoreError> {
+        // Deletes deliveries before webhooks, because a transaction that records outcomes locks rows in the same order.
+        // If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and
+        // deletes it.
+        let key = id;
+        let summary = self.run(|conn| {
+            let id = key.to_string();
+            let revoked = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
+            let update = diesel::update(k::table.find(&id)).set(revoked);
+            columns::one(update.execute(conn)?, "key")?;
+            let webhooks = w::table.filter(w::api_key_id.eq(&id));
+            let ids: Vec<String> = webhooks.select(w::id).load(conn)?;
+            let rotation = IdentityRotation {
+                api_key_id: *key,
+                handle: handles::find_of_key(conn, key)?,
+                replaced_by: None,
+                reason: RotationReason::Revoked,
+                at: now,
+            };
+            rotations::record(conn, &rotation)?;
+            let deliveries = deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
+            let webhooks = diesel::delete(webhooks).execute(conn)?;
+            Ok(RevocationSummary {
+                webhooks: columns::number(webhooks, "number of webhooks")?,
+                deliveries: columns::number(deliveries, "number of deliveries")?,
+            })
+        })?;
+        self.journaled_acts.add(JournaledAct::KeyRevoked(*id));
+        Ok(summary)
+    }
 }

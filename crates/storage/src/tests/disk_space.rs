@@ -34,10 +34,10 @@ fn deleted_rows_leave_reusable_space() {
     let run = |sql: &str| {
         db.transact(Durable, |conn| Ok(on_backend!(conn, c => c.batch_execute(sql))?)).unwrap();
     };
-    let before = db.read(reusable_bytes).unwrap();
+    let before = db.look_up(reusable_bytes).unwrap();
     run("CREATE TABLE rows (content BLOB); INSERT INTO rows VALUES (zeroblob(1000000))");
     run("DELETE FROM rows");
-    let reusable = db.read(reusable_bytes).unwrap() - before;
+    let reusable = db.look_up(reusable_bytes).unwrap() - before;
     assert!((950_000..=1_050_000).contains(&reusable), "{reusable}");
 }
 
@@ -59,7 +59,7 @@ fn new_envelopes_use_the_pages_that_retention_has_freed() {
         pages.get_result::<Pages>(&mut db.raw()).unwrap().page_count
     };
     let first = cycle();
-    assert!(db.read(reusable_bytes).unwrap() > 400_000, "{first} pages");
+    assert!(db.look_up(reusable_bytes).unwrap() > 400_000, "{first} pages");
     let later = [cycle(), cycle(), cycle()];
     assert!(later.iter().all(|pages| *pages <= first + first / 50), "{first}, then {later:?}");
 }

@@ -190,7 +190,7 @@ impl Fixture {
     /// Begins a transaction that locks facts (the rows that admission depends on) and then may stay idle. PostgreSQL
     /// would otherwise end an idle transaction.
     pub(in crate::tests) fn standing_batch(&self, wanted: &FactsQuery) -> Transaction {
-        let mut transaction = self.transaction(Durability::Durable).unwrap();
+        let mut transaction = self.begin(Durability::Durable).unwrap();
         transaction.lock_facts(wanted).unwrap();
         self.let_stand(&mut transaction);
         transaction

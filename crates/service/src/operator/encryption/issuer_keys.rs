@@ -40,7 +40,7 @@ pub enum IssuerKeyStatus {
 impl Operator {
     /// Returns all issuer keys, in the order of the times from which they sign.
     pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
-        Ok(show(&self.store.read(|reader| reader.issuer_keys())?, self.clock.now()))
+        Ok(show(&self.store.read(sealpost_storage::Reader::issuer_keys)?, self.clock.now()))
     }
 
     /// Adds an issuer key. The key signs only after a delay, so that all nodes can load it first.

@@ -55,11 +55,9 @@ impl Operator {
 
     fn rows_under(&self, version: u32) -> Result<EncryptedRows, StoreError> {
         Ok(EncryptedRows {
-            roots: self.count_under(version, |tx, after, limit| tx.roots_after(after, limit))?,
-            secrets: self
-                .count_under(version, |tx, after, limit| tx.secrets_after(after, limit))?,
-            issuer_keys: self
-                .count_under(version, |tx, after, limit| tx.issuer_secrets_after(after, limit))?,
+            roots: self.count_under(version, Transaction::roots_after)?,
+            secrets: self.count_under(version, Transaction::secrets_after)?,
+            issuer_keys: self.count_under(version, Transaction::issuer_secrets_after)?,
         })
     }
 

@@ -29,8 +29,9 @@ fn a_connection_that_ended_during_its_handshake_soon_counts_no_more() {
     assert!(matches!(refusal(open().result), Refusal::QuotaExceeded { .. }));
     world.clock.advance(Duration::from_secs(11));
     let is_stored = || {
-        let mut lookup = world.database.lookup().unwrap();
-        !lookup.relays_of(&webhook, Timestamp::from_millis(0)).unwrap().is_empty()
+        let relays =
+            world.database.read(|reader| reader.relays_of(&webhook, Timestamp::from_millis(0)));
+        !relays.unwrap().is_empty()
     };
     let until = Instant::now() + Duration::from_secs(20);
     while is_stored() {

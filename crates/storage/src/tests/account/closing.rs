@@ -181,7 +181,7 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
     let mine = account(db, "alice");
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
     for _ in 0..4 {
-        let found = db.write(Durable, |tx| tx.find_closing()).unwrap();
+        let found = db.write(Durable, crate::Transaction::find_closing).unwrap();
         assert_eq!(found, Some(mine.account_id));
         let portion = db.write(Durable, |tx| tx.close_portion(&mine.account_id, at(55), 2));
         assert!(!portion.unwrap().is_complete);
@@ -190,7 +190,7 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
     finish(db, &mine.account_id, 2);
     assert_eq!(rows_of(db, &mine), [0; 12]);
-    assert_eq!(db.write(Durable, |tx| tx.find_closing()).unwrap(), None);
+    assert_eq!(db.write(Durable, crate::Transaction::find_closing).unwrap(), None);
     assert_eq!(finish(db, &mine.account_id, 2), DeletedRows::default());
 }
 

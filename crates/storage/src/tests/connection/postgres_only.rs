@@ -113,7 +113,8 @@ fn statements_and_locks_time_out() {
     let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
     assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
     drop(holder);
-    let slept = impatient.read(|conn| Ok(diesel::sql_query("SELECT pg_sleep(5)").execute(conn)?));
+    let slept =
+        impatient.look_up(|conn| Ok(diesel::sql_query("SELECT pg_sleep(5)").execute(conn)?));
     assert!(matches!(slept, Err(StoreError::Unavailable(_))), "{slept:?}");
 }
 
@@ -168,7 +169,7 @@ fn an_unreachable_server_is_unavailable_at_once() {
 #[test]
 fn the_hot_path_uses_prepared_statements() {
     let db = postgres();
-    let mut transaction = db.transaction(Durable).unwrap();
+    let mut transaction = db.begin(Durable).unwrap();
     let to = registered(&mut transaction);
     let mut counts = Vec::new();
     // Sends without an idempotency key need no statement for idempotency keys.
@@ -235,7 +236,7 @@ fn send_batch(tx: &mut Transaction, to: &Webhook, size: usize, with_key: usize) 
 fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
     let db = postgres();
     let setting = |durability| {
-        let mut transaction = db.transaction(durability).unwrap();
+        let mut transaction = db.begin(durability).unwrap();
         let text = sql::<diesel::sql_types::Text>("current_setting('synchronous_commit')");
         transaction.run(|conn| Ok(diesel::select(text).get_result::<String>(conn)?)).unwrap()
     };

@@ -44,12 +44,12 @@ fn a_durable_transaction_syncs_after_relaxed_ones() {
     for (durability, expected) in
         [(Durable, FULL), (Relaxed, NORMAL), (Relaxed, NORMAL), (Durable, FULL), (Durable, FULL)]
     {
-        let mut transaction = db.transaction(durability).unwrap();
+        let mut transaction = db.begin(durability).unwrap();
         assert_eq!(synchronous(&mut transaction), expected);
         transaction.commit().unwrap();
         // A transaction that is rolled back also does not change the setting.
-        drop(db.transaction(Relaxed).unwrap());
-        let mut transaction = db.transaction(durability).unwrap();
+        drop(db.begin(Relaxed).unwrap());
+        let mut transaction = db.begin(durability).unwrap();
         assert_eq!(synchronous(&mut transaction), expected);
     }
 }
@@ -64,7 +64,7 @@ fn a_failed_begin_of_a_relaxed_transaction_restores_durability() {
     let blocked = db.begin(Relaxed).map(drop);
     assert!(matches!(blocked, Err(StoreError::Contended(_))), "{blocked:?}");
     other.batch_execute("ROLLBACK").unwrap();
-    assert_eq!(synchronous(&mut db.transaction(Durable).unwrap()), FULL);
+    assert_eq!(synchronous(&mut db.begin(Durable).unwrap()), FULL);
 }
 
 /// Shortens SQLite's busy timeout (the maximum wait for a lock) on the connection of the writer.

@@ -48,7 +48,7 @@ fn the_last_turn_of_each_task_is_listed(db: &Fixture) {
         };
         db.write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap();
     }
-    let turns = db.read(|reader| reader.task_turns()).unwrap();
+    let turns = db.read(crate::Reader::task_turns).unwrap();
     let turns: Vec<_> = turns.into_iter().map(|it| (it.task, it.node.0, it.until)).collect();
     let until = now.plus(Duration::from_mins(1));
     assert_eq!(turns, [("envelopes".to_owned(), 2, until), ("sessions".to_owned(), 1, until)]);

@@ -173,7 +173,7 @@ fn with_due_delivery(db: &Fixture) -> Webhook {
 fn enabling_during_a_claim_makes_the_parked_delivery_due() {
     let db = &postgres();
     let to = with_due_delivery(db);
-    let mut claim = db.transaction(Relaxed).unwrap();
+    let mut claim = db.begin(Relaxed).unwrap();
     let wanted = claim_of(1000, 10, LeaseToken(1));
     let taken = claim.run(|conn| {
         let cursor = ClaimCursor::default();
@@ -204,7 +204,7 @@ fn enabling_during_a_claim_makes_the_parked_delivery_due() {
 fn a_claim_during_the_enabling_leaves_the_delivery_due() {
     let db = &postgres();
     let to = with_due_delivery(db);
-    let mut enabling = db.transaction(Durable).unwrap();
+    let mut enabling = db.begin(Durable).unwrap();
     enabling.enable_webhook(&to.id).unwrap();
     assert!(db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap().is_empty());
     enabling.commit().unwrap();

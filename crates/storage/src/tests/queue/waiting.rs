@@ -112,14 +112,14 @@ fn waiting_envelopes_are_counted_up_to_a_limit(db: &Fixture) {
     send(db, &other, 1);
     let counted = |limit| db.read(|reader| reader.count_waiting(&key, at(0), limit)).unwrap();
     assert_eq!([counted(2), counted(3), counted(4)], [2, 3, 3]);
-    assert!(!db.read(|reader| reader.has_waiting_transfers()).unwrap());
+    assert!(!db.read(crate::Reader::has_waiting_transfers).unwrap());
 }
 
 fn the_first_webhook_gets_all_waiting_envelopes_oldest_first(db: &Fixture) {
     let (key, other) = (db.activate().id, db.activate().id);
     let (sent, of_other) = (send(db, &key, 5), send(db, &other, 1));
     let to = db.register(&key);
-    assert!(db.read(|reader| reader.has_waiting_transfers()).unwrap());
+    assert!(db.read(crate::Reader::has_waiting_transfers).unwrap());
     db.register(&key);
     assert_eq!(portion(db, None, 2).unwrap(), Some((key, 2)));
     assert_eq!(due(db), each(&to, &sent[..2]));
@@ -209,7 +209,7 @@ fn a_transfer_of_a_revoked_key_locks_envelopes_before_waiting_rows() {
     thread::scope(|scope| {
         let transfer = scope.spawn(|| {
             // A single attempt: a deadlock would be repeated otherwise.
-            let mut tx = db.transaction(Relaxed)?;
+            let mut tx = db.begin(Relaxed)?;
             let done = tx.transfer_waiting(None, at(0), at(41), 9)?;
             tx.commit().map(|()| done.map(|done| done.transferred))
         });
@@ -358,6 +358,6 @@ fn an_envelope_stored_beside_a_registration_is_delivered() {
     assert_eq!(due(db), each(&to, &ids));
     eventually("the request ends", || {
         portion(db, None, 9).unwrap();
-        (!db.read(|reader| reader.has_waiting_transfers()).unwrap()).then_some(())
+        (!db.read(crate::Reader::has_waiting_transfers).unwrap()).then_some(())
     });
 }

@@ -48,9 +48,9 @@ fn entries(db: &Fixture, after: u64, limit: u32) -> Vec<AuditEntry> {
 }
 
 fn entries_are_paged_in_order(db: &Fixture) {
-    assert_eq!(db.write(Durable, |tx| tx.lock_audit_head()).unwrap(), None);
+    assert_eq!(db.write(Durable, Transaction::lock_audit_head).unwrap(), None);
     let added: Vec<_> = (0..5).map(|_| db.write(Durable, append).unwrap()).collect();
-    let head = db.write(Durable, |tx| tx.lock_audit_head()).unwrap();
+    let head = db.write(Durable, Transaction::lock_audit_head).unwrap();
     assert_eq!(head.as_ref(), added.last());
     assert_eq!(entries(db, 0, 99), added);
     assert_eq!(entries(db, 0, 2), added[..2]);
@@ -68,7 +68,7 @@ fn concurrent_appends_leave_no_gap(db: &Fixture) {
             scope.spawn(|| {
                 for _ in 0..10 {
                     let mut tx = db.begin(Durable).unwrap();
-                    append(&mut *tx).unwrap();
+                    append(&mut tx).unwrap();
                     tx.commit().unwrap();
                 }
             });
@@ -82,7 +82,7 @@ fn concurrent_appends_leave_no_gap(db: &Fixture) {
 fn a_rolled_back_entry_leaves_no_gap(db: &Fixture) {
     db.write(Durable, append).unwrap();
     let mut tx = db.begin(Durable).unwrap();
-    append(&mut *tx).unwrap();
+    append(&mut tx).unwrap();
     drop(tx);
     assert_eq!(db.write(Durable, append).unwrap().number, 2);
 }
@@ -118,7 +118,7 @@ fn the_database_refuses_to_change_or_delete(db: &Fixture) {
 fn readers_do_not_wait_for_an_append(db: &Fixture) {
     db.write(Durable, append).unwrap();
     let mut tx = db.begin(Durable).unwrap();
-    append(&mut *tx).unwrap();
+    append(&mut tx).unwrap();
     assert_eq!(db.count("audit_entries"), 1);
     tx.commit().unwrap();
     assert_eq!(db.count("audit_entries"), 2);

@@ -173,7 +173,7 @@ fn concurrent_badges_get_different_positions(db: &Fixture) {
     });
     assert_eq!(db.count("badges WHERE position BETWEEN 0 AND 39"), 40);
     let mut tx = db.begin(Durable).unwrap();
-    add(&mut *tx, &of, 50).unwrap();
+    add(&mut tx, &of, 50).unwrap();
     drop(tx);
     assert_eq!(
         issue(db, &of, 50).position,

@@ -14,8 +14,8 @@ fn keys_read_back_in_the_order_in_which_they_sign(db: &Fixture) {
         db.write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
     }
     let expected = [&keys[1], &keys[0], &keys[2]];
-    assert!(db.read(|reader| reader.issuer_keys()).unwrap().iter().eq(expected));
-    let locked = db.write(Durable, |tx| tx.lock_issuer_keys()).unwrap();
+    assert!(db.read(crate::Reader::issuer_keys).unwrap().iter().eq(expected));
+    let locked = db.write(Durable, crate::Transaction::lock_issuer_keys).unwrap();
     assert!(locked.iter().eq(expected));
 }
 

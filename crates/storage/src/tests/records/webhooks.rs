@@ -110,7 +110,7 @@ fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
     };
     let webhook_id = to.id.to_string();
     thread::scope(|scope| {
-        let mut transaction = db.transaction(Relaxed).unwrap();
+        let mut transaction = db.begin(Relaxed).unwrap();
         let removed =
             transaction.run(|conn| statements::remove_succeeded(conn, &[&attempt])).unwrap();
         assert_eq!(removed.len(), 1);

@@ -39,7 +39,7 @@ fn a_batch_reads_few_old_versions_of_usage() {
         count_up(&db, &key, used);
     }
     db.execute("VACUUM (ANALYZE)").unwrap();
-    let mut batch = db.transaction(Durable).unwrap();
+    let mut batch = db.begin(Durable).unwrap();
     let before = entries_read(&mut batch, "usage_pkey");
     let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     let found = batch.lock_facts(&wanted).unwrap().usage[&key.id];
@@ -63,7 +63,7 @@ fn a_batch_reads_few_old_versions_of_overages() {
         db.apply(&more);
     }
     db.execute("VACUUM (ANALYZE)").unwrap();
-    let mut batch = db.transaction(Durable).unwrap();
+    let mut batch = db.begin(Durable).unwrap();
     let before = entries_read(&mut batch, "overages_pkey");
     batch.apply(&more).unwrap();
     let read = entries_read(&mut batch, "overages_pkey") - before;
@@ -84,11 +84,11 @@ fn a_deletion_of_expired_rows_reads_no_deleted_row() {
     ))
     .unwrap();
     db.execute("VACUUM (ANALYZE)").unwrap();
-    let mut purging = db.transaction(Relaxed).unwrap();
+    let mut purging = db.begin(Relaxed).unwrap();
     let index = "ix_idempotency_keys__created_at";
     assert_eq!(purging.purge_expired(ExpiringRows::IdempotencyKeys, at(1_000), 380).unwrap(), 380);
     purging.commit().unwrap();
-    let mut purging = db.transaction(Relaxed).unwrap();
+    let mut purging = db.begin(Relaxed).unwrap();
     let before = entries_read(&mut purging, index);
     assert_eq!(purging.purge_expired(ExpiringRows::IdempotencyKeys, at(1_000), 380).unwrap(), 20);
     let read = entries_read(&mut purging, index) - before;
@@ -123,7 +123,7 @@ fn a_claim_reads_no_deleted_delivery() {
     db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
     let claim = Claim { per_target_max: 1, ..claim_of(now + 1, 2, LeaseToken(4)) };
     db.execute("VACUUM (ANALYZE)").unwrap();
-    let mut claiming = db.transaction(Relaxed).unwrap();
+    let mut claiming = db.begin(Relaxed).unwrap();
     let cursor = ClaimCursor::default();
     cursor.due_times(claim.now);
     cursor.lease_ends(claim.now);

@@ -101,7 +101,7 @@ fn open_every_connection(db: &Fixture) {
     thread::scope(|scope| {
         for _ in 0..count {
             scope.spawn(|| {
-                db.read(|conn| {
+                db.look_up(|conn| {
                     all.wait();
                     Ok(diesel::sql_query("SELECT 1").execute(conn).map(drop)?)
                 })
@@ -317,11 +317,11 @@ mod concurrent {
     fn sends_do_not_wait_for_changes_of_other_keys() {
         let db = postgres();
         let (party, other) = (Participant::of(&db), Participant::of(&db));
-        let before = other.read(db);
+        let before = other.read(&db);
         for (name, change) in CHANGES {
             let mut tx = db.begin(Durable).unwrap();
-            change(&mut *tx, &party).unwrap();
-            assert_eq!(other.read(db), before, "{name}");
+            change(&mut tx, &party).unwrap();
+            assert_eq!(other.read(&db), before, "{name}");
             tx.commit().unwrap();
         }
     }
@@ -356,7 +356,7 @@ mod concurrent {
         thread::scope(|scope| {
             let mut tx = db.begin(Durable).unwrap();
             tx.enable_webhook(&party.webhook.id).unwrap();
-            let batch = scope.spawn(|| party.read(db));
+            let batch = scope.spawn(|| party.read(&db));
             db.await_waiting();
             tx.commit().unwrap();
             let facts = batch.join().unwrap();

@@ -177,7 +177,7 @@ fn a_waiting_send_sees_the_result_of_the_first(db: &Fixture) {
     let tries = AtomicU32::new(0);
     thread::scope(|scope| {
         let mut first = db.begin(Durable).unwrap();
-        assert!(recall(&mut *first, std::slice::from_ref(&name)).unwrap().idempotency.is_empty());
+        assert!(recall(&mut first, std::slice::from_ref(&name)).unwrap().idempotency.is_empty());
         first.apply(&send(&name, 1)).unwrap();
         let second = scope.spawn(|| send_once(db, &name, 2, &tries));
         db.await_waiting();

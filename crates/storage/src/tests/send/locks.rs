@@ -74,7 +74,7 @@ fn batches_with_the_same_keys_do_not_deadlock(db: &Fixture) {
                     three.sort_unstable_by_key(|key| key.id);
                     three.dedup_by_key(|key| key.id);
                     let mut tx = db.begin(Durable).unwrap();
-                    count_up(&mut *tx, &three).unwrap();
+                    count_up(&mut tx, &three).unwrap();
                     tx.commit().unwrap();
                 }
             });
@@ -86,7 +86,7 @@ fn a_status_change_waits_for_the_sends_of_the_key(db: &Fixture) {
     let key = db.activate();
     let changed = AtomicBool::new(false);
     thread::scope(|scope| {
-        let mut tx = db.transaction(Durable).unwrap();
+        let mut tx = db.begin(Durable).unwrap();
         count_up(&mut tx, &[&key]).unwrap();
         db.let_stand(&mut tx);
         scope.spawn(|| {
@@ -106,7 +106,7 @@ fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut other = db.begin(Durable).unwrap();
-            deactivate(&mut *other, &key).unwrap();
+            deactivate(&mut other, &key).unwrap();
             begun.wait();
             thread::sleep(PAUSE);
             committed.store(true, Ordering::SeqCst);

@@ -58,13 +58,13 @@ fn deleting_rows_and_a_revocation_do_not_deadlock() {
     let key = db.activate();
     let to = receiver(&db, &key);
     send(&db, &to, at(1000));
-    let mut revocation = db.transaction(Durable).unwrap();
+    let mut revocation = db.begin(Durable).unwrap();
     db.let_stand(&mut revocation);
     revocation.lock_key(&key.id).unwrap();
     thread::scope(|scope| {
         let purge = scope.spawn(|| {
             // A single attempt: a deadlock would be repeated otherwise.
-            let mut purge = db.transaction(Relaxed)?;
+            let mut purge = db.begin(Relaxed)?;
             purge.purge_envelopes(at(2000), at(9), 9)?;
             purge.commit()
         });

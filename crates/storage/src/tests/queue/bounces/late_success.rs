@@ -20,7 +20,7 @@ use crate::{
 
 /// Records a success in a transaction that is not committed yet.
 fn succeed(db: &Fixture, held: &LeasedDelivery) -> Transaction {
-    let mut success = db.transaction(Relaxed).unwrap();
+    let mut success = db.begin(Relaxed).unwrap();
     let results = [result_of(held, 50, Outcome::Succeeded)];
     let recording =
         AttemptRecording { failing_max: FAILING_MAX, throttle: &SuccessThrottle::default() };
@@ -44,7 +44,7 @@ fn a_success_that_commits_during_the_decision_leaves_nothing_waiting() {
         scope.spawn(|| db.raw().batch_execute(lock).unwrap());
         await_waiting(db, 1);
         scope.spawn(|| {
-            let mut decision = db.transaction(Relaxed).unwrap();
+            let mut decision = db.begin(Relaxed).unwrap();
             decision.run(|conn| bouncing::settle(conn, &id, at(60))).unwrap();
             decision.commit().unwrap();
         });

@@ -63,7 +63,7 @@ fn retention_skips_an_envelope_whose_outcome_is_being_recorded() {
     let db = &postgres();
     let (sent, _) = Pair::new(db, 1).send(db);
     let id = sent.meta.id.to_string();
-    let mut outcome = db.transaction(Relaxed).unwrap();
+    let mut outcome = db.begin(Relaxed).unwrap();
     let lock_delivery = |conn: &mut AnyConnection| {
         diesel::update(d::table.filter(d::event_id.eq(&id)))
             .set(d::attempts.eq(9))

@@ -1,0 +1,152 @@
+//! Runs reads and transactions.
+
+use std::{sync::Arc, time::Instant};
+
+use metrics::{counter, histogram};
+use sealpost_domain::ports::{Durability, StoreError};
+
+use crate::{
+    abort::Abort,
+    connection::{
+        AnyConnection,
+        access_hook::{Access, AccessHook},
+        fault::{Fault, unavailable},
+        pool::{POOL_TIMEOUTS, POOL_WAIT},
+        reader::Reader,
+        transaction::Transaction,
+    },
+    database::Database,
+};
+
+impl Database {
+    /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        mut work: impl FnMut(&mut Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.before(Access::Read)?;
+        let mut reader = Reader::open(&self.readers)?;
+        match work(&mut reader) {
+            Err(_) if reader.connection.is_dead => {}
+            done => return done,
+        }
+        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
+        drop(reader);
+        work(&mut Reader::open(&self.readers)?)
+    }
+
+    /// Runs one lookup like [`read`](Self::read).
+    pub(crate) fn look_up<T>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.read(|reader| reader.run(&work))
+    }
+
+    /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
+    /// conflicts, up to three attempts in total.
+    pub fn write<T>(
+        &self,
+        durability: Durability,
+        work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        Self::write_in(|| self.begin(durability), work)
+    }
+
+    /// Runs `work` in one transaction like [`write`](Self::write). Also commits if `work` refuses the request, because
+    /// a refused request counts against its limits. Therefore `work` must decide on the refusal before any write,
+    /// except for the usage counters.
+    pub fn write_or_refuse<T, R>(
+        &self,
+        durability: Durability,
+        mut work: impl FnMut(&mut Transaction) -> Result<T, Abort<R>>,
+    ) -> Result<T, Abort<R>> {
+        let done = self.write(durability, |tx| match work(tx) {
+            Ok(value) => Ok(Ok(value)),
+            Err(Abort::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Abort::Store(error)) => Err(error),
+        });
+        done?.map_err(Abort::Refused)
+    }
+
+    pub(crate) fn write_in<T>(
+        begin: impl Fn() -> Result<Transaction, StoreError>,
+        mut work: impl FnMut(&mut Transaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut attempt = || {
+            let mut tx = begin()?;
+            let value = work(&mut tx)?;
+            tx.commit()?;
+            Ok(value)
+        };
+        for _ in 1..TRIES_MAX {
+            match attempt() {
+                Err(StoreError::Contended(_)) => {}
+                done => return done,
+            }
+        }
+        attempt()
+    }
+
+    /// Runs statements in one transaction like [`write`](Self::write).
+    pub(crate) fn transact<T>(
+        &self,
+        durability: Durability,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.write(durability, |tx| tx.run(&work))
+    }
+
+    /// Begins a transaction. Prefer [`write`](Self::write), which also commits and retries. While the database does not
+    /// respond to commits, refuses a durable transaction and starts a probe write.
+    pub fn begin(&self, durability: Durability) -> Result<Transaction, StoreError> {
+        self.before(Access::Write(durability))?;
+        if durability == Durability::Durable {
+            self.durable_commits.admit().inspect_err(|_refused| self.start_probe())?;
+        }
+        self.unchecked_transaction(durability)
+    }
+
+    pub(crate) fn unchecked_transaction(
+        &self,
+        durability: Durability,
+    ) -> Result<Transaction, StoreError> {
+        let guard = match &self.write_lock {
+            None => None,
+            Some(lock) => {
+                let began = Instant::now();
+                let guard = lock.lock(self.write_timeout);
+                histogram!(POOL_WAIT, "pool" => "turn").record(began.elapsed());
+                if guard.is_none() {
+                    counter!(POOL_TIMEOUTS, "pool" => "turn").increment(1);
+                }
+                Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
+            }
+        };
+        let cache = Arc::clone(&self.facts_cache);
+        let begun =
+            Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
+        let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
+        Ok(begun.with_purge_cursor(&self.purge_cursor).with_journal(&self.journal))
+    }
+
+    /// Calls `hook` before each transaction and before each [`read`](Self::read). Tests use the hook to inject errors
+    /// and to control the order of concurrent work.
+    #[must_use]
+    pub fn with_hook(
+        mut self,
+        hook: impl Fn(Access) -> Result<(), StoreError> + Send + Sync + 'static,
+    ) -> Self {
+        self.hook = AccessHook(Some(Arc::new(hook)));
+        self
+    }
+
+    fn before(&self, access: Access) -> Result<(), StoreError> {
+        self.hook.0.as_ref().map_or(Ok(()), |hook| hook(access))
+    }
+}
+
+const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
+
+/// Maximum number of attempts at a transaction that conflicts with others.
+const TRIES_MAX: u32 = 3;
