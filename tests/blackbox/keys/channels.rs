@@ -141,7 +141,6 @@ fn rows_changed_by_hand_do_not_open(database: &Database) {
         format!("DELETE FROM channels WHERE {mine}"),
         from_other("sealed", "envelopes"),
         from_other("signature", "envelopes"),
-        format!("UPDATE envelopes SET hash = substr(signature, 1, 32) WHERE {mine}"),
         format!("UPDATE envelopes SET sender = '{}' WHERE {mine}", carol.key),
         format!("UPDATE envelopes SET suite = 2 WHERE {mine}"),
         format!("UPDATE envelopes SET created_at = created_at + 1 WHERE {mine}"),

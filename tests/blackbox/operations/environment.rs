@@ -13,7 +13,7 @@ use crate::support::{Database, binary, is_empty, run};
 
 /// Returns the names of the variables that the help of `sealpost serve` shows.
 fn variables() -> Vec<String> {
-    let help = run(binary(&["serve", "--help"])).stdout;
+    let help = run(binary(&["serve", "--help-all"])).stdout;
     let names = help.split("[env: ").skip(1).filter_map(|text| text.split(['=', ']']).next());
     let mut names: Vec<_> = names.map(str::to_owned).collect();
     names.sort();

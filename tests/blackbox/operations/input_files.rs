@@ -48,7 +48,7 @@ fn refused(command: Command, path: &Path, word: &str) {
 fn each_setting_with_a_file_needs_a_regular_file() {
     let folder = tempfile::tempdir().unwrap();
     let files = special_files(folder.path());
-    let help = run(binary(&["serve", "--help"])).stdout;
+    let help = run(binary(&["serve", "--help-all"])).stdout;
     let lines = help.lines().map(str::trim).filter(|line| line.contains(" <FILE"));
     let flags: Vec<_> = lines.filter_map(|line| line.split(' ').next()).collect();
     assert!(flags.len() >= 8, "{flags:?}");

@@ -8,6 +8,7 @@ use std::{
         mpsc,
     },
     task::{Context, Poll, Waker},
+    thread::{self, Thread},
     time::Duration,
 };
 
@@ -232,8 +233,9 @@ impl Rig {
         });
         let passed = Arc::clone(&gate);
         let database = hooked(&world, move |access| match access {
-            Access::Read => passed.pass(),
-            Access::Write(_) => Ok(()),
+            // The node's own threads read at any time. Requests read on the blocking threads of the runtime.
+            Access::Read if is_of_runtime(&thread::current()) => passed.pass(),
+            Access::Read | Access::Write(_) => Ok(()),
         });
         let node = world.node_on(database, settings);
         Self { node, gate, orders, world }
@@ -267,6 +269,10 @@ impl Rig {
         self.gate.came.notified().await;
         asking
     }
+}
+
+fn is_of_runtime(thread: &Thread) -> bool {
+    thread.name().is_some_and(|name| name.starts_with("tokio"))
 }
 
 const SOON: Duration = Duration::from_secs(20);
