@@ -111,7 +111,7 @@ impl Transaction {
     }
 
     /// Retires a version of the key-encryption key (KEK). From then on, the key file no longer needs to contain this
-    /// version. Returns `false` if no mark is stored for the version (see [`KekMarks`]) or if it is already retired.
+    /// version. Returns `false` if no mark is stored for the version or if it is already retired.
     pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
