@@ -53,7 +53,7 @@ impl Core {
 /// Returns the API key that `text` contains, or the key that owns the handle in `text`. Does not check whether an API
 /// key in `text` exists.
 pub(crate) fn find_named_key(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     field: &'static str,
     text: &str,
 ) -> Result<ApiKeyId, Abort> {
@@ -63,7 +63,7 @@ pub(crate) fn find_named_key(
         Err(RecipientFault::RawDid) => return Err(Refusal::RawDidRejected { field }.into()),
         Err(RecipientFault::Unknown) => return Err(Refusal::of_id(text, unknown(field)).into()),
     };
-    let owner = lookup.find_handle(&handle)?;
+    let owner = reader.find_handle(&handle)?;
     Ok(owner.ok_or_else(|| unknown(field))?.api_key_id)
 }
 

@@ -87,15 +87,15 @@ fn list_sent(core: &Core, sender: &ApiKeyId, query: &ListSent) -> Result<SentPag
 /// Returns the query of the store. Refuses an unknown recipient.
 pub(crate) fn sent_query(
     core: &Core,
-    lookup: &mut Reader,
+    reader: &mut Reader,
     sender: ApiKeyId,
     query: &ListSent,
 ) -> Result<SentQuery, Abort> {
     let recipient = match &query.recipient {
         None => None,
         Some(text) => {
-            let key = find_named_key(lookup, "recipient", text)?;
-            let is_known = lookup.find_profile(&key)?.is_some();
+            let key = find_named_key(reader, "recipient", text)?;
+            let is_known = reader.find_profile(&key)?.is_some();
             Some(is_known.then_some(key).ok_or_else(|| unknown("recipient"))?)
         }
     };

@@ -44,14 +44,14 @@ impl Sealpost {
 
 pub(crate) fn receipt(
     core: &Core,
-    lookup: &mut Reader,
+    reader: &mut Reader,
     sender: &ApiKeyId,
     envelope_id: &str,
 ) -> Result<Receipt, Error> {
     let unknown = Refusal::SentEnvelopeNotFound;
     let id: EnvelopeId =
         envelope_id.parse().map_err(|_malformed| Refusal::of_id(envelope_id, unknown.clone()))?;
-    let sent = lookup.find_sent(&id, sender)?;
+    let sent = reader.find_sent(&id, sender)?;
     let oldest = core.kept_since(core.clock.now());
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;
     let view = sent.receipts.view(&sent.facts);

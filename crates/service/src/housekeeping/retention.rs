@@ -72,7 +72,7 @@ pub(super) fn follow_ups(settings: &Settings) -> [(HousekeepingTask, HasWork); 2
         let has_more = tx.inform_correspondents(oldest, it.clock, INFORMED_MAX, envelopes)?;
         Ok(if has_more { limit.into() } else { 0 })
     });
-    [(remove, |lookup| lookup.has_deleted_webhooks()), (inform, |lookup| lookup.has_rotations())]
+    [(remove, |reader| reader.has_deleted_webhooks()), (inform, |reader| reader.has_rotations())]
 }
 
 /// Returns true while a task has work.

@@ -30,11 +30,11 @@ pub struct EventOrigin {
 
 /// Finds the correspondents with these keys. An unknown key has no names.
 pub(super) fn correspondents(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     keys: impl IntoIterator<Item = ApiKeyId>,
 ) -> Result<HashMap<ApiKeyId, Correspondent>, StoreError> {
     let keys: Vec<_> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
-    let mut profiles = lookup.find_profiles(&keys)?;
+    let mut profiles = reader.find_profiles(&keys)?;
     let named = |key: ApiKeyId| {
         let profile = profiles.remove(&key);
         let (handle, label) = profile.map_or((None, None), |it| (it.handle, it.label));
@@ -45,12 +45,12 @@ pub(super) fn correspondents(
 
 /// Finds the kinds and the senders of events.
 pub(super) fn origins(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     ids: &[EventId],
 ) -> Result<HashMap<EventId, EventOrigin>, StoreError> {
-    let sources = lookup.event_sources(ids)?;
+    let sources = reader.event_sources(ids)?;
     let senders = sources.values().filter_map(|source| source.sender);
-    let senders = correspondents(lookup, senders)?;
+    let senders = correspondents(reader, senders)?;
     let origin = |(id, EventSource { kind, sender })| {
         let from = sender.and_then(|key| senders.get(&key).cloned());
         (id, EventOrigin { kind: Some(kind), from })

@@ -19,15 +19,15 @@ impl Owner<'_> {
             return Ok(Vec::new());
         }
         let key = key.copied();
-        self.read(move |_core, lookup, account, now| {
+        self.read(move |_core, reader, account, now| {
             let mut ids = HashSet::new();
-            for webhook in logged_webhooks(lookup, account, key, now)? {
-                let newest = lookup.attempts(&webhook.id, None, None, COUNTED_MAX)?;
+            for webhook in logged_webhooks(reader, account, key, now)? {
+                let newest = reader.attempts(&webhook.id, None, None, COUNTED_MAX)?;
                 ids.extend(newest.into_iter().map(|attempt| attempt.event_id));
             }
             let (envelopes, own): (Vec<_>, Vec<_>) =
                 ids.into_iter().partition(EventId::is_envelope);
-            let sources = lookup.event_sources(&own)?;
+            let sources = reader.event_sources(&own)?;
             let count = |kind| match kind {
                 EventKind::EnvelopeReceived => envelopes.len(),
                 _ => sources.values().filter(|source| source.kind == kind).count(),

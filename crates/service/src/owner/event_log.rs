@@ -86,21 +86,21 @@ impl Owner<'_> {
         query: ListEvents,
     ) -> Result<EventLogPage, Error> {
         let key = key.copied();
-        self.read(move |core, lookup, account, now| {
-            let webhooks = logged_webhooks(lookup, account, key, now)?;
+        self.read(move |core, reader, account, now| {
+            let webhooks = logged_webhooks(reader, account, key, now)?;
             let oldest = core.kept_since(now);
-            let query = ListEvents { cursor: start_of(lookup, &query)?, ..query };
+            let query = ListEvents { cursor: start_of(reader, &query)?, ..query };
             let with_unattempted = query.with_unattempted && query.cursor.is_none();
-            let (mut entries, next) = page(lookup, &webhooks, oldest, &query)?;
+            let (mut entries, next) = page(reader, &webhooks, oldest, &query)?;
             if with_unattempted && query.state.is_none() {
                 let pending = ListEvents { state: Some(DeliveryState::Pending), ..query };
-                let (mut unattempted, _) = page(lookup, &webhooks, oldest, &pending)?;
+                let (mut unattempted, _) = page(reader, &webhooks, oldest, &pending)?;
                 unattempted.retain(|entry| entry.delivery.attempt == 1);
                 unattempted.append(&mut entries);
                 entries = unattempted;
             }
             let ids: Vec<_> = entries.iter().map(|entry| entry.delivery.envelope_id).collect();
-            let origins = origins(lookup, &ids)?;
+            let origins = origins(reader, &ids)?;
             for entry in &mut entries {
                 let origin = origins.get(&entry.delivery.envelope_id);
                 entry.origin = origin.cloned().unwrap_or_default();
@@ -114,34 +114,34 @@ impl Owner<'_> {
 
 /// Returns the webhooks of a key, oldest first, or up to 50 webhooks of the account, newest first.
 pub(super) fn logged_webhooks(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     account: AccountId,
     key: Option<ApiKeyId>,
     now: Timestamp,
 ) -> Result<Vec<Webhook>, Error> {
     let Some(key) = key else {
         let owner = WebhookOwner::Account(account);
-        return Ok(lookup.webhooks(&owner, None, WEBHOOKS_MAX)?);
+        return Ok(reader.webhooks(&owner, None, WEBHOOKS_MAX)?);
     };
-    lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-    Ok(lookup.list_webhooks(&key)?)
+    reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+    Ok(reader.list_webhooks(&key)?)
 }
 
 /// Returns the position after which the page begins. `None` for the newest entries.
-fn start_of(lookup: &mut Reader, query: &ListEvents) -> Result<Option<EventLogCursor>, Error> {
+fn start_of(reader: &mut Reader, query: &ListEvents) -> Result<Option<EventLogCursor>, Error> {
     Ok(match (query.cursor, query.before, query.state) {
         (Some(cursor), ..) => Some(cursor),
         (None, None, _) => None,
         (None, Some(before), Some(DeliveryState::Pending)) => {
             Some(EventLogCursor::Event(EnvelopeId::new(before, [0; 10]).into()))
         }
-        (None, Some(before), _) => Some(EventLogCursor::Attempt(lookup.first_attempt_at(before)?)),
+        (None, Some(before), _) => Some(EventLogCursor::Attempt(reader.first_attempt_at(before)?)),
     })
 }
 
 /// Reads the entries of a page, and the position of the next page.
 fn page(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     webhooks: &[Webhook],
     oldest: Timestamp,
     query: &ListEvents,
@@ -150,7 +150,7 @@ fn page(
     let is_listed = |webhook: &&Webhook| query.webhook_id.is_none_or(|id| id == webhook.id);
     let (mut found, mut ends) = (Vec::new(), Vec::new());
     for webhook in webhooks.iter().filter(is_listed) {
-        let mut entries = entries_of(lookup, webhook, oldest, query, examined)?;
+        let mut entries = entries_of(reader, webhook, oldest, query, examined)?;
         if entries.len() > usize::try_from(examined).unwrap_or(usize::MAX) {
             entries.pop();
             ends.extend(entries.last().map(|(position, _)| *position));
@@ -163,7 +163,7 @@ fn page(
         found.retain(|(position, _)| position.sort_key() >= end);
     }
     if let Some(kind) = query.kind {
-        retain_kind(lookup, &mut found, kind)?;
+        retain_kind(reader, &mut found, kind)?;
     }
     found.sort_by_key(|(position, _)| Reverse(position.sort_key()));
     let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
@@ -179,7 +179,7 @@ fn page(
 
 /// Keeps the entries of events of one kind.
 fn retain_kind(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     found: &mut Vec<PlacedEntry>,
     kind: EventKind,
 ) -> Result<(), Error> {
@@ -189,7 +189,7 @@ fn retain_kind(
     }
     found.retain(|(_, entry)| !entry.delivery.envelope_id.is_envelope());
     let ids: Vec<_> = found.iter().map(|(_, entry)| entry.delivery.envelope_id).collect();
-    let sources = lookup.event_sources(&ids)?;
+    let sources = reader.event_sources(&ids)?;
     let is_kind = |id: &EventId| sources.get(id).is_some_and(|source| source.kind == kind);
     found.retain(|(_, entry)| is_kind(&entry.delivery.envelope_id));
     Ok(())
@@ -198,7 +198,7 @@ fn retain_kind(
 /// Reads the entries of one webhook, up to one more than the page examines. The additional entry shows that others
 /// follow.
 fn entries_of(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     webhook: &Webhook,
     oldest: Timestamp,
     query: &ListEvents,
@@ -211,7 +211,7 @@ fn entries_of(
                 Some(EventLogCursor::Event(id)) => Some(id),
                 _ => None,
             };
-            let pending = lookup.pending_deliveries(&webhook.id, oldest, below, limit)?.into_iter();
+            let pending = reader.pending_deliveries(&webhook.id, oldest, below, limit)?.into_iter();
             let entry = |pending: PendingDelivery| {
                 let position = EventLogCursor::Event(pending.event_id);
                 (position, EventLogEntry::pending(webhook, pending))
@@ -228,7 +228,7 @@ fn entries_of(
     let entry = |attempt: Attempt| {
         (EventLogCursor::Attempt(attempt.number), EventLogEntry::attempt(webhook, attempt))
     };
-    Ok(lookup.attempts(&webhook.id, outcome, below, limit)?.into_iter().map(entry).collect())
+    Ok(reader.attempts(&webhook.id, outcome, below, limit)?.into_iter().map(entry).collect())
 }
 
 impl EventLogEntry {

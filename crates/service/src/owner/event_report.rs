@@ -45,13 +45,13 @@ pub struct AttemptHeaders {
 impl Owner<'_> {
     /// Returns the key of the account that a stored event belongs to. `None` if the newest 200 keys have no such event.
     pub async fn key_of_event(&self, event_id: EventId) -> Result<Option<ApiKeyId>, Error> {
-        self.read(move |core, lookup, account, now| {
+        self.read(move |core, reader, account, now| {
             if event_id.timestamp() < core.kept_since(now) {
                 return Ok(None);
             }
             let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
-            for key in core.store.read(|reader| reader.keys(&filter, None, KEYS_MAX))? {
-                if lookup.find_event(&key.id, &event_id)?.is_some() {
+            for key in reader.keys(&filter, None, KEYS_MAX)? {
+                if reader.find_event(&key.id, &event_id)?.is_some() {
                     return Ok(Some(key.id));
                 }
             }
@@ -64,17 +64,17 @@ impl Owner<'_> {
     /// attempt to deliver it is stored.
     pub async fn event(&self, key: &ApiKeyId, event_id: EventId) -> Result<EventReport, Error> {
         let key = *key;
-        self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.read(|reader| reader.list_webhooks(&key))?;
+        self.read(move |core, reader, account, now| {
+            reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let webhooks = reader.list_webhooks(&key)?;
             let ids: Vec<_> = webhooks.iter().map(|webhook| webhook.id).collect();
             let is_kept = event_id.timestamp() >= core.kept_since(now);
-            let event = if is_kept { lookup.find_event(&key, &event_id)? } else { None };
+            let event = if is_kept { reader.find_event(&key, &event_id)? } else { None };
             let pending = match &event {
-                Some(event) => lookup.pending_at_event(&ids, event)?,
+                Some(event) => reader.pending_at_event(&ids, event)?,
                 None => Vec::new(),
             };
-            let attempts = lookup.attempts_at_event(&ids, &event_id, ATTEMPTS_MAX)?;
+            let attempts = reader.attempts_at_event(&ids, &event_id, ATTEMPTS_MAX)?;
             if event.is_none() && attempts.is_empty() {
                 return Err(Refusal::EnvelopeNotFound.into());
             }
@@ -96,7 +96,7 @@ impl Owner<'_> {
             });
             let attempts = pending.chain(attempts).collect();
             let origin = match &event {
-                Some(_) => origins(lookup, &[event_id])?.remove(&event_id),
+                Some(_) => origins(reader, &[event_id])?.remove(&event_id),
                 None => None,
             };
             Ok(EventReport {

@@ -60,10 +60,10 @@ impl Owner<'_> {
     /// Returns the webhooks of a key, oldest first, each with its recent attempts.
     pub async fn webhooks(&self, key: &ApiKeyId) -> Result<Vec<WebhookReport>, Error> {
         let key = *key;
-        self.read(move |_core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = lookup.list_webhooks(&key)?;
-            let report = |webhook| report(lookup, webhook, now);
+        self.read(move |_core, reader, account, now| {
+            reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let webhooks = reader.list_webhooks(&key)?;
+            let report = |webhook| report(reader, webhook, now);
             Ok(webhooks.into_iter().map(report).collect::<Result<_, _>>()?)
         })
         .await
@@ -72,14 +72,14 @@ impl Owner<'_> {
     /// Returns one webhook of a key, with its recent attempts.
     pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
-        self.read(move |_core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = lookup.list_webhooks(&key)?;
+        self.read(move |_core, reader, account, now| {
+            reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let webhooks = reader.list_webhooks(&key)?;
             let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
-            let mut report = report(lookup, found.ok_or(Refusal::WebhookNotFound)?, now)?;
+            let mut report = report(reader, found.ok_or(Refusal::WebhookNotFound)?, now)?;
             if let Some(connected) = &mut report.webhook.connected {
                 let id = &report.webhook.webhook_id;
-                report.relays = lookup.relays_of(id, now)?;
+                report.relays = reader.relays_of(id, now)?;
                 *connected = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
             }
             Ok(report)
@@ -89,9 +89,9 @@ impl Owner<'_> {
 
     /// Lists the account's webhooks, newest first. At most 200.
     pub async fn account_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
-        self.read(|_core, lookup, account, _now| {
+        self.read(|_core, reader, account, _now| {
             let owner = WebhookOwner::Account(account);
-            let webhooks = lookup.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
+            let webhooks = reader.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
             Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
         })
         .await
@@ -99,8 +99,8 @@ impl Owner<'_> {
 
     /// Lists the account's webhooks that are disabled, or failed at their newest attempts. At most 50.
     pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
-        self.read(|_core, lookup, account, _now| {
-            let webhooks = lookup.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;
+        self.read(|_core, reader, account, _now| {
+            let webhooks = reader.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;
             Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), UNHEALTHY_MAX))
         })
         .await
@@ -141,11 +141,11 @@ impl RecentAttempts {
 }
 
 fn report(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     webhook: Webhook,
     now: Timestamp,
 ) -> Result<WebhookReport, StoreError> {
-    let attempts = lookup.recent_attempts(&webhook.id, now.minus(PERIOD), RECENT_MAX)?;
+    let attempts = reader.recent_attempts(&webhook.id, now.minus(PERIOD), RECENT_MAX)?;
     let retiring_until = webhook.retiring.iter().map(|secret| secret.until).max();
     let retiring_until = retiring_until.filter(|until| *until > now);
     let webhook = WebhookView::from(webhook);

@@ -21,8 +21,8 @@ impl Owner<'_> {
     /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200. Counts at most 100 waiting
     /// envelopes of each key.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
-        self.read(|core, lookup, account, now| {
-            let keys = lookup.keys_of(
+        self.read(|core, reader, account, now| {
+            let keys = reader.keys_of(
                 &account,
                 KEYS_MAX + 1,
                 core.kept_since(now),
@@ -37,10 +37,10 @@ impl Owner<'_> {
     /// Returns the status of one key.
     pub async fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
         let id = *id;
-        self.read(move |core, lookup, account, now| {
+        self.read(move |core, reader, account, now| {
             let max = core.settings.waiting_counted_max;
             let oldest = core.kept_since(now);
-            let key = lookup.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            let key = reader.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
             Ok(standing_of(core, key, max, now)?)
         })
         .await
@@ -49,24 +49,20 @@ impl Owner<'_> {
     /// Returns the data for the page of one key.
     pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let id = *id;
-        self.read(move |core, lookup, account, now| {
+        self.read(move |core, reader, account, now| {
             let max = core.settings.waiting_counted_max;
             let oldest = core.kept_since(now);
-            let key = lookup.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            let key = reader.key_of(&account, &id, oldest, max.saturating_add(1))?.ok_or(NO_KEY)?;
             let month = key.usage.month.start;
             let standing = standing_of(core, key, max, now)?;
             let first = first_day(now);
-            let mut counted = lookup.daily_counts(&id, first.min(month), UNCOUNTED_MAX)?;
+            let mut counted = reader.daily_counts(&id, first.min(month), UNCOUNTED_MAX)?;
             raise_todays_sent(&mut counted, &standing.usage, month, now);
             Ok(KeyPage {
                 standing,
                 days: every_day(first, &counted),
-                policy: core
-                    .store
-                    .read(|reader| reader.find_policy(&id))?
-                    .unwrap_or_default()
-                    .into(),
-                pending: PendingCount(lookup.count_pending(&id, oldest, PENDING_MAX + 1)?),
+                policy: reader.find_policy(&id)?.unwrap_or_default().into(),
+                pending: PendingCount(reader.count_pending(&id, oldest, PENDING_MAX + 1)?),
             })
         })
         .await
@@ -75,8 +71,8 @@ impl Owner<'_> {
     /// Returns at most 100 valid sessions of the account, ordered by latest expiry first.
     pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
         let this = self.session.token;
-        self.read(move |_core, lookup, account, now| {
-            let sessions = live_sessions(lookup, &account, now)?;
+        self.read(move |_core, reader, account, now| {
+            let sessions = live_sessions(reader, &account, now)?;
             let views = sessions.iter().map(|session| SessionView::of(session, &this));
             Ok(Truncated::of(views, SESSIONS_MAX))
         })
@@ -106,11 +102,11 @@ impl Owner<'_> {
 /// Returns the valid sessions, up to one more than a page shows. The additional session shows that the list is
 /// truncated.
 pub(super) fn live_sessions(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     account: &AccountId,
     now: Timestamp,
 ) -> Result<Vec<SessionDetails>, Error> {
-    Ok(lookup.sessions_of(account, now, SESSIONS_MAX + 1)?)
+    Ok(reader.sessions_of(account, now, SESSIONS_MAX + 1)?)
 }
 
 fn first_day(now: Timestamp) -> Timestamp {

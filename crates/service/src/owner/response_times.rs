@@ -39,14 +39,14 @@ impl Owner<'_> {
         webhook: &str,
     ) -> Result<ResponseTimes, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
-        self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let webhooks = core.store.read(|reader| reader.list_webhooks(&key))?;
+        self.read(move |_core, reader, account, now| {
+            reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let webhooks = reader.list_webhooks(&key)?;
             let found = webhooks.iter().find(|it| Ok(it.id) == webhook);
             let id = found.ok_or(Refusal::WebhookNotFound)?.id;
             let today = start_of_day(now);
             let attempts =
-                lookup.recent_attempts(&id, today.minus(DAY * (DAYS - 1)), ATTEMPTS_MAX)?;
+                reader.recent_attempts(&id, today.minus(DAY * (DAYS - 1)), ATTEMPTS_MAX)?;
             let is_truncated = attempts.len() >= usize::try_from(ATTEMPTS_MAX).unwrap_or(0);
             Ok(ResponseTimes { days: days_of(&attempts, today), is_truncated })
         })

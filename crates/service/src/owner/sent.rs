@@ -50,18 +50,18 @@ impl Owner<'_> {
         state: Option<ReceiptState>,
     ) -> Result<SentLog, Error> {
         let key = key.copied();
-        self.read(move |core, lookup, account, now| {
-            let mut senders = senders(lookup, account, key, now)?;
+        self.read(move |core, reader, account, now| {
+            let mut senders = senders(reader, account, key, now)?;
             let has_more_keys = senders.len() > SENDERS_MAX;
             senders.truncate(SENDERS_MAX);
             let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
             let examined = if state.is_some() { EXAMINED_MAX } else { list.limit };
             let (mut found, mut end) = (Vec::new(), None);
             if let Some(first) = senders.first() {
-                let query = sent_query(core, lookup, *first, &list)?;
+                let query = sent_query(core, reader, *first, &list)?;
                 for sender in senders {
                     let of_key = SentQuery { sender, limit: examined, ..query.clone() };
-                    let page = lookup.list_sent(&of_key)?;
+                    let page = reader.list_sent(&of_key)?;
                     end = end.max(page.next);
                     found.extend(page.envelopes.into_iter().map(|sent| (sender, sent)));
                 }
@@ -76,7 +76,7 @@ impl Owner<'_> {
             views.truncate(limit);
             let shown = views.last().filter(|_| is_cut).map(|(_, view)| view.envelope_id);
             let recipients = views.iter().map(|(_, view)| view.recipient);
-            let recipients = correspondents(&mut *lookup, recipients)?;
+            let recipients = correspondents(&mut *reader, recipients)?;
             let entry = |(sender, envelope): (ApiKeyId, SentView)| {
                 let recipient = recipients.get(&envelope.recipient)?.clone();
                 Some(SentEntry { sender, envelope, recipient })
@@ -97,11 +97,11 @@ impl Owner<'_> {
         envelope_id: String,
     ) -> Result<(Receipt, Correspondent), Error> {
         let key = *key;
-        self.read(move |core, lookup, account, now| {
-            lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
-            let receipt = receipt(core, lookup, &key, &envelope_id)?;
+        self.read(move |core, reader, account, now| {
+            reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+            let receipt = receipt(core, reader, &key, &envelope_id)?;
             let recipient = receipt.recipient;
-            let found = correspondents(lookup, [recipient])?.remove(&recipient);
+            let found = correspondents(reader, [recipient])?.remove(&recipient);
             let unnamed = Correspondent { api_key_id: recipient, handle: None, label: None };
             Ok((receipt, found.unwrap_or(unnamed)))
         })
@@ -111,18 +111,18 @@ impl Owner<'_> {
 
 /// Returns the key, or the newest keys of the account, one more than a log reads.
 fn senders(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     account: AccountId,
     key: Option<ApiKeyId>,
     now: Timestamp,
 ) -> Result<Vec<ApiKeyId>, Error> {
     if let Some(key) = key {
-        lookup.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
+        reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
         return Ok(vec![key]);
     }
     let filter = KeyFilter { account: Some(account), ..KeyFilter::default() };
     let limit = u32::try_from(SENDERS_MAX + 1).unwrap_or(u32::MAX);
-    let keys = lookup.keys(&filter, None, limit)?;
+    let keys = reader.keys(&filter, None, limit)?;
     Ok(keys.into_iter().map(|key| key.id).collect())
 }
 

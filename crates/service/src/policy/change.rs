@@ -38,7 +38,7 @@ impl PolicyChange {
 
     /// Finds the keys that the change names. Refuses unknown keys, and a key in two contradictory lists such as `allow`
     /// and `block`.
-    pub(super) fn find_keys(&self, lookup: &mut Reader) -> Result<KeyedChange, Abort> {
+    pub(super) fn find_keys(&self, reader: &mut Reader) -> Result<KeyedChange, Abort> {
         let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
         let (accept, receipts, listed) = (*accept, *receipts, *listed);
         let mut keyed = KeyedChange { accept, receipts, listed, ..KeyedChange::default() };
@@ -48,7 +48,7 @@ impl PolicyChange {
             ("block", block, &mut keyed.block),
             ("unblock", unblock, &mut keyed.unblock),
         ] {
-            *keys = find_keys(lookup, field, names)?;
+            *keys = find_keys(reader, field, names)?;
         }
         keyed.check_opposites()?;
         Ok(keyed)
@@ -57,16 +57,16 @@ impl PolicyChange {
 
 /// Finds the keys that `names` contains, as API keys or as handles. Refuses unknown keys.
 fn find_keys(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     field: &'static str,
     names: &[String],
 ) -> Result<BTreeSet<ApiKeyId>, Abort> {
     let mut keys = BTreeSet::new();
     for name in names {
-        keys.insert(find_named_key(lookup, field, name)?);
+        keys.insert(find_named_key(reader, field, name)?);
     }
     let ids: Vec<_> = keys.iter().copied().collect();
-    let all_exist = lookup.find_key_snapshots(&ids)?.len() == keys.len();
+    let all_exist = reader.find_key_snapshots(&ids)?.len() == keys.len();
     if all_exist { Ok(keys) } else { Err(unknown(field).into()) }
 }
 

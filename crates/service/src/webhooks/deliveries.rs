@@ -84,7 +84,7 @@ impl Core {
 }
 
 fn read_page(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     of: &Webhook,
     oldest: Timestamp,
     query: &Deliveries,
@@ -94,7 +94,7 @@ fn read_page(
         let problem = CursorFault.to_string();
         return Err(Refusal::InvalidField { field: "cursor", problem }.into());
     }
-    let mut entries = read_entries(lookup, of, oldest, query)?;
+    let mut entries = read_entries(reader, of, oldest, query)?;
     let is_last = entries.len() <= usize::try_from(*limit).unwrap_or(usize::MAX);
     if !is_last {
         entries.pop();
@@ -109,7 +109,7 @@ fn read_page(
 
 /// Reads the entries of a page, and one additional entry if another page follows.
 fn read_entries(
-    lookup: &mut Reader,
+    reader: &mut Reader,
     of: &Webhook,
     oldest: Timestamp,
     query: &Deliveries,
@@ -124,7 +124,7 @@ fn read_entries(
             Some(Below::Event(id)) => Some(id),
             _ => None,
         };
-        let pending = lookup.pending_deliveries(&of.id, oldest, below, wanted)?;
+        let pending = reader.pending_deliveries(&of.id, oldest, below, wanted)?;
         let entry = |it: PendingDelivery| (Below::Event(it.event_id), pending_view(it, of.status));
         entries.extend(pending.into_iter().map(entry));
     }
@@ -139,7 +139,7 @@ fn read_entries(
             Some(Below::Attempt(number)) => Some(number),
             _ => None,
         };
-        let attempts = lookup.attempts(&of.id, outcome, below, free)?;
+        let attempts = reader.attempts(&of.id, outcome, below, free)?;
         let entry = |it: Attempt| (Below::Attempt(it.number), attempt_view(it));
         entries.extend(attempts.into_iter().map(entry));
     }

@@ -38,11 +38,11 @@ impl Core {
     /// Counts the waiting envelopes of a key.
     pub(crate) fn count_waiting(
         &self,
-        lookup: &mut Reader,
+        reader: &mut Reader,
         key: &ApiKeyId,
     ) -> Result<WaitingCount, StoreError> {
         let max = self.settings.waiting_counted_max;
         let oldest = self.kept_since(self.clock.now());
-        Ok(WaitingCount::of(lookup.count_waiting(key, oldest, max.saturating_add(1))?, max))
+        Ok(WaitingCount::of(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
     }
 }

@@ -20,6 +20,9 @@ use crate::{
 
 impl Database {
     /// Runs reads outside a transaction. If the connection proves to be dead, repeats them on another connection.
+    ///
+    /// `work` holds a connection until its end. It must not read through the database again: if all connections are held
+    /// by such work, each waits for another one.
     pub fn read<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut Reader) -> Result<T, E>,

@@ -12,8 +12,8 @@ use crate::{database::Database, housekeeping::partitions::first_id, schema::enve
 
 impl Database {
     /// Reads the oldest envelopes from before `before`, up to `limit`, so that they are in memory when
-    /// [`Transaction::purge_envelopes`](crate::Transaction::purge_envelopes) deletes them. Does nothing on a database server, where other writes do not wait
-    /// for that transaction.
+    /// [`Transaction::purge_envelopes`](crate::Transaction::purge_envelopes) deletes them. Does nothing on a database
+    /// server, where other writes do not wait for that transaction.
     pub fn read_ahead(&self, before: Timestamp, limit: u32) -> Result<(), StoreError> {
         if self.has_single_writer() {
             read_ahead(self, before, limit)?;

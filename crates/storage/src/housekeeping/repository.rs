@@ -126,8 +126,8 @@ impl Transaction {
         })
     }
 
-    /// Adds the rows that [`uncounted`](crate::Reader::uncounted) has read to the daily counts. Returns the number of counted rows,
-    /// or 0 if rows of the table were counted since these rows were read.
+    /// Adds the rows that [`uncounted`](crate::Reader::uncounted) has read to the daily counts. Returns the number of
+    /// counted rows, or 0 if rows of the table were counted since these rows were read.
     pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
         self.run(|conn| daily_counts::count(conn, rows))
     }

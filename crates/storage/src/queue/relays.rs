@@ -1,8 +1,8 @@
 //! Relays: deliveries that wait for a connection of their receiver, and the connections themselves.
 //!
-//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that no other claim reads it. The node with a
-//! connection finds it in two ways: among the newest arrivals, which it reads several times a second, and by its webhook
-//! after the connection was opened.
+//! A delivery that waits for a relay has the lease [`AWAITING_RELAY`](crate::rows::delivery::AWAITING_RELAY), so that no
+//! other claim reads it. The node with a connection finds it in two ways: among the newest arrivals, which it reads
+//! several times a second, and by its webhook after the connection was opened.
 
 use std::collections::{HashMap, HashSet};
 
@@ -104,6 +104,7 @@ impl Reader {
                 .left_join(s::table.on(s::token.eq(c::token)))
                 .left_join(t::table.on(t::token.eq(c::token)))
                 .filter(c::node.eq(node.0))
+                // Reads no row of a connection that stays. The rule is that of `reason`.
                 .filter(
                     w::id
                         .nullable()

@@ -30,8 +30,8 @@ impl Transaction {
     /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
     /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
     ///
-    /// [`lock_key`](crate::Transaction::lock_key) locks the usage row of its key too, so changes of a caller's key wait for this
-    /// transaction. Changes of a recipient's key do not wait.
+    /// [`lock_key`](crate::Transaction::lock_key) locks the usage row of its key too, so changes of a caller's key wait
+    /// for this transaction. Changes of a recipient's key do not wait.
     pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
         self.run(|conn| facts::lock(conn, query, &cache))
