@@ -1,5 +1,5 @@
 //! Badges (signed credentials about API keys), the assessments and scores that they are based on, and compliance
-//! circuits (the checks that a jurisdiction requires).
+//! circuits.
 
 mod assessment;
 mod badge;

@@ -1,5 +1,4 @@
-//! Accounts and their identities. An identity is an API key with a DID and secret keys, and may have a handle (a
-//! readable name).
+//! Accounts and their identities. An identity is an API key with a DID and secret keys, and may have a handle.
 
 mod account;
 mod api_token;

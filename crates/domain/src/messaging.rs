@@ -1,4 +1,4 @@
-//! Messages: sealed envelopes, their channels (shared key encapsulations), recipients, and idempotency keys of sends.
+//! Messages: sealed envelopes, their channels, recipients, and idempotency keys of sends.
 
 mod channel;
 mod context;

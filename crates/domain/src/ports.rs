@@ -1,5 +1,5 @@
-//! The traits between the service, the database and the dispatcher (the sender of webhook requests), and the values
-//! that the database takes and returns. All traits are synchronous.
+//! The traits between the service, the database and the dispatcher, and the values that the database takes and returns.
+//! All traits are synchronous.
 
 mod closing;
 mod contacts;

@@ -9,7 +9,7 @@ pub enum NodeError {
     /// An address of the HTTP servers cannot be bound, or the server on the address cannot start.
     #[error(transparent)]
     Address(Failure),
-    /// The file of compliance circuits (the checks that each jurisdiction requires) is unreadable or invalid.
+    /// The file of compliance circuits is unreadable or invalid.
     #[error(transparent)]
     Circuits(Failure),
     /// Two settings exclude each other.

@@ -46,8 +46,7 @@ pub struct PoolState {
 pub struct Database {
     pub(crate) writers: Pool,
     pub(crate) readers: Pool,
-    /// The connection of the committer (the thread that stores sent envelopes). `None` on SQLite, where the committer
-    /// waits in line with other writers.
+    /// The connection of the committer. `None` on SQLite, where the committer waits in line with other writers.
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     pub(crate) write_lock: Option<Arc<FairMutex>>,
@@ -68,7 +67,7 @@ pub struct Database {
     pub(crate) hook: AccessHook,
 }
 
-/// The separate PostgreSQL connection of the committer (the thread that stores sent envelopes). Opened at first use.
+/// The separate PostgreSQL connection of the committer. Opened at first use.
 #[derive(Debug)]
 struct CommitterConnection {
     target: Target,
@@ -87,7 +86,7 @@ impl Database {
             DatabaseUrl::Postgres(url) => {
                 let url = encryption::encrypted(url, settings.in_clear).map_err(refused)?;
                 let target = Target::Postgres(url);
-                // One connection is reserved for the committer (the thread that stores sent envelopes).
+                // One connection is reserved for the committer.
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let mut conn = writers.get().map_err(unavailable)?;
@@ -173,8 +172,8 @@ impl Database {
         self.look_up(migrations::pending)
     }
 
-    /// Returns the state of each pool. PostgreSQL has one pool for the committer (the thread that stores sent
-    /// envelopes), and one for all other work. SQLite has one pool for readers and one for the writer.
+    /// Returns the state of each pool. PostgreSQL has one pool for the committer, and one for all other work. SQLite
+    /// has one pool for readers and one for the writer.
     pub fn pool_states(&self) -> Vec<PoolState> {
         let mut pools = match self.write_lock {
             None => vec![("all", &self.readers)],

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Sizes, timeouts and cache limits of a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the committer (the thread
-    /// that stores sent envelopes). On SQLite the maximum number of readers, in addition to the one writer.
+    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the committer. On SQLite
+    /// the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
     /// Connects to PostgreSQL without TLS, unless the URL has an `sslmode`. By default, connections that leave the
     /// machine use `sslmode=verify-full`.

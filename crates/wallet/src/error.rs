@@ -7,8 +7,7 @@ pub enum WalletError {
     /// The channel has sealed its maximum number of envelopes. Begin another channel.
     #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
-    /// The stored DID of a key differs from the DID that is derived from the key's root (the secret of the identity).
-    /// The database row was changed.
+    /// The stored DID of a key differs from the DID that is derived from the key's root. The database row was changed.
     #[error("the stored DID of the key differs from its root: restore the row")]
     DidMismatch,
     /// The text is not a canonical `did:key` of an Ed25519 key.

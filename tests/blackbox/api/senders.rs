@@ -1,5 +1,4 @@
-//! Tests that events and opened envelopes contain the handle (readable name) of the sender, and that identities can be
-//! looked up.
+//! Tests that events and opened envelopes contain the handle of the sender, and that identities can be looked up.
 
 use serde_json::{Value, json};
 

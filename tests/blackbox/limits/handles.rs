@@ -1,4 +1,4 @@
-//! Tests of reserved handles (readable names of keys), and of handles that operators release and assign.
+//! Tests of reserved handles, and of handles that operators release and assign.
 
 use std::fs;
 

@@ -106,7 +106,7 @@ impl Client {
         self.activate_and_log_in(&json!({"label": "somebody"}))
     }
 
-    /// Creates an account with one API key that has this handle (readable name), and opens a session.
+    /// Creates an account with one API key that has this handle, and opens a session.
     #[track_caller]
     pub(crate) fn new_identity_with_handle(&self, handle: &str) -> Identity {
         self.activate_and_log_in(&json!({"label": "somebody", "handle": handle}))

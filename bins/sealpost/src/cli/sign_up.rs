@@ -1,4 +1,4 @@
-//! The arguments of the operator commands for sign-up: invites, and handles (the readable names of API keys).
+//! The arguments of the operator commands for sign-up: invites, and handles.
 
 use clap::{Args, Subcommand};
 use sealpost_domain::{ApiKeyId, Handle, InviteId};

@@ -24,7 +24,7 @@ pub enum Refusal {
     /// At least one metric of the API key does not meet its badge threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// The attestations of the API key do not satisfy the compliance circuit (required checks) of a jurisdiction.
+    /// The attestations of the API key do not satisfy the compliance circuit of a jurisdiction.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction
@@ -41,7 +41,7 @@ pub enum Refusal {
         /// `to` if the recipient's key is blocked; `None` if the caller's key is blocked.
         field: Option<&'static str>,
     },
-    /// The handle (readable name of a key) belongs to another account, or to an unrevoked key.
+    /// The handle belongs to another account, or to an unrevoked key.
     #[error(
         "this handle belongs to another account or to a key that is not revoked; choose another handle"
     )]
@@ -51,7 +51,7 @@ pub enum Refusal {
         "this Idempotency-Key was already used with a different body; use a new one for a new message"
     )]
     IdempotencyKeyReused,
-    /// Only an operator can give this handle (readable name) to a key.
+    /// Only an operator can give this handle to a key.
     #[error("this handle is reserved for the operator of the service; choose another handle")]
     HandleReserved,
     /// The API token does not allow the request.

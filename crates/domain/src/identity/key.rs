@@ -104,7 +104,7 @@ pub struct ApiKey {
     pub account_id: AccountId,
     /// Display name, chosen by the owner.
     pub label: Label,
-    /// The handle (readable name) of the key. Revocation does not remove the handle. `None` if the key has no handle.
+    /// The handle of the key. Revocation does not remove the handle. `None` if the key has no handle.
     pub handle: Option<Handle>,
     /// The `did:key` of the identity.
     pub did: Did,

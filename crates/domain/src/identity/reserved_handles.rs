@@ -1,11 +1,11 @@
-//! Reserved handles (readable names of API keys), such as `admin`. Only an operator can assign a reserved handle to a
-//! key, because people would trust such a name.
+//! Reserved handles, such as `admin`. Only an operator can assign a reserved handle to a key, because people would
+//! trust such a name.
 
 use std::collections::BTreeSet;
 
 use super::{handle::Handle, id::ID_PREFIXES};
 
-/// The handles (readable names of API keys) that only an operator can give to a key.
+/// The handles that only an operator can give to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservedHandles(BTreeSet<Handle>);
 

@@ -5,7 +5,7 @@ use crate::{ApiKeyId, Handle};
 /// The recipient of a message, as the sender wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Recipient {
-    /// The handle (readable name) of an API key. The server looks up the key when it stores the envelope.
+    /// The handle of an API key. The server looks up the key when it stores the envelope.
     Handle(Handle),
     /// The id of an API key.
     Key(ApiKeyId),

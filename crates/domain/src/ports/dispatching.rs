@@ -9,8 +9,7 @@ use crate::{
     Timestamp, WebhookId,
 };
 
-/// The queue of deliveries in the database. A dispatcher (the sender of webhook requests) leases deliveries and records
-/// their outcomes.
+/// The queue of deliveries in the database. A dispatcher leases deliveries and records their outcomes.
 pub trait Outbox: Send + Sync {
     /// Leases up to `claim.limit` deliveries that are due at `claim.now`. A delivery can be leased again if its earlier
     /// lease has expired. Deletes due deliveries without a stored webhook or event.
@@ -115,7 +114,7 @@ pub struct ExpeditedDelivery {
     pub to: Timestamp,
 }
 
-/// The dispatcher (the sender of webhook requests), as the service uses it.
+/// The dispatcher, as the service uses it.
 pub trait Dispatch: Send + Sync {
     /// Returns the number of deliveries that the dispatcher can accept now.
     fn capacity(&self) -> usize;

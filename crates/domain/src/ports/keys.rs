@@ -23,7 +23,7 @@ pub struct KeySnapshot {
     pub sealing_version: u32,
 }
 
-/// The owner of a handle (readable name of an API key).
+/// The owner of a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandleOwner {
     /// The account that owns the key. After the key is revoked, the handle stays reserved for this account.

@@ -64,8 +64,8 @@ pub struct KeyFacts {
     pub status: KeyStatus,
     /// The plan, which sets the limits of the key.
     pub plan: Plan,
-    /// The handle (readable name) by which senders can address the key. `None` if the key has no handle, for example
-    /// because another key took it over.
+    /// The handle by which senders can address the key. `None` if the key has no handle, for example because another
+    /// key took it over.
     pub handle: Option<Handle>,
     /// Version of the newest sealing key (the key pair to which messages are encrypted).
     pub sealing_version: u32,
@@ -101,8 +101,7 @@ pub struct RecipientWebhook {
 /// The rows to write for a batch of sends.
 #[derive(Debug, Default)]
 pub struct WriteSet {
-    /// Channels (shared key encapsulations) of the envelopes in this batch. Channels that are already stored are
-    /// skipped.
+    /// Channels of the envelopes in this batch. Channels that are already stored are skipped.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,

@@ -35,7 +35,7 @@ pub struct AccountOverview {
 pub struct KeyFilter {
     /// The account that owns the key.
     pub account: Option<AccountId>,
-    /// The displayed handle (readable name) of the key.
+    /// The displayed handle of the key.
     pub handle: Option<Handle>,
     /// The whole display name of the key, not a part of it.
     pub label: Option<Label>,

@@ -25,7 +25,7 @@ pub enum Event {
 pub struct ReceivedEnvelope {
     /// Metadata of the envelope.
     pub meta: EnvelopeMeta,
-    /// The handle (readable name) of the sender's API key. `None` if the key has no handle.
+    /// The handle of the sender's API key. `None` if the key has no handle.
     pub sender_handle: Option<Handle>,
 }
 

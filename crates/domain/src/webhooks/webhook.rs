@@ -68,8 +68,7 @@ impl Webhook {
 pub struct Target {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// The account of the webhook's key. The dispatcher (the sender of webhook requests) shares its capacity fairly
-    /// among accounts.
+    /// The account of the webhook's key. The dispatcher shares its capacity fairly among accounts.
     pub account_id: AccountId,
     /// The URL of the receiver in canonical form.
     pub url: String,

@@ -1,5 +1,4 @@
-//! Reloads the compliance circuits (the checks that each jurisdiction requires), the TLS certificate and the console's
-//! password file while a node runs.
+//! Reloads the compliance circuits, the TLS certificate and the console's password file while a node runs.
 
 use std::{path::PathBuf, sync::Arc};
 

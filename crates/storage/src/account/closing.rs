@@ -194,8 +194,8 @@ fn erase_rows(
     Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
-/// Finds an API key of the account that still has its label or its handle (unique name). Label and handle are erased
-/// last, after all other personal data of the key is deleted.
+/// Finds an API key of the account that still has its label or its handle. Label and handle are erased last, after all
+/// other personal data of the key is deleted.
 fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
     let named = k::table
         .filter(k::account_id.eq(account))

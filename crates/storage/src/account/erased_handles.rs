@@ -1,4 +1,4 @@
-//! Hashes of the handles (unique names of API keys) of erased accounts.
+//! Hashes of the handles of erased accounts.
 //!
 //! The hashes keep other accounts from taking these handles. A reader of the database can find a handle only by
 //! guessing.

@@ -16,8 +16,8 @@ pub struct Reader {
     pub(crate) connection: PooledConnection,
     /// True after a failed statement. A failed transaction cannot be committed.
     pub(crate) failed: bool,
-    /// Owners of the handles (unique names of API keys) that were read; `None` for a free handle. Assigning a handle
-    /// fails if its owner has changed since then.
+    /// Owners of the handles that were read; `None` for a free handle. Assigning a handle fails if its owner has
+    /// changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
 }
 

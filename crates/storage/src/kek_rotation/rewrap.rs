@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Reads up to `limit` encrypted roots (secrets of identities) of API keys with ids above `after`, ordered by id.
+    /// Reads up to `limit` encrypted roots of API keys with ids above `after`, ordered by id.
     pub fn roots_after(
         &mut self,
         after: Option<&ApiKeyId>,

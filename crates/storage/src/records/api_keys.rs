@@ -1,4 +1,4 @@
-//! Stores API keys: finds keys, changes their state, plan and handle (unique name), and revokes them.
+//! Stores API keys: finds keys, changes their state, plan and handle, and revokes them.
 
 use diesel::prelude::*;
 use sealpost_domain::{

@@ -1,5 +1,4 @@
-//! Stores assessments (measured scores) and attestations (recorded checks) of API keys. Database triggers keep both
-//! tables append-only.
+//! Stores assessments and attestations of API keys. Database triggers keep both tables append-only.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reads the envelopes and channels (shared key encapsulations) that a recipient opens, and records the opening.
+//! Reads the envelopes and channels that a recipient opens, and records the opening.
 
 use diesel::{
     prelude::*,

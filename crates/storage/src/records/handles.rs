@@ -73,7 +73,7 @@ pub(crate) fn take_over(
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Finds the handle (unique name) of an API key; `None` if the key has no handle.
+/// Finds the handle of an API key; `None` if the key has no handle.
 pub(crate) fn find_of_key(
     conn: &mut AnyConnection,
     id: &ApiKeyId,

@@ -17,9 +17,9 @@ use crate::{
 };
 
 impl Transaction {
-    /// Revokes a locked key: sets the status, and deletes the root (the secret of the identity), the webhooks and a
-    /// bounded number of their deliveries. The handle stays reserved for the account. Records the change, so that
-    /// housekeeping informs the key's correspondents.
+    /// Revokes a locked key: sets the status, and deletes the root, the webhooks and a bounded number of their
+    /// deliveries. The handle stays reserved for the account. Records the change, so that housekeeping informs the
+    /// key's correspondents.
     ///
     /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
     /// of the envelope has succeeded.

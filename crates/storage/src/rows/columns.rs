@@ -37,7 +37,7 @@ pub(crate) fn instant(millis: Option<i64>) -> Option<Timestamp> {
     millis.map(Timestamp::from_millis)
 }
 
-/// Parses a stored handle (the unique name of an API key).
+/// Parses a stored handle.
 pub(crate) fn handle(text: &str) -> Result<Handle, Fault> {
     Handle::parse(text).ok().ok_or(Fault::Corrupt("handle"))
 }

@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-/// Locks the usage rows of the callers, then reads the other facts (the rows that admission depends on).
+/// Locks the usage rows of the callers, then reads the other facts.
 pub(crate) fn lock(
     conn: &mut AnyConnection,
     query: &FactsQuery,

@@ -85,7 +85,7 @@ on_either! {
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
-    /// Stores the channels (shared key encapsulations) that are not stored yet.
+    /// Stores the channels that are not stored yet.
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();

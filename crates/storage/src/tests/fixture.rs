@@ -187,8 +187,8 @@ impl Fixture {
         diesel::select(count).get_result(&mut self.raw()).unwrap()
     }
 
-    /// Begins a transaction that locks facts (the rows that admission depends on) and then may stay idle. PostgreSQL
-    /// would otherwise end an idle transaction.
+    /// Begins a transaction that locks facts and then may stay idle. PostgreSQL would otherwise end an idle
+    /// transaction.
     pub(in crate::tests) fn standing_batch(&self, wanted: &FactsQuery) -> Transaction {
         let mut transaction = self.begin(Durability::Durable).unwrap();
         transaction.lock_facts(wanted).unwrap();

@@ -37,7 +37,7 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// Reads the facts (the rows that admission depends on) without locks, because this transaction is the only writer.
+/// Reads the facts without locks, because this transaction is the only writer.
 pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,

@@ -1,4 +1,4 @@
-//! Tests of assessments (measured scores), attestations (recorded checks) and badges of API keys.
+//! Tests of assessments, attestations and badges of API keys.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Tests that channels (shared key encapsulations) are stored with their first envelope and outlive the last.
+//! Tests that channels are stored with their first envelope and outlive the last.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,5 +1,4 @@
-//! Tests cached facts (rows that admission depends on), the versions that invalidate them, and changes of facts during
-//! sends.
+//! Tests cached facts, the versions that invalidate them, and changes of facts during sends.
 
 use std::{
     collections::BTreeMap,
@@ -113,7 +112,7 @@ fn open_every_connection(db: &Fixture) {
 
 type Change = (&'static str, fn(&mut Transaction, &Participant) -> Result<(), StoreError>);
 
-/// Named changes of facts (rows that admission depends on). Each change has an effect if all are made in this order.
+/// Named changes of facts. Each change has an effect if all are made in this order.
 const CHANGES: [Change; 25] = [
     ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
