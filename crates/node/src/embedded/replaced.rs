@@ -44,10 +44,12 @@ pub(super) fn second_names(database: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder_of(database))? {
         let entry = entry?;
+        // Other files of the folder may vanish while it is read.
+        if !entry.file_name().as_encoded_bytes().starts_with(prefix) {
+            continue;
+        }
         let other = entry.metadata()?;
-        if entry.file_name().as_encoded_bytes().starts_with(prefix)
-            && (other.dev(), other.ino()) == (own.dev(), own.ino())
-        {
+        if (other.dev(), other.ino()) == (own.dev(), own.ino()) {
             names.push(entry.path());
         }
     }
