@@ -60,6 +60,17 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
+/// Runs each case on the embedded database only: programs of others, such as a browser, see no database. Other cases
+/// make the same requests on both.
+macro_rules! on_embedded {
+    ($($case:ident),+ $(,)?) => {
+        mod on_embedded {
+            $(#[test] fn $case() { super::$case(&crate::support::Database::embedded()); })+
+        }
+    };
+}
+pub(crate) use on_embedded;
+
 /// Polls `look` until it returns a value. Panics after `within`.
 #[track_caller]
 pub(crate) fn eventually<T>(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Identity, Reaction, Receiver, Response, SOON, Server, binary,
-    eventually, on_both, postgres_tool, run, text,
+    eventually, on_both, on_embedded, postgres_tool, run, text,
 };
 
 on_both!(
@@ -17,8 +17,8 @@ on_both!(
     an_erased_account_leaves_no_name_in_the_files,
     an_operator_closes_and_erases,
     an_erased_handle_stays_reserved,
-    an_owner_closes_the_account_in_a_browser,
 );
+on_embedded!(an_owner_closes_the_account_in_a_browser);
 
 fn close(client: &Client, who: &Identity) -> Response {
     let body = json!({"login_secret": who.login_secret});

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Browser, Client, Database, Identity, Response, on_both, text};
+use crate::support::{Browser, Client, Database, Identity, Response, on_both, on_embedded, text};
 
 on_both!(
     an_export_has_everything_of_the_account_and_nothing_else,
     an_export_needs_session_and_login_secret,
     a_long_export_has_each_row_once,
-    an_owner_downloads_the_export_in_a_browser,
 );
+on_embedded!(an_owner_downloads_the_export_in_a_browser);
 
 fn export(client: &Client, who: &Identity) -> Response {
     let body = json!({"login_secret": who.login_secret});

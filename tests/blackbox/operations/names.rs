@@ -86,7 +86,8 @@ fn a_restore_keeps_the_link_and_the_disk_of_the_database() {
     let backup = disk.path().join("backup.db");
     let mut command = binary(&["backup", "--data-dir", &original.data()]);
     command.arg(&backup);
-    assert_eq!(run(command).status, Some(0));
+    let ran = run(command);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
     let server = original.serve();
     let late = server.client().new_identity();
     server.stop();

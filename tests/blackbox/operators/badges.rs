@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{
     Client, Database, Identity, SOON, Server, Verifier, browse,
     console::{ConsoleServer, Desk, Staff},
-    eventually, on_both, text,
+    eventually, on_both, on_embedded, text,
 };
 
 on_both!(
@@ -15,11 +15,13 @@ on_both!(
     a_badge_names_its_subject_and_its_validity,
     a_badge_is_issued_only_to_an_active_key_of_the_account,
     governance_blocks_a_badge_but_not_its_verification,
-    third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones,
-    an_assessment_leads_to_a_badge_page_in_a_browser,
     a_revocation_is_public_on_every_node,
     operators_see_the_badges_of_a_key,
     invalid_scores_are_rejected,
+);
+on_embedded!(
+    an_assessment_leads_to_a_badge_page_in_a_browser,
+    third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones,
 );
 
 /// Runs `sealpost admin assess` for a key with these metrics, and returns the output.

@@ -5,11 +5,10 @@ use serde_json::json;
 use crate::support::{
     Database, chromium,
     console::{ConsoleServer, Desk, Staff, sign_in},
-    on_both, root, run_node, text,
+    on_both, on_embedded, root, run_node, text,
 };
 
 on_both!(
-    every_page_works_in_a_browser,
     each_form_performs_its_act,
     a_wrong_form_changes_nothing,
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
@@ -23,6 +22,7 @@ on_both!(
     the_plan_form_shows_the_present_overage,
     the_service_page_shows_nodes_delivery_and_housekeeping,
 );
+on_embedded!(every_page_works_in_a_browser);
 
 fn every_page_works_in_a_browser(database: &Database) {
     let server = ConsoleServer::start(database, &[]);

@@ -7,21 +7,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+import { launch, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const HOSTILE = `<img src=x onerror="document.title='owned'">'"&amp;`;
 const PUBLIC = ['/docs', '/docs/errors', '/docs/errors/INVALID_FIELD', '/docs/nowhere', '/badges/nobody'];
 const seen = new Set();
 
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch(executablePath);
 const receiver = await startReceiver();
 try {
   await walk();
@@ -377,34 +371,13 @@ async function checkEveryPage(person, paths, account) {
     '/dashboard/webhooks',
     '/dashboard/nowhere'];
   assert.ok(all.length >= 9, `every page was noted: ${all}`);
-  for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
-    const context = await browser.newContext({
-      colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
-    });
-    const page = await context.newPage();
-    const complaints = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(base)) complaints.push(`asks elsewhere: ${request.url()}`);
-    });
-    for (const path of [...all, ...PUBLIC]) {
-      await page.goto(base + path);
-      if (shots) await page.screenshot({ path: `${shots}/${colorScheme}-${width}${path.replaceAll('/', '-')}.png`, fullPage: true });
-      assert.notEqual(await page.title(), 'owned', 'a label ran as script');
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-      const faults = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
-      assert.deepEqual(faults, [], `${path} in ${colorScheme} at ${width}`);
-    }
-    assert.deepEqual(complaints, []);
-    await context.close();
-  }
+  await visitPages(browser, base, [...all, ...PUBLIC], { storageState, shots, loaded: notOwned });
   await underTheRealPolicy(storageState, all);
   assert.ok(account.id);
+}
+
+async function notOwned(page) {
+  assert.notEqual(await page.title(), 'owned', 'a label ran as script');
 }
 
 // With JavaScript and the policy enabled, no page violates its policy.

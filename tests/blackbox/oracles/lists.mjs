@@ -6,21 +6,14 @@
 //
 // KNOWN is JSON: an account, its login secret, and its key with a webhook, one sent and one received envelope.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+import { launch, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key } = JSON.parse(known);
 const SIDEBAR = ['Overview', 'Identities', 'Sent', 'Events', 'Webhooks', 'API tokens', 'Activity', 'Account'];
 
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch(executablePath);
 try {
   await walk();
 } finally {
@@ -36,7 +29,7 @@ async function walk() {
   await page.fill('#login_secret', secret);
   await page.click('button.main');
   const pages = [await useSidebar(page), await followSent(page), await followEvents(page), await changeWebhook(page)].flat();
-  await checkEveryPage(await person.storageState(), pages);
+  await visitPages(browser, base, pages, { storageState: await person.storageState(), shots, look: nothingCutOff });
 }
 
 // Each item leads to its page, which marks it.
@@ -110,22 +103,8 @@ async function changeWebhook(page) {
   return [webhook, change];
 }
 
-async function checkEveryPage(storageState, paths) {
-  for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
-    const context = await browser.newContext({ colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    for (const path of paths) {
-      const form = `${path} in ${colorScheme} at ${width}`;
-      await page.goto(base + path);
-      if (shots) await page.screenshot({ path: `${shots}/${colorScheme}-${width}${path.replaceAll(/[/?=]/g, '-')}.png`, fullPage: true });
-      assert.deepEqual(await page.evaluate(cutOff), [], form);
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-      const faults = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
-      assert.deepEqual(faults, [], form);
-    }
-    await context.close();
-  }
+async function nothingCutOff(page, form) {
+  assert.deepEqual(await page.evaluate(cutOff), [], form);
 }
 
 // Returns the elements that are not wholly visible: outside the window, or inside a part that scrolls sideways.

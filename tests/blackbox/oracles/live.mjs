@@ -6,19 +6,13 @@
 // IDENTITY is JSON: account, login secret, session token, and an API key with a webhook and one delivered event. The
 // account may open one stream.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+import { checkAccessibility, launch } from './browser.mjs';
+
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key, token } = JSON.parse(known);
 
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch(executablePath);
 try {
   await follow();
 } finally {
@@ -45,9 +39,7 @@ async function follow() {
   await page.waitForSelector(`table.log > tbody > tr:first-child:has([title="${envelope}"])`);
   await says(page, 'Live: 1 new attempt.');
   assert.equal(await page.locator('table.log > tbody > tr').count(), 2, 'an entry is listed once');
-  await page.evaluate(axe);
-  const found = await page.evaluate('axe.run()');
-  assert.deepEqual(found.violations.map((one) => one.id), []);
+  await checkAccessibility(page);
   if (shots) await page.screenshot({ path: `${shots}/live.png`, fullPage: true });
 
   const second = await user.newPage();

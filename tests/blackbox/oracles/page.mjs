@@ -1,10 +1,10 @@
 // Loads a page in a real browser, in light and dark and on a narrow screen. Prints the visible content and the browser's
 // complaints as JSON. Saves screenshots if a folder is given.
 
-import { chromium } from "playwright-core";
+import { launch } from './browser.mjs';
 
 const [url, executablePath, pictures] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await launch(executablePath);
 try {
   const seen = {};
   for (const [name, colorScheme, width] of [["light", "light", 1000], ["dark", "dark", 1000], ["narrow", "light", 320]]) {

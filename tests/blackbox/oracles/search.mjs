@@ -2,10 +2,11 @@
 // search found, whether it showed the next steps, whether `/` focuses the field, the browser's complaints, and whether a
 // browser without JavaScript shows the field. Saves a screenshot if a folder is given.
 
-import { chromium } from "playwright-core";
+
+import { launch } from './browser.mjs';
 
 const [url, executablePath, searches, pictures] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await launch(executablePath);
 try {
   const page = await browser.newPage();
   const complaints = [];

@@ -3,10 +3,11 @@
 //
 //   node tabs.mjs URL CHROMIUM
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
+
+import { launch } from './browser.mjs';
 
 const [url, executablePath] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await launch(executablePath);
 try {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();

@@ -2,10 +2,11 @@
 //
 //   node way_back.mjs BASE_URL CHROMIUM
 import assert from 'node:assert/strict';
-import { chromium } from 'playwright-core';
+
+import { launch } from './browser.mjs';
 
 const [base, executablePath] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launch(executablePath);
 try {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();

@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Reaction, Receiver, Response, SOON, Server, chromium, eventually,
-    on_both, root, run_node, sign_in, text, within_one_minute,
+    on_both, on_embedded, root, run_node, sign_in, text, within_one_minute,
 };
 
 on_both!(
-    every_page_works_in_a_browser,
     a_cross_site_form_changes_nothing,
     a_form_is_accepted_by_its_origin_without_sec_fetch_site,
     another_account_is_not_shown,
@@ -27,11 +26,14 @@ on_both!(
     a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
     the_chart_includes_the_newest_messages,
     the_event_log_lists_all_webhooks_of_a_key,
-    the_event_log_is_followed_live_in_a_browser,
     the_page_of_an_event_shows_its_request_as_it_was_sent,
     a_test_event_is_sent_from_the_page_of_a_webhook,
-    forms_show_their_errors_and_act_once_in_a_browser,
     a_form_acts_once_also_on_another_node,
+);
+on_embedded!(
+    every_page_works_in_a_browser,
+    the_event_log_is_followed_live_in_a_browser,
+    forms_show_their_errors_and_act_once_in_a_browser,
     a_recovery_code_and_a_deep_link_work_in_a_browser,
 );
 

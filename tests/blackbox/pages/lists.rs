@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Browser, Client, Database, Identity, Reaction, Receiver, SOON, chromium, eventually, on_both,
-    root, run_node, text,
+    on_embedded, root, run_node, text,
 };
 
 on_both!(
-    the_lists_work_in_a_browser,
     the_sent_page_filters_by_recipient_state_thread_and_day,
     a_page_of_sent_envelopes_leads_to_the_next,
     a_receipt_has_states_times_and_context,
@@ -20,6 +19,7 @@ on_both!(
     a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
 );
+on_embedded!(the_lists_work_in_a_browser);
 
 fn the_lists_work_in_a_browser(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);

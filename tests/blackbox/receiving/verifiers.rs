@@ -13,11 +13,11 @@ use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
 use crate::support::{
-    Client, Database, Reaction, Receiver, Signed, WebhookRequest, eventually, node_folder, on_both,
-    pinned, python, text,
+    Client, Database, Reaction, Receiver, Signed, WebhookRequest, eventually, node_folder,
+    on_embedded, pinned, python, text,
 };
 
-on_both!(
+on_embedded!(
     every_library_accepts_every_request_and_rejects_altered_or_old_ones,
     every_library_accepts_every_request_during_a_secret_rotation,
     the_published_keys_verify_requests_without_a_secret,

@@ -45,6 +45,8 @@ pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir_in(node_folder()).unwrap();
     let copy = folder.path().join("program.mjs");
     fs::copy(program, &copy).unwrap();
+    let shared = root().join("tests/blackbox/oracles/browser.mjs");
+    fs::copy(shared, folder.path().join("browser.mjs")).unwrap();
     Command::new("node").arg(copy).args(arguments).output().unwrap()
 }
 

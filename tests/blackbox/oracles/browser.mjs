@@ -1,0 +1,69 @@
+// What the programs with a browser share: Chromium, and the checks of a page in all its forms.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+export function launch(executablePath) {
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+}
+
+// Visits each path, and then looks at it in light and dark, wide and narrow. `loaded` is called with the page and the
+// response, `look` with the page and the name of the form. Fails on an error in the console and on a request to
+// another origin. Writes screenshots into `shots` if it is given.
+export async function visitPages(browser, base, paths, { storageState, shots, loaded = () => {}, look = notTooWide }) {
+  const context = await browser.newContext({ storageState, bypassCSP: true });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(base)) complaints.push(`asks elsewhere: ${request.url()}`);
+  });
+  for (const path of paths) {
+    await loaded(page, await page.goto(base + path), path);
+    await page.evaluate(axe);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme });
+        if (shots) {
+          const name = `${colorScheme}-${width}${path.replaceAll(/[/?=]/g, '-')}`;
+          await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+        }
+        const form = `${path} in ${colorScheme} at ${width}`;
+        await look(page, form);
+        // The schemes differ in colours only.
+        await noFaults(page, form, colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] });
+      }
+    }
+  }
+  assert.deepEqual(complaints, []);
+  await context.close();
+}
+
+export async function notTooWide(page, form) {
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, `${form} is ${overflow} px too wide`);
+}
+
+// Fails if axe finds a fault. `axe` must be in the page.
+async function noFaults(page, form, options) {
+  const { violations } = await page.evaluate(
+    (options) => window.axe.run(document, { resultTypes: ['violations'], ...options }), options);
+  const faults = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+  assert.deepEqual(faults, [], form);
+}
+
+// Fails if axe finds a fault in the page as it is.
+export async function checkAccessibility(page) {
+  await page.evaluate(axe);
+  await noFaults(page, page.url(), {});
+}
