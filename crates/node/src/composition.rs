@@ -138,6 +138,13 @@ impl Components {
         if let Some(keeper) = &self.journal_keeper {
             keeper.stop();
         }
+        if let Err(error) = self.database.complete_file() {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(
+                error,
+                "the write-ahead log stays beside the database, and belongs to it"
+            );
+        }
     }
 
     /// Returns the number of revocations and similar changes that are not yet written to the revocation journal.

@@ -11,8 +11,9 @@ use sealpost_domain::ports::{Durability, StoreError};
 
 use crate::{
     connection::{
+        AnyConnection,
         access_hook::AccessHook,
-        checkpointer::{Checkpointer, StartFault},
+        checkpointer::{Checkpointer, StartFault, checkpoint},
         connect::{self, ConnectFault, Target},
         durable_commits::DurableCommits,
         encryption,
@@ -170,6 +171,20 @@ impl Database {
     /// its unknown migrations are additive.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.look_up(migrations::pending)
+    }
+
+    /// Copies the write-ahead log of SQLite into the database file, so that the file of a stopped server is complete.
+    /// Pages that another process still reads stay in the log. Does nothing on PostgreSQL.
+    pub fn complete_file(&self) -> Result<(), StoreError> {
+        if self.file.is_none() {
+            return Ok(());
+        }
+        let mut writer = self.writers.get().map_err(unavailable)?;
+        let copied = writer.run(|conn| match conn {
+            AnyConnection::Sqlite(conn) => Ok(checkpoint(conn, "PASSIVE").map(drop)?),
+            AnyConnection::Postgres(_) => Ok(()),
+        });
+        Ok(copied?)
     }
 
     /// Returns the state of each pool. PostgreSQL has one pool for the committer, and one for all other work. SQLite

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use diesel::connection::SimpleConnection;
+use diesel::{Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection};
 use sealpost_domain::ports::Durability::Relaxed;
 
 use crate::{
@@ -42,6 +42,23 @@ fn with_filler() -> Fixture {
     let db = sqlite();
     db.execute("CREATE TABLE filler (bytes BLOB)").unwrap();
     db
+}
+
+#[test]
+fn a_completed_file_is_the_whole_database() {
+    let db = with_filler();
+    // An open connection keeps SQLite from copying the log when the others close.
+    let _other = db.raw();
+    write(&db, 3);
+    db.complete_file().unwrap();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    fs::copy(path, &copy).unwrap();
+    let mut copied = SqliteConnection::establish(&copy.display().to_string()).unwrap();
+    let rows =
+        diesel::sql_query("INSERT INTO filler SELECT bytes FROM filler").execute(&mut copied);
+    assert_eq!(rows, Ok(3));
 }
 
 #[test]
