@@ -9,6 +9,7 @@
 //! embedding program implements.
 
 mod account;
+mod acts;
 mod badges;
 mod cache;
 mod caller;
@@ -20,7 +21,6 @@ mod issuer;
 mod operator;
 mod operator_access;
 mod owner;
-mod policy;
 mod sealpost;
 mod send;
 mod settings;
@@ -30,8 +30,6 @@ pub use account::{
     activate::{Activate, Activated, NeededInvite},
     activity::{ActivityPage, ActivityView, ListActivity},
     activity_cursor::ActivityCursor,
-    api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
-    close::{AccountClosed, KeptData},
     export::{
         ExportPosition,
         document::{
@@ -40,9 +38,25 @@ pub use account::{
         },
     },
     key_status::{GovernanceView, KeyStanding},
-    recovery::{Recovery, SecretsReplaced},
     resolve::Resolved,
-    session::{LoggedIn, Login, Scope},
+};
+pub use acts::{
+    actor::{Actor, KeyOwner},
+    audited::{Operator, OperatorClient, OperatorError, OperatorProcess},
+    closing::{AccountClosed, KeptData},
+    handles::HandleReleased,
+    keys::{Agreement, KeyRevoked, KeyShown, PlanShown},
+    owner::{ConfirmationFault, ProvenOwner},
+    policy::{PolicyChange, PolicyView},
+    secrets::{Recovery, SecretReset, SecretsReplaced},
+    sessions::{LoggedIn, Login, Scope, SessionsEnded},
+    tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
+    webhooks::{
+        change::{Deleted, Retiring, Update, Updated, WebhookSecretRotated},
+        redeliver::{Enabled, Recover, Recovered, Redelivered},
+        register::{Register, Registered},
+        test::Tested,
+    },
 };
 pub use badges::{
     issue::{DryRun, Issue, Issued, IssuedBadge},
@@ -69,12 +83,6 @@ pub use envelopes::{
 pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use operator::{
-    account::{
-        invites::{InviteCreated, InviteShown, InviteTerms},
-        secrets::SecretReset,
-        sessions::SessionsEnded,
-    },
-    action::{Operator, OperatorClient, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
     encryption::{
@@ -84,9 +92,8 @@ pub use operator::{
         reencrypt::Rewrapped,
     },
     governance::{DecisionShown, PartnerAssigned},
-    handles::HandleReleased,
+    invites::{InviteCreated, InviteShown, InviteTerms},
     key_details::{BadgeListed, KeyDetails},
-    keys::{Agreement, KeyRevoked, KeyShown, PlanShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeShown, StatsShown, TaskShown},
@@ -99,7 +106,6 @@ pub use operator_access::{
 };
 pub use owner::{
     account_owner::{Owner, form_token},
-    confirmation::{ConfirmationFault, ConfirmedOwner},
     correspondents::{Correspondent, EventOrigin},
     event_cursor::EventLogCursor,
     event_log::{EventLogEntry, EventLogPage, ListEvents, LoggedWebhook},
@@ -110,7 +116,6 @@ pub use owner::{
     used_forms::{FormUse, form_hash, new_form_id},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
-pub use policy::{PolicyChange, PolicyView};
 pub use sealpost::{
     Sealpost,
     core::Parts,
@@ -128,13 +133,7 @@ pub use webhooks::{
     cursor::{Cursor, CursorFault},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},
     delivery_state::DeliveryState,
-    manage::{Deleted, Manage, Managed, WebhookList},
-    redeliver::{Enabled, Recover, Recovered, Redelivered},
-    register::{Register, Registered},
     relay::Relay,
-    rotate_secret::{Retiring, WebhookSecretRotated},
-    test::Tested,
-    update::{Update, Updated},
-    view::WebhookView,
+    view::{WebhookList, WebhookView},
     waiting::{WaitingChoice, WaitingCount},
 };

@@ -1,8 +1,6 @@
-//! Queries and changes by the owner of an account, for the dashboard.
+//! Queries by the owner of an account, for the dashboard.
 
 pub(crate) mod account_owner;
-pub(crate) mod actions;
-pub(crate) mod confirmation;
 pub(crate) mod correspondents;
 pub(crate) mod event_cursor;
 pub(crate) mod event_kinds;

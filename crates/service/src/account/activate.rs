@@ -11,9 +11,9 @@ use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{Identity, InviteSecret, Root, random};
 use serde::Serialize;
 
-use super::recovery::NewSecrets;
 use crate::{
     account::activity::ActOrigin,
+    acts::secrets::NewSecrets,
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
     error::Error,
     sealpost::{Sealpost, core::Core},

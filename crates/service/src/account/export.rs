@@ -5,28 +5,21 @@
 
 pub(crate) mod document;
 
-use std::sync::Arc;
-
 use sealpost_domain::{
-    AccountId, ActivityId, ActivityKind, ApiKeyId, EnvelopeId, RequestSource, Timestamp,
-    ports::{Durability, KeyFilter, SentQuery},
+    AccountId, ActivityId, ActivityKind, ApiKeyId, EnvelopeId, Timestamp,
+    ports::{KeyFilter, SentQuery},
 };
 use serde::Serialize;
 
 use self::document::{
     ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey, ExportedSession,
 };
-use super::{
-    activity::ActivityView,
-    api_tokens::ApiTokenView,
-    recovery::{OwnerProof, check_owner, record_wrong_secret},
-    session::NO_LOGIN,
-};
+use super::activity::ActivityView;
 use crate::{
-    caller::authenticated::AccountSession,
+    acts::{owner::ProvenOwner, sessions::NO_LOGIN, tokens::ApiTokenView},
     envelopes::list_sent::SentView,
     error::Error,
-    operator::action::{Operator, OperatorError},
+    operator::key_details::key_details,
     sealpost::{Sealpost, core::Core},
 };
 
@@ -49,15 +42,9 @@ enum NextPart {
 }
 
 impl Sealpost {
-    /// Begins an export of the session's account. Requires the login secret, so that a stolen session is not sufficient.
-    pub async fn begin_export(
-        &self,
-        session: &AccountSession,
-        login_secret: String,
-        source: RequestSource,
-    ) -> Result<ExportPosition, Error> {
-        let (session, proof) = (*session, OwnerProof::Secret(login_secret));
-        self.block(move |core| begin_export(core, &session, &proof, &source)).await
+    /// Begins an export of the owner's account.
+    pub async fn begin_export(&self, owner: ProvenOwner) -> Result<ExportPosition, Error> {
+        self.block(move |core| begin_export(core, &owner)).await
     }
 
     /// Returns the next portion of an export, as a part of the JSON text. `None` at the end.
@@ -74,22 +61,12 @@ impl Sealpost {
     }
 }
 
-pub(crate) fn begin_export(
-    core: &Core,
-    session: &AccountSession,
-    proof: &OwnerProof,
-    source: &RequestSource,
-) -> Result<ExportPosition, Error> {
-    let begun = core.store.write_or_refuse(Durability::Durable, |tx| {
-        check_owner(core, tx, session, proof)?;
-        let origin = session.act_from(source);
-        core.record(tx, &origin, ActivityKind::AccountExported, None)?;
-        Ok(())
-    });
-    record_wrong_secret(core, session, source, "exporting the account", &begun)?;
-    begun?;
+fn begin_export(core: &Core, owner: &ProvenOwner) -> Result<ExportPosition, Error> {
+    core.act_as_owner(owner, "exporting the account", |tx| {
+        Ok(core.record(tx, &owner.origin(), ActivityKind::AccountExported, None)?)
+    })?;
     Ok(ExportPosition {
-        account_id: session.account_id,
+        account_id: owner.session.account_id,
         started_at: core.clock.now(),
         next: NextPart::Account,
         is_first: true,
@@ -251,12 +228,7 @@ fn keys_below(
 }
 
 fn exported_key(core: &Core, id: &ApiKeyId) -> Result<ExportedKey, Error> {
-    let operator =
-        Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), "export".to_owned());
-    let details = operator.key_details(id).map_err(|error| match error {
-        OperatorError::Store(fault) => Error::from(fault),
-        _ => NO_LOGIN.into(),
-    })?;
+    let details = key_details(&core.store, core.clock.now(), id)?.ok_or(NO_LOGIN)?;
     let days = core.store.read(|reader| reader.daily_counts(id, Timestamp::from_millis(0), 0))?;
     Ok(ExportedKey {
         details,

@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Handle, KeyStatus, Label, Recipient, RecipientFault, Refusal,
-    ports::{Durability, KeyProfile},
+    ApiKeyId, Handle, KeyStatus, Label, Recipient, RecipientFault, Refusal, ports::KeyProfile,
 };
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
@@ -30,11 +29,7 @@ pub struct Resolved {
 impl Sealpost {
     /// Finds the identity with this API key or handle.
     pub async fn resolve_identity(&self, caller: &Caller, id: String) -> Limited<Resolved> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| core.find_identity(&id))
-        })
-        .await
+        self.ask_as(caller, Purpose::Manage, move |core| core.find_identity(&id)).await
     }
 }
 

@@ -6,7 +6,7 @@
 
 use sealpost_domain::{
     Code, KeyStatus, Refusal, Timestamp, Usage,
-    ports::{AdmissionFacts, FactsQuery},
+    ports::{AdmissionFacts, FactsQuery, KeyFacts},
 };
 use sealpost_limits::{Terms, admit_request};
 
@@ -20,6 +20,9 @@ use super::{
 pub enum Purpose {
     /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
+    /// Lists webhooks or their deliveries, or deletes a webhook. Like `Manage` for a caller. The owner of the account may
+    /// do so even if the key is not active.
+    Inspect,
     /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,
     /// Sends a message. Governance can block such a request, and metrics count it as a send.
@@ -39,14 +42,22 @@ pub(crate) fn admit(
     if key.account_id != session.account_id {
         return Err(FOREIGN_KEY);
     }
+    check_state(key, purpose)?;
+    let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
+    admit_request(&Terms::of(&key.plan), usage, now)
+}
+
+/// Refuses a key that is not active, or that governance blocks for this purpose.
+pub(crate) fn check_state(key: &KeyFacts, purpose: Purpose) -> Result<(), Refusal> {
     if key.status != KeyStatus::Active {
         return Err(Refusal::KeyInactive { status: key.status, field: None });
     }
-    if purpose != Purpose::Manage && key.standing.is_blocked() {
-        return Err(Refusal::GovernanceBlocked { field: None });
+    match purpose {
+        Purpose::Execute | Purpose::Send if key.standing.is_blocked() => {
+            Err(Refusal::GovernanceBlocked { field: None })
+        }
+        Purpose::Execute | Purpose::Inspect | Purpose::Manage | Purpose::Send => Ok(()),
     }
-    let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
-    admit_request(&Terms::of(&key.plan), usage, now)
 }
 
 /// Returns the limits of the caller's key. Returns `None` if the request was refused before its rate limits were
@@ -66,7 +77,7 @@ pub(crate) fn limits_reached(
 }
 
 /// Selects the rows that are needed to admit a single request.
-pub(super) fn query_of(caller: &CallerId) -> FactsQuery {
+pub(crate) fn query_of(caller: &CallerId) -> FactsQuery {
     FactsQuery {
         sessions: vec![caller.session],
         callers: vec![caller.key],

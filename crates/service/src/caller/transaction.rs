@@ -37,6 +37,20 @@ impl Sealpost {
         let done = self.block(move |core| Ok(use_case(core, &caller))).await;
         done.unwrap_or_else(Limited::before_rate_check)
     }
+
+    /// Runs a request like [`run_as`](Self::run_as). A short transaction admits and counts the request before `work`.
+    pub(crate) async fn ask_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        purpose: Purpose,
+        work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,
+    ) -> Limited<T> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, purpose, Durability::Relaxed, |_, _| Ok(()))
+                .and_then(|()| work(core))
+        })
+        .await
+    }
 }
 
 impl Core {

@@ -10,7 +10,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The author and the reason of an assessment (measured scores) or attestation (result of a check).
 #[derive(Debug, Clone, Default)]
@@ -91,7 +91,7 @@ impl Operator {
             }
             tx.insert_assessment(&assessment)?;
             let shown = AssessmentShown::from(assessment.clone());
-            Ok((shown.clone(), record("assessment.record", key, json!(shown))))
+            Ok((shown.clone(), ActionRecord::of_key("assessment.record", key, json!(shown))))
         })
     }
 
@@ -119,7 +119,7 @@ impl Operator {
             }
             tx.insert_attestation(&attestation)?;
             let shown = AttestationShown::from(attestation.clone());
-            Ok((shown.clone(), record("attestation.record", key, json!(shown))))
+            Ok((shown.clone(), ActionRecord::of_key("attestation.record", key, json!(shown))))
         })
     }
 
@@ -136,12 +136,8 @@ impl Operator {
             }
             let reason = reason.to_owned();
             let detail = json!({"reason": reason});
-            let record = ActionRecord {
-                action: "badge.revoke",
-                subject: id.to_string(),
-                concerned: Concerned::Key(badge.api_key_id),
-                detail,
-            };
+            let record =
+                ActionRecord::new("badge.revoke", id, Concerned::Key(badge.api_key_id), detail);
             Ok((BadgeRevoked { badge_id: *id, revoked_at: at, reason }, record))
         })
     }
@@ -149,10 +145,6 @@ impl Operator {
     fn assessor(&self, source: &AssessmentSource) -> String {
         source.by.clone().unwrap_or_else(|| self.actor.clone())
     }
-}
-
-fn record(action: &'static str, key: &ApiKeyId, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: key.to_string(), concerned: Concerned::Key(*key), detail }
 }
 
 impl From<Assessment> for AssessmentShown {

@@ -5,9 +5,9 @@ use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Dura
 use serde::Serialize;
 use serde_json::json;
 
-use super::{
-    action::{ActionRecord, Concerned, Operator, OperatorError},
+use crate::acts::{
     audit_chain::{self, next_number},
+    audited::{ActionRecord, Concerned, Operator, OperatorError},
 };
 
 /// An entry of the audit trail, as operators see it.
@@ -81,10 +81,8 @@ impl Operator {
     /// Records that a key-encryption key of this version was created.
     pub fn record_kek_rotation(&self, version: u32) -> Result<(), OperatorError> {
         self.perform(|_| {
-            let detail = json!({"version": version});
-            let subject = format!("kek:{version}");
-            let concerned = Concerned::Service;
-            Ok(((), ActionRecord { action: "kek.rotate", subject, concerned, detail }))
+            let (subject, detail) = (format!("kek:{version}"), json!({"version": version}));
+            Ok(((), ActionRecord::new("kek.rotate", subject, Concerned::Service, detail)))
         })
     }
 

@@ -10,7 +10,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -122,12 +122,7 @@ impl Operator {
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
             let assigned = PartnerAssigned { account_id: *account, partner };
-            let record = ActionRecord {
-                action: "partner.assign",
-                subject: account.to_string(),
-                concerned: Concerned::Account(*account),
-                detail,
-            };
+            let record = ActionRecord::of_account("partner.assign", account, detail);
             Ok((assigned, record))
         })
     }
@@ -149,12 +144,8 @@ impl Operator {
             }
             let subject = change.subject.to_string();
             let detail = json!({"from": from, "reason": change.reason});
-            let record = ActionRecord {
-                action: change.action,
-                subject: subject.clone(),
-                concerned: change.concerned(),
-                detail,
-            };
+            let record =
+                ActionRecord::new(change.action, subject.clone(), change.concerned(), detail);
             let GovernanceDecision { reason, by, .. } = decision;
             Ok((DecisionShown { subject, decision: reason, by }, record))
         })

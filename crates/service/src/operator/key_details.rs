@@ -3,16 +3,20 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Badge, BadgeId, BadgeStatus, Jurisdiction, Timestamp,
-    ports::{KeyOverview, WebhookOwner},
+    ports::{KeyOverview, StoreError, WebhookOwner},
 };
 use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
+use sealpost_storage::Database;
 use serde::Serialize;
 
-use super::{
-    action::{Operator, OperatorError},
-    keys::{KeyShown, NO_KEY},
+use crate::{
+    account::key_status::GovernanceView,
+    acts::{
+        audited::{Operator, OperatorError},
+        keys::{KeyShown, NO_KEY},
+    },
+    webhooks::view::WebhookView,
 };
-use crate::{account::key_status::GovernanceView, webhooks::view::WebhookView};
 
 /// A key with its usage, governance and webhooks.
 #[derive(JsonSchema, Serialize)]
@@ -54,27 +58,33 @@ pub struct BadgeListed {
 impl Operator {
     /// Returns a key with its usage, governance and webhooks.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
-        let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
-        let now = self.clock.now();
-        let found =
-            self.store.read(|reader| reader.key_of(&key.account_id, id, now, 0))?.ok_or(NO_KEY)?;
-        let KeyOverview { key, usage, standing, webhooks: _, waiting: _ } = found;
-        let terms = Terms::of(&key.plan);
-        let owner = WebhookOwner::Key(*id);
-        let webhooks =
-            self.store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
-        let badges = self.store.read(|reader| reader.badges_of(id, BADGES_SHOWN_MAX))?;
-        Ok(KeyDetails {
-            created_at: key.created_at,
-            throughput_per_second: terms.per_second,
-            allow_overage: terms.overage == OveragePolicy::Admit,
-            usage: report(&terms, &usage, now),
-            governance: standing.into(),
-            webhooks: webhooks.into_iter().map(WebhookView::from).collect(),
-            badges: badges.into_iter().map(|badge| listed(badge, now)).collect(),
-            key: key.into(),
-        })
+        key_details(&self.store, self.clock.now(), id)?.ok_or(NO_KEY)
     }
+}
+
+/// Returns a key with its usage, governance and webhooks. `None` if the key does not exist.
+pub(crate) fn key_details(
+    store: &Database,
+    now: Timestamp,
+    id: &ApiKeyId,
+) -> Result<Option<KeyDetails>, StoreError> {
+    let Some(key) = store.read(|reader| reader.find_key(id))? else { return Ok(None) };
+    let found = store.read(|reader| reader.key_of(&key.account_id, id, now, 0))?;
+    let Some(KeyOverview { key, usage, standing, .. }) = found else { return Ok(None) };
+    let terms = Terms::of(&key.plan);
+    let owner = WebhookOwner::Key(*id);
+    let webhooks = store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
+    let badges = store.read(|reader| reader.badges_of(id, BADGES_SHOWN_MAX))?;
+    Ok(Some(KeyDetails {
+        created_at: key.created_at,
+        throughput_per_second: terms.per_second,
+        allow_overage: terms.overage == OveragePolicy::Admit,
+        usage: report(&terms, &usage, now),
+        governance: standing.into(),
+        webhooks: webhooks.into_iter().map(WebhookView::from).collect(),
+        badges: badges.into_iter().map(|badge| listed(badge, now)).collect(),
+        key: key.into(),
+    }))
 }
 
 fn listed(badge: Badge, now: Timestamp) -> BadgeListed {

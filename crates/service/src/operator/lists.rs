@@ -7,11 +7,13 @@ use sealpost_domain::{
 };
 use serde::Serialize;
 
-use super::{
-    action::{Operator, OperatorError},
-    keys::KeyShown,
+use crate::{
+    acts::{
+        audited::{Operator, OperatorError},
+        keys::KeyShown,
+    },
+    webhooks::view::WebhookView,
 };
-use crate::webhooks::view::WebhookView;
 
 /// One page of a list. The id of its last entry is the cursor of the next page.
 #[derive(Debug, Clone)]
@@ -135,5 +137,5 @@ impl From<ApiKey> for KeyListed {
     }
 }
 
-pub(super) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
+pub(crate) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
 const KEYS_SHOWN_MAX: u32 = 100;

@@ -9,7 +9,7 @@ use sealpost_domain::{
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The credentials that a recovery ends, in addition to the acts of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,12 +120,7 @@ impl Operator {
                 return Err(OperatorError::NotFound("such account").into());
             }
             tx.set_account_secrets(id, secrets)?;
-            let record = ActionRecord {
-                action: "account.replace-secrets",
-                subject: id.to_string(),
-                concerned: Concerned::Account(*id),
-                detail: json!({}),
-            };
+            let record = ActionRecord::of_account("account.replace-secrets", id, json!({}));
             Ok(((), record))
         }))
     }
@@ -136,12 +131,12 @@ impl Operator {
         loop {
             let ended = self.perform(|tx| {
                 let ended = tx.end_api_tokens(BATCH_MAX)?;
-                let record = ActionRecord {
-                    action: "token.end",
-                    subject: "all".to_owned(),
-                    concerned: Concerned::Service,
-                    detail: json!({"api_tokens": ended}),
-                };
+                let record = ActionRecord::new(
+                    "token.end",
+                    "all",
+                    Concerned::Service,
+                    json!({"api_tokens": ended}),
+                );
                 Ok((ended, record))
             })?;
             total = total.saturating_add(ended);

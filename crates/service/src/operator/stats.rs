@@ -10,7 +10,7 @@ use sealpost_domain::{
 };
 use serde::Serialize;
 
-use super::action::{Operator, OperatorError};
+use crate::acts::audited::{Operator, OperatorError};
 use crate::{housekeeping::task::HELD_FOR, webhooks::view::WebhookView};
 
 /// Numbers about the whole service, for operators.

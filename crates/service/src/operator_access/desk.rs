@@ -6,8 +6,8 @@ use sealpost_domain::Refusal;
 
 use super::credentials::SignedInOperator;
 use crate::{
+    acts::audited::{Operator, OperatorClient, OperatorError},
     error::Error,
-    operator::action::{Operator, OperatorClient, OperatorError},
     sealpost::Sealpost,
 };
 

@@ -11,9 +11,9 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 /// plan. A key of another account is treated as if it did not exist.
 #[derive(Clone)]
 pub struct Owner<'a> {
-    pub(super) sealpost: &'a Sealpost,
-    pub(super) session: AccountSession,
-    pub(super) source: RequestSource,
+    pub(crate) sealpost: &'a Sealpost,
+    pub(crate) session: AccountSession,
+    pub(crate) source: RequestSource,
 }
 
 impl Sealpost {

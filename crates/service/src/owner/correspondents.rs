@@ -29,7 +29,7 @@ pub struct EventOrigin {
 }
 
 /// Finds the correspondents with these keys. An unknown key has no names.
-pub(super) fn correspondents(
+pub(crate) fn correspondents(
     reader: &mut Reader,
     keys: impl IntoIterator<Item = ApiKeyId>,
 ) -> Result<HashMap<ApiKeyId, Correspondent>, StoreError> {

@@ -101,7 +101,7 @@ impl Owner<'_> {
 
 /// Returns the valid sessions, up to one more than a page shows. The additional session shows that the list is
 /// truncated.
-pub(super) fn live_sessions(
+pub(crate) fn live_sessions(
     reader: &mut Reader,
     account: &AccountId,
     now: Timestamp,

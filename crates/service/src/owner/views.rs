@@ -10,7 +10,7 @@ use sealpost_limits::{Terms, report};
 use sealpost_wallet::WalletError;
 
 use crate::{
-    account::key_status::KeyStanding, policy::PolicyView, sealpost::core::Core,
+    account::key_status::KeyStanding, acts::policy::PolicyView, sealpost::core::Core,
     webhooks::waiting::WaitingCount,
 };
 

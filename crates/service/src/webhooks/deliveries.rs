@@ -13,7 +13,12 @@ use super::{
     delivery_state::DeliveryState,
     find::find,
 };
-use crate::{error::Error, sealpost::core::Core};
+use crate::{
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
 
 /// Selects a page of the deliveries of a webhook.
 #[derive(Debug, Clone)]
@@ -67,13 +72,21 @@ pub struct DeliveryView {
     pub response: Option<String>,
 }
 
+impl Sealpost {
+    /// Lists the deliveries of a webhook.
+    pub async fn list_deliveries(
+        &self,
+        actor: &Actor,
+        query: Deliveries,
+    ) -> Limited<DeliveriesPage> {
+        let list = move |core: &Core, actor: &Actor| core.deliveries(actor.key(), &query);
+        self.act(actor, Purpose::Inspect, list).await
+    }
+}
+
 impl Core {
     /// Returns a page of deliveries. Uses no write transaction, because reading a long backlog must not delay writers.
-    pub(super) fn deliveries(
-        &self,
-        key: &ApiKeyId,
-        query: &Deliveries,
-    ) -> Result<DeliveriesPage, Error> {
+    fn deliveries(&self, key: &ApiKeyId, query: &Deliveries) -> Result<DeliveriesPage, Error> {
         let oldest = self.kept_since(self.clock.now());
         let page = self.store.read(|reader| {
             let webhook = find(reader, key, &query.webhook_id)?;

@@ -4,7 +4,7 @@ use sealpost_domain::{ApiKeyId, Refusal, Webhook, WebhookId};
 use sealpost_storage::{Abort, Reader};
 
 /// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.
-pub(super) fn find(
+pub(crate) fn find(
     reader: &mut Reader,
     key: &ApiKeyId,
     webhook_id: &str,
@@ -16,6 +16,6 @@ pub(super) fn find(
 }
 
 /// Parses the id of a webhook. Refuses a malformed id like an unknown one.
-pub(super) fn parse_id(webhook_id: &str) -> Result<WebhookId, Refusal> {
+pub(crate) fn parse_id(webhook_id: &str) -> Result<WebhookId, Refusal> {
     webhook_id.parse().map_err(|_malformed| Refusal::of_id(webhook_id, Refusal::WebhookNotFound))
 }

@@ -10,7 +10,7 @@ use sealpost_wallet::random;
 
 use super::find::find;
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
     error::Error,
     housekeeping::interval::Interval,
     sealpost::{Sealpost, core::Core},
@@ -33,9 +33,9 @@ impl Sealpost {
         webhook_id: String,
         client_address: Option<IpAddr>,
     ) -> Limited<Relay> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| core.open_relay(caller, &webhook_id, client_address))
+        let id = caller.id;
+        self.ask_as(caller, Purpose::Manage, move |core| {
+            core.open_relay(&id, &webhook_id, client_address)
         })
         .await
     }
@@ -73,11 +73,11 @@ impl Sealpost {
 impl Core {
     fn open_relay(
         &self,
-        caller: &Caller,
+        caller: &CallerId,
         webhook_id: &str,
         client_address: Option<IpAddr>,
     ) -> Result<Relay, Error> {
-        let key = caller.id.key;
+        let key = caller.key;
         let webhook = self.store.read(|reader| find(reader, &key, webhook_id))?;
         let refuse = |problem: &str| Refusal::InvalidField {
             field: "webhook_id",
@@ -100,7 +100,7 @@ impl Core {
             id: RelayConnectionId(i64::from_ne_bytes(random()?)),
             node: self.node,
             webhook_id: webhook.id,
-            token: caller.id.session,
+            token: caller.session,
             connected_at: now,
             client_address,
         };

@@ -7,7 +7,12 @@ use sealpost_domain::{
 };
 use serde::Serialize;
 
-use crate::sealpost::core::Core;
+use crate::{
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
 
 /// A webhook without its secrets.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -28,6 +33,13 @@ pub struct WebhookView {
     pub last_failure: Option<LastFailure>,
     /// Number of connections of a relay, over all nodes; `null` for a webhook with another URL.
     pub connected: Option<u64>,
+}
+
+/// All webhooks of a key.
+#[derive(JsonSchema, Serialize)]
+pub struct WebhookList {
+    /// The webhooks, oldest first.
+    pub webhooks: Vec<WebhookView>,
 }
 
 impl WebhookView {
@@ -58,7 +70,19 @@ impl From<Webhook> for WebhookView {
     }
 }
 
+impl Sealpost {
+    /// Lists all webhooks of the actor's key.
+    pub async fn list_webhooks(&self, actor: &Actor) -> Limited<WebhookList> {
+        self.act(actor, Purpose::Inspect, |core, actor| core.list_webhooks(actor.key())).await
+    }
+}
+
 impl Core {
+    fn list_webhooks(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
+        let webhooks = self.store.read(|reader| reader.list_webhooks(key))?;
+        Ok(WebhookList { webhooks: self.webhook_views(webhooks)? })
+    }
+
     /// Returns the webhooks as their owner sees them, with the number of connections of each relay.
     pub(crate) fn webhook_views(
         &self,

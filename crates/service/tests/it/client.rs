@@ -11,11 +11,13 @@ use std::{
 
 use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
-    Access, Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue,
-    Issued, KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened,
-    Owner, Purpose, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Send, Sent,
-    SessionView, Truncated, Validate, Validated,
+    Access, Activate, Activated, Actor, BadgeShown, BadgeVerified, Caller, Credentials, Deleted,
+    Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
+    Limited, LoggedIn, Login, Opened, Owner, Purpose, Recover, Recovered, Redelivered, Register,
+    Registered, Relay, Scope, Sealpost, SecretsReplaced, Send, Sent, SessionView, Truncated,
+    Validate, Validated, WebhookList, WebhookSecretRotated,
 };
+use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 /// The body of a request, or the refusal of a faulty body.
@@ -49,7 +51,9 @@ impl Client {
     }
 
     pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
-        let register = async |caller: &Caller, asked| self.0.register(caller, asked, SOURCE).await;
+        let register = async |caller: &Caller, asked| {
+            self.0.register_webhook(&caller.acting(SOURCE), asked).await
+        };
         wait(self.ask(who, Purpose::Execute, body.clone(), register))
     }
 
@@ -59,7 +63,8 @@ impl Client {
     }
 
     pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
-        let manage = async |caller: &Caller, action| self.0.manage(caller, action, SOURCE).await;
+        let manage =
+            async |caller: &Caller, act: Manage| act.perform(&self.0, &caller.acting(SOURCE)).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), manage))
     }
 
@@ -102,7 +107,7 @@ impl Client {
     ) -> Result<SecretsReplaced, Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            self.0.rotate_login_secret(&session, body?, SOURCE).await
+            self.0.replace_secrets(session.with_secret(body?, SOURCE)).await
         })
     }
 
@@ -121,7 +126,7 @@ impl Client {
     }
 
     pub(crate) fn owner(&self, token: &str) -> Result<AccountOwner<'_>, Error> {
-        wait(self.0.owner(token, SOURCE)).map(AccountOwner)
+        wait(self.0.owner(token, SOURCE)).map(|owner| AccountOwner(&self.0, owner))
     }
 
     pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
@@ -150,49 +155,101 @@ impl Client {
     }
 }
 
+/// An act on the webhooks of a key.
+#[derive(Debug, Clone)]
+pub(crate) enum Manage {
+    Delete { webhook_id: String },
+    Deliveries(Deliveries),
+    Enable { webhook_id: String },
+    List,
+    Recover(Recover),
+    Redeliver { webhook_id: String, envelope_id: String },
+    RotateSecret { webhook_id: String },
+}
+
+/// The result of an act on webhooks.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Managed {
+    Deleted(Deleted),
+    Deliveries(DeliveriesPage),
+    Enabled(Enabled),
+    Listed(WebhookList),
+    Recovered(Recovered),
+    Redelivered(Redelivered),
+    SecretRotated(WebhookSecretRotated),
+}
+
+impl Manage {
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Managed> {
+        match self {
+            Self::Delete { webhook_id } => {
+                sealpost.delete_webhook(actor, webhook_id).await.map(Managed::Deleted)
+            }
+            Self::Deliveries(query) => {
+                sealpost.list_deliveries(actor, query).await.map(Managed::Deliveries)
+            }
+            Self::Enable { webhook_id } => {
+                sealpost.enable_webhook(actor, webhook_id).await.map(Managed::Enabled)
+            }
+            Self::List => sealpost.list_webhooks(actor).await.map(Managed::Listed),
+            Self::Recover(query) => {
+                sealpost.recover_deliveries(actor, query).await.map(Managed::Recovered)
+            }
+            Self::Redeliver { webhook_id, envelope_id } => {
+                let done = sealpost.redeliver(actor, webhook_id, envelope_id).await;
+                done.map(Managed::Redelivered)
+            }
+            Self::RotateSecret { webhook_id } => {
+                sealpost.rotate_webhook_secret(actor, webhook_id).await.map(Managed::SecretRotated)
+            }
+        }
+    }
+}
+
 /// The owner of an account on the dashboard, with blocking functions.
-pub(crate) struct AccountOwner<'a>(Owner<'a>);
+pub(crate) struct AccountOwner<'a>(&'a Sealpost, Owner<'a>);
 
 impl AccountOwner<'_> {
     pub(crate) fn account_id(&self) -> AccountId {
-        self.0.account_id()
+        self.1.account_id()
     }
 
     pub(crate) fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
-        wait(self.0.keys())
+        wait(self.1.keys())
     }
 
     pub(crate) fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
-        wait(self.0.standing(id))
+        wait(self.1.standing(id))
     }
 
     pub(crate) fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
-        wait(self.0.key(id))
+        wait(self.1.key(id))
     }
 
     pub(crate) fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
-        wait(self.0.sessions())
+        wait(self.1.sessions())
     }
 
     pub(crate) fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
-        wait(self.0.register(key, asked))
+        wait(self.0.register_webhook(&self.1.acting_on(key), asked)).result
     }
 
     pub(crate) fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
-        wait(self.0.manage(key, action))
+        wait(action.perform(self.0, &self.1.acting_on(key))).result
     }
 
     pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         wait(async {
-            match self.0.clone().confirm(None).await? {
-                Ok(owner) => owner.revoke(key).await,
+            match self.1.confirm(None).await? {
+                Ok(owner) => self.0.revoke_key(owner, *key).await,
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
         })
     }
 
     pub(crate) fn end_session(&self, name: &str) -> Result<(), Error> {
-        wait(self.0.end_session(name))
+        wait(self.1.end_session(name))
     }
 }
 

@@ -7,11 +7,11 @@ use sealpost_domain::{
     ports::{CountedTable, DailyCount, Durability},
 };
 use sealpost_service::{
-    Credentials, Error, Manage, Managed, Recover, Register, Send, SendContext, WaitingChoice,
-    WebhookList,
+    Credentials, Error, Recover, Register, Send, SendContext, WaitingChoice, WebhookList,
 };
 use sealpost_storage::Database;
 
+use crate::client::{Manage, Managed};
 use crate::{client::AccountOwner, support::World};
 
 fn key(who: &Credentials) -> ApiKeyId {

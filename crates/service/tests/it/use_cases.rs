@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
+use crate::client::{Manage, Managed};
 use crate::support::{World, open, refusal};
 use sealpost_domain::{Code, EventKind, Refusal, ports::Durability};
 use sealpost_service::{
-    Credentials, Manage, Managed, Register, Scope, Send, SendContext, Sent, Settings,
-    WaitingChoice, unlock,
+    Credentials, Register, Scope, Send, SendContext, Sent, Settings, WaitingChoice, unlock,
 };
 use sealpost_wallet::Keyring;
 

@@ -8,9 +8,10 @@ use std::time::Instant;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
 use sealpost_api::{admit_ending, request_source, session_and_account, verify_login_secret};
-use sealpost_domain::{AccountId, Code, RequestSource};
+use sealpost_domain::{AccountId, ApiKeyId, Code, RequestSource};
 use sealpost_service::{
-    AccountSession, ConfirmationFault, ConfirmedOwner, Error, Owner, form_token,
+    AccountSession, Actor, ConfirmationFault, Error, Limited, Owner, ProvenOwner, Sealpost,
+    form_token,
 };
 use subtle::ConstantTimeEq as _;
 use tokio::sync::OwnedSemaphorePermit;
@@ -85,6 +86,23 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
+    /// Performs an act of the owner on a key. Redirects to the sign-in page if the session had ended before.
+    pub(super) async fn act<T>(
+        &self,
+        key: &ApiKeyId,
+        act: impl AsyncFnOnce(&Sealpost, &Actor) -> Limited<T>,
+    ) -> Result<Result<T, Error>, PageResponse> {
+        let sealpost = &self.app.api.sealpost;
+        self.ask(async |owner| Ok(act(sealpost, &owner.acting_on(key)).await.result)).await
+    }
+
+    /// Returns the reason of a refused act, for the page of its form. If the service failed instead, returns the error
+    /// page as the error.
+    pub(super) fn rejection(&self, error: &Error) -> Result<Rejection, PageResponse> {
+        let refusal = error.refusal().map(Rejection::from);
+        refusal.ok_or_else(|| PageResponse::service_error(self.site(), error))
+    }
+
     /// Returns true if a form must ask for the login secret, because the user has not entered the secret within the
     /// last five minutes.
     pub(super) async fn needs_secret(&self) -> Result<bool, PageResponse> {
@@ -98,7 +116,7 @@ impl SignedInUser {
         &self,
         request: &HttpRequest,
         form: &Form,
-    ) -> Result<Result<ConfirmedOwner<'_>, Rejection>, PageResponse> {
+    ) -> Result<Result<ProvenOwner, Rejection>, PageResponse> {
         let secret = Some(form.text("login_secret")).filter(|text| !text.is_empty());
         if let Some(secret) = secret
             && self.needs_secret().await?

@@ -38,7 +38,7 @@ async fn close(
     ask_in_session(&app, request, async |sealpost, session, body| {
         let secret = body.login_secret;
         verify_login_secret(&app, &http, session, &secret, "closing the account").await?;
-        Ok(sealpost.close_account(session, secret, request_source(&app, &http)).await?)
+        Ok(sealpost.close_account(session.with_secret(secret, request_source(&app, &http))).await?)
     })
     .await
 }

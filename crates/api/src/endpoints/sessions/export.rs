@@ -39,7 +39,7 @@ async fn export(
     let begun = ask_in_session(&app, request, async |sealpost, session, body| {
         let secret = body.login_secret;
         verify_login_secret(&app, &http, session, &secret, "exporting the account").await?;
-        Ok(sealpost.begin_export(session, secret, request_source(&app, &http)).await?)
+        Ok(sealpost.begin_export(session.with_secret(secret, request_source(&app, &http))).await?)
     });
     Ok(exported_account(&app, begun.await?.into_inner()))
 }

@@ -41,7 +41,7 @@ async fn rotate_secret(
             throttle::verify_login_secret(&app, &http, session, &secret, "replacing the secrets");
         verified.await?;
         throttle::admit_secret_change(&app, session.account_id())?;
-        Ok(sealpost.rotate_login_secret(session, secret, source).await?)
+        Ok(sealpost.replace_secrets(session.with_secret(secret, source)).await?)
     })
     .await
 }

@@ -70,8 +70,8 @@ async fn create(
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
-        let source = request_source(&app, &http);
-        Ok(sealpost.create_api_token(session, login_secret, create, source).await?)
+        let owner = session.with_secret(login_secret, request_source(&app, &http));
+        Ok(sealpost.create_api_token(owner, create).await?)
     })
     .await
 }

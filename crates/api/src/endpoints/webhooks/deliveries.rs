@@ -1,14 +1,18 @@
-//! `POST /v1/webhooks/deliveries`: lists the pending deliveries and the past attempts of a webhook, in pages.
+//! `POST /v1/webhooks/deliveries`, `redeliver` and `recover`: lists the deliveries of a webhook, and sends events again.
 
 use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
-use sealpost_service::{Access, Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage};
+use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};
+use sealpost_service::{
+    Access, Actor, Cursor, Deliveries, DeliveriesPage, DeliveryState, Limited, Recover, Recovered,
+    Redelivered, Sealpost,
+};
 use serde_json::json;
 
 use super::{
-    action::{Action, ActionInput, READ, webhook_id},
+    acts::{Act, CHANGE, READ},
+    changes::webhook_id,
     examples,
 };
 use crate::{
@@ -50,14 +54,62 @@ impl RequestBody for ListDeliveries {
     }
 }
 
-impl Action for ListDeliveries {
+/// The event to send again, and the webhook.
+#[derive(JsonSchema)]
+pub(in crate::endpoints) struct RedeliverEvent {
+    /// The id of the webhook.
+    #[schemars(length(min = 1))]
+    webhook_id: String,
+    /// The id of the event: the id of the envelope, or `evt_…` for other events.
+    #[schemars(length(min = 1))]
+    envelope_id: String,
+}
+
+impl RequestBody for RedeliverEvent {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["webhook_id", "envelope_id"])?;
+        let webhook_id = fields.text("webhook_id")?;
+        Ok(Self { webhook_id, envelope_id: fields.text("envelope_id")? })
+    }
+}
+
+/// The webhook and the time range of the failed events.
+#[derive(JsonSchema)]
+pub(in crate::endpoints) struct RecoverDeliveries {
+    /// The id of the webhook.
+    #[schemars(length(min = 1))]
+    webhook_id: String,
+    /// The start of the time range, inclusive. An event is in the range if its delivery failed in that time.
+    since: Timestamp,
+    /// The end of the time range, inclusive. If absent, the current time.
+    until: Option<Timestamp>,
+    /// If true, only counts the events and sends nothing.
+    #[schemars(with = "Option<bool>")]
+    dry_run: bool,
+}
+
+impl RequestBody for RecoverDeliveries {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["webhook_id", "since"])?;
+        let webhook_id = fields.text("webhook_id")?;
+        let since = instant("since", &fields.text("since")?)?;
+        let until = fields.optional_text("until")?;
+        let until = until.map(|text| instant("until", &text)).transpose()?;
+        if until.is_some_and(|until| until < since) {
+            return Err(invalid("until", "must not be before since"));
+        }
+        Ok(Self { webhook_id, since, until, dry_run: fields.flag("dry_run")? })
+    }
+}
+
+fn instant(field: &'static str, text: &str) -> Result<Timestamp, Refusal> {
+    text.parse().map_err(|fault: TimeFault| invalid(field, fault.to_string()))
+}
+
+impl Act for ListDeliveries {
     const NAME: &'static str = "deliveries";
     const ACCESS: Access = READ;
-
-    fn into_input(self) -> ActionInput {
-        let Self { webhook_id, state, limit, cursor } = self;
-        ActionInput::Manage(Manage::Deliveries(Deliveries { webhook_id, state, limit, cursor }))
-    }
+    type Done = DeliveriesPage;
 
     fn operation() -> Operation {
         let body = json!({ "webhook_id": examples::WEBHOOK, "state": "failed", "limit": 20 });
@@ -77,17 +129,82 @@ impl Action for ListDeliveries {
             "next_cursor": null,
         });
         Operation::new::<DeliveriesPage>("listDeliveries", page)
-            .describe(Tag::Webhooks, "List deliveries", DESCRIPTION)
+            .describe(Tag::Webhooks, "List deliveries", DELIVERIES)
             .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", body)])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
     }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<DeliveriesPage> {
+        let Self { webhook_id, state, limit, cursor } = self;
+        sealpost.list_deliveries(actor, Deliveries { webhook_id, state, limit, cursor }).await
+    }
 }
 
-const DESCRIPTION: &str = "\
-Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error \
-class, duration, the first KiB of the response, and the next attempt.";
+impl Act for RedeliverEvent {
+    const NAME: &'static str = "redeliver";
+    const ACCESS: Access = CHANGE;
+    type Done = Redelivered;
+
+    fn operation() -> Operation {
+        let body = json!({ "webhook_id": examples::WEBHOOK, "envelope_id": examples::ENVELOPE });
+        let redelivered = json!({
+            "webhook_id": examples::WEBHOOK,
+            "envelope_id": examples::ENVELOPE,
+            "outcome": "pending",
+        });
+        Operation::new::<Redelivered>("redeliverEvent", redelivered)
+            .describe(Tag::Webhooks, "Send an event again", REDELIVER)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", body)])
+            .refuses(&[Code::MissingField, Code::EnvelopeNotFound, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Redelivered> {
+        sealpost.redeliver(actor, self.webhook_id, self.envelope_id).await
+    }
+}
+
+impl Act for RecoverDeliveries {
+    const NAME: &'static str = "recover";
+    const ACCESS: Access = CHANGE;
+    type Done = Recovered;
+
+    fn operation() -> Operation {
+        let body = json!({
+            "webhook_id": examples::WEBHOOK,
+            "since": "2026-11-21T00:00:00Z",
+            "dry_run": true,
+        });
+        let recovered = json!({
+            "webhook_id": examples::WEBHOOK,
+            "matched": 3,
+            "recovered": 0,
+            "more": false,
+            "dry_run": true,
+        });
+        Operation::new::<Recovered>("recoverDeliveries", recovered)
+            .describe(Tag::Webhooks, "Send failed events again", RECOVER)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", body)])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Recovered> {
+        let Self { webhook_id, since, until, dry_run } = self;
+        sealpost.recover_deliveries(actor, Recover { webhook_id, since, until, dry_run }).await
+    }
+}
 
 const STATES: &str = "must be pending, succeeded, failed or exhausted";
 const LIMITS: RangeInclusive<u32> = 1..=100;
 const LIMIT_DEFAULT: u32 = 20;
+const DELIVERIES: &str = "\
+Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error \
+class, duration, the first KiB of the response, and the next attempt.";
+const REDELIVER: &str = "\
+Sends the event of one envelope now, also after a success or after the last retry. A disabled webhook must be enabled \
+first.";
+const RECOVER: &str = "\
+Sends all events again that failed since a time, at most 10,000 per request; with `dry_run` it only counts them. While \
+`more` is true, repeat the request with the same `since` and an `until`. A disabled webhook must be enabled first.";

@@ -6,7 +6,7 @@ use sealpost_domain::{Code, Description, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
 
-use super::action::description;
+use super::changes::description;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
@@ -61,9 +61,10 @@ async fn register(
         let RegisterRequest { url, events, description, waiting } = body;
         match sealpost.find_events(&events) {
             Ok(events) => {
-                let source = request_source(&app, &http);
                 let register = Register { url, events, description, waiting };
-                sealpost.register(caller, register, source).await
+                sealpost
+                    .register_webhook(&caller.acting(request_source(&app, &http)), register)
+                    .await
             }
             Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
         }

@@ -5,10 +5,10 @@ use sealpost_domain::{AccountId, ApiKeyId, SessionDetails, Timestamp, ports::Dai
 use serde::Serialize;
 
 use crate::{
-    account::{activity::ActivityView, api_tokens::ApiTokenView},
+    account::activity::ActivityView,
+    acts::{policy::PolicyView, tokens::ApiTokenView},
     envelopes::list_sent::SentView,
     operator::key_details::KeyDetails,
-    policy::PolicyView,
 };
 
 /// Everything that is stored about an account. Contains no messages and no secrets.

@@ -24,11 +24,11 @@ use sealpost_wallet::{Keyring, Root, SessionToken};
 
 use super::*;
 use crate::{
+    acts::audited::{Operator, OperatorError},
     cache::{event::CacheEvent, key_cache::KeyCache},
     caller::credentials::CallerId,
     compliance::circuits_file::built_in_circuits,
     issuer::signer::Issuer,
-    operator::action::{Operator, OperatorError},
     sealpost::{Sealpost, core::Parts},
     send::command::Verdict,
 };
@@ -373,7 +373,8 @@ fn revoke(sealpost: &Sealpost, token: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let owner = sealpost.owner(token, sealpost_domain::RequestSource::default()).await.unwrap();
-        owner.confirm(None).await.unwrap().unwrap().revoke(&key(2)).await.unwrap();
+        let owner = owner.confirm(None).await.unwrap().unwrap();
+        sealpost.revoke_key(owner, key(2)).await.unwrap();
     });
 }
 

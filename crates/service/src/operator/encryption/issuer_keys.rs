@@ -5,8 +5,8 @@ use sealpost_wallet::{IssuerPublicKey, Keyring};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
-use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// One of the service's own keys, as operators see it.
 #[derive(Debug, Clone, Serialize)]
@@ -60,12 +60,7 @@ impl Operator {
             tx.insert_issuer_key(&key)?;
             let shown = IssuerKeyShown::new(&key, IssuerKeyStatus::Announced);
             let detail = json!({"kid": shown.kid, "signs_from": shown.signs_from});
-            let record = ActionRecord {
-                action: "issuer.rotate",
-                subject: key.id.to_string(),
-                concerned: Concerned::Service,
-                detail,
-            };
+            let record = ActionRecord::new("issuer.rotate", key.id, Concerned::Service, detail);
             Ok((shown, record))
         })
     }

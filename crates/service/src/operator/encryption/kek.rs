@@ -9,9 +9,9 @@ use sealpost_wallet::kek_version;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::operator::{
-    action::{ActionRecord, Concerned, Operator, OperatorError},
-    encryption::encrypted_rows::EncryptedRows,
+use crate::{
+    acts::audited::{ActionRecord, Concerned, Operator, OperatorError},
+    operator::encryption::encrypted_rows::EncryptedRows,
 };
 
 /// A retired version of the key-encryption key.
@@ -43,12 +43,12 @@ impl Operator {
             if !tx.retire_kek(version, now)? {
                 return Err(NO_VERSION.into());
             }
-            let record = ActionRecord {
-                action: "kek.retire",
-                subject: format!("kek:{version}"),
-                concerned: Concerned::Service,
-                detail: json!({"version": version}),
-            };
+            let record = ActionRecord::new(
+                "kek.retire",
+                format!("kek:{version}"),
+                Concerned::Service,
+                json!({"version": version}),
+            );
             Ok((KekRetired { retired: version, newest }, record))
         })
     }

@@ -11,7 +11,7 @@ use sealpost_storage::Transaction;
 use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
 
-use crate::operator::action::{Operator, OperatorError};
+use crate::acts::audited::{Operator, OperatorError};
 
 /// The numbers of values that were re-encrypted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -2,9 +2,10 @@
 //! would lock rows that other requests need.
 
 use sealpost_domain::{ApiKeyId, Code, Refusal, ports::Durability};
-use sealpost_service::{Credentials, Error, Manage, Scope, Settings};
+use sealpost_service::{Credentials, Error, Scope, Settings};
 use sealpost_wallet::SessionToken;
 
+use crate::client::Manage;
 use crate::support::{World, refusal};
 
 #[test]

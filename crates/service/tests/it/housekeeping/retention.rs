@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
 use sealpost_service::{
-    Credentials, Deliveries, Error, Manage, Managed, Register, Registered, Send, SendContext, Sent,
-    Settings, WaitingChoice,
+    Credentials, Deliveries, Error, Register, Registered, Send, SendContext, Sent, Settings,
+    WaitingChoice,
 };
 
+use crate::client::{Manage, Managed};
 use crate::support::{World, refusal};
 
 fn key(who: &Credentials) -> String {

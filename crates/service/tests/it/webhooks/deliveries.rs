@@ -8,12 +8,12 @@ use sealpost_domain::{
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{
-    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Manage, Managed,
-    Recover, Recovered, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
-    WebhookSecretRotated,
+    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Recover, Recovered,
+    Register, Send, SendContext, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
+use crate::client::{Manage, Managed};
 use crate::support::{World, refusal};
 
 const DAY: Duration = Duration::from_hours(24);

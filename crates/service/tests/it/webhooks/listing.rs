@@ -7,9 +7,10 @@ use std::sync::{
 
 use sealpost_domain::EventKind;
 use sealpost_service::{
-    Deliveries, Manage, Managed, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
+    Deliveries, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
 };
 
+use crate::client::{Manage, Managed};
 use crate::support::{World, announcing};
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_domain::{AccountId, Timestamp};
-use sealpost_service::{Owner, Scope, SessionView, Truncated};
+use sealpost_service::{Scope, SessionView, Truncated};
 
 use crate::dashboard::{
     forms::{Draft, Form, Rejection, SingleUse},
@@ -66,11 +66,12 @@ pub(crate) async fn show(ending: EndingUser) -> Result<PageResponse, PageRespons
 pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageResponse, PageResponse> {
     let (user, _slot) = ending.start().await;
     user.check(&form)?;
+    log_out(user, Scope::Session).await
+}
+
+async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, PageResponse> {
     let sealpost = &user.app.api.sealpost;
-    let logout = async |owner: &Owner<'_>| {
-        sealpost.logout(owner.session(), Scope::Session, owner.source()).await
-    };
-    user.ask(logout).await?;
+    user.ask(async |owner| sealpost.logout(owner.session(), scope, owner.source()).await).await?;
     Ok(PageResponse::redirect_to_sign_in(&user.app, ""))
 }
 
@@ -90,14 +91,10 @@ pub(crate) async fn end_session(
     user.check(&form)?;
     let name = form.text("session").to_owned();
     if name == EVERY_SESSION {
-        let owner = match user.confirm(&request, &form).await? {
-            Ok(owner) => owner,
-            Err(rejection) => {
-                return ask(user, &SIGN_OUT_EVERYWHERE, Some((&form, &rejection))).await;
-            }
-        };
-        owner.end_all_sessions().await.map_err(|error| user.error_response(&error))?;
-        return Ok(PageResponse::redirect_to_sign_in(&user.app, ""));
+        if let Err(rejection) = user.confirm(&request, &form).await? {
+            return ask(user, &SIGN_OUT_EVERYWHERE, Some((&form, &rejection))).await;
+        }
+        return log_out(user, Scope::Account).await;
     }
     user.ask(async |owner| owner.end_session(&name).await).await?;
     Ok(Flash::notice("/dashboard/account", "The session is ended.").redirect(&user.app))
@@ -122,7 +119,8 @@ pub(crate) async fn replace_secrets(
         Err(rejection) => return ask(user, &REPLACE_SECRETS, Some((&form, &rejection))).await,
     };
     let single_use = SingleUse::begin(&user.app, &form).await?;
-    let secrets = owner.replace_secrets().await.map_err(|error| user.error_response(&error))?;
+    let secrets = user.app.api.sealpost.replace_secrets(owner).await;
+    let secrets = secrets.map_err(|error| user.error_response(&error))?;
     let result = Flash::notice("/dashboard/account/secrets", "")
         .show_once("account_id", secrets.account_id.to_string())
         .show_once("login_secret", secrets.login_secret)

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::EventKind;
-use sealpost_service::{KeyStanding, Manage, Managed, Update, WebhookView};
+use sealpost_service::{Actor, KeyStanding, Sealpost, Update, Updated, WebhookView};
 
 use super::{
     key_of,
@@ -46,18 +46,16 @@ pub(crate) async fn submit(
     let (key, webhook) = path.into_inner();
     let id = key_of(&user, &key)?;
     let update = match update_of(&user, &webhook, &form) {
-        Ok(update) => Manage::Update(update),
+        Ok(update) => update,
         Err(rejection) => {
             return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
         }
     };
     let single_use = SingleUse::begin(&user.app, &form).await?;
-    match user.ask(async move |owner| Ok(owner.manage(&id, update).await)).await? {
-        Ok(managed) => {
-            let warning = match managed {
-                Managed::Updated(updated) => updated.warning,
-                _ => None,
-            };
+    let change =
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.update_webhook(actor, update).await;
+    match user.act(&id, change).await? {
+        Ok(Updated { warning, .. }) => {
             let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
             let result = Flash::notice(&to, with_warning("The webhook is changed.", warning));
             Ok(single_use.done(result).await)

@@ -48,8 +48,8 @@ pub(crate) async fn submit(
     let sealpost = &user.app.api.sealpost;
     let closed = user
         .ask(async |owner| {
-            let (session, source) = (owner.session(), owner.source());
-            Ok(sealpost.close_account(session, login_secret, source).await)
+            let owner = owner.session().with_secret(login_secret, owner.source());
+            Ok(sealpost.close_account(owner).await)
         })
         .await?;
     match closed {

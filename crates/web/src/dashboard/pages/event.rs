@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{EventId, KeyStatus, Timestamp};
-use sealpost_service::{EventReport, KeyStanding, LoggedWebhook};
+use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, Sealpost};
 
 use super::key_of;
 use crate::dashboard::{
@@ -60,7 +60,9 @@ pub(crate) async fn block_sender(
     let (key, event) = path.into_inner();
     let id = key_of(&user, &key)?;
     let page = format!("/dashboard/keys/{id}/events/{event}");
-    let sender = user.ask(async move |owner| owner.block_sender(&id, event).await).await?;
+    let block =
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.block_sender(actor, event).await;
+    let sender = user.act(&id, block).await?.map_err(|error| user.error_response(&error))?;
     let text = format!("{} is blocked. It can no longer send to this key.", name_of(&sender));
     Ok(Flash::notice(&page, text).redirect(&user.app))
 }

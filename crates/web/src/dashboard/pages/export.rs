@@ -36,8 +36,8 @@ pub(crate) async fn submit(
             return Ok(page(&user, Some((&form, &rejection))).await?.respond_to(&request));
         }
     };
-    let begun = owner.begin_export().await.map_err(|error| user.error_response(&error))?;
-    Ok(exported_account(&user.app.api, begun))
+    let begun = user.app.api.sealpost.begin_export(owner).await;
+    Ok(exported_account(&user.app.api, begun.map_err(|error| user.error_response(&error))?))
 }
 
 async fn page(

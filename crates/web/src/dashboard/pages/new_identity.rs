@@ -48,13 +48,11 @@ pub(crate) async fn submit(
             let page = format!("/dashboard/keys/{}", key.api_key_id);
             Ok(single_use.done(Flash::notice(&page, "The identity is created.")).await)
         }
-        Err(error) => match error.refusal() {
-            Some(refusal) => {
-                single_use.release().await?;
-                reject(Rejection::from(refusal))
-            }
-            None => Err(PageResponse::service_error(user.site(), &error)),
-        },
+        Err(error) => {
+            let rejection = user.rejection(&error)?;
+            single_use.release().await?;
+            reject(rejection)
+        }
     }
 }
 

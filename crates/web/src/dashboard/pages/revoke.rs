@@ -54,7 +54,8 @@ pub(crate) async fn submit(
         Ok(owner) => owner,
         Err(rejection) => return reject(user, &key, Draft::rejected(&form, &rejection)).await,
     };
-    owner.revoke(&id).await.map_err(|error| user.error_response(&error))?;
+    let revoked = user.app.api.sealpost.revoke_key(owner, id).await;
+    revoked.map_err(|error| user.error_response(&error))?;
     Ok(Flash::notice(&format!("/dashboard/keys/{id}"), "The identity is revoked.")
         .redirect(&user.app))
 }

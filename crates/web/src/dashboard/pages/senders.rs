@@ -3,11 +3,11 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, KeyStatus, ReceiptPolicy};
-use sealpost_service::{KeyStanding, PolicyChange, PolicyView};
+use sealpost_service::{Actor, KeyStanding, PolicyChange, PolicyView, Sealpost};
 
 use super::{identity::IdentityHead, key_of};
 use crate::dashboard::{
-    forms::{Draft, Form, Rejection},
+    forms::{Draft, Form},
     response::{Flash, PageResponse},
     session::SignedInUser,
 };
@@ -49,18 +49,17 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let id = key_of(&user, &path)?;
     let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.site()))?;
-    match user.ask(async move |owner| Ok(owner.set_policy(&id, change).await)).await? {
+    let change =
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.set_policy(actor, change).await;
+    match user.act(&id, change).await? {
         Ok(_) => {
             let page = format!("/dashboard/keys/{path}/senders");
             Ok(Flash::notice(&page, "The senders are changed.").redirect(&user.app))
         }
-        Err(error) => match error.refusal() {
-            Some(refusal) => {
-                let rejection = Rejection::from(refusal);
-                page(&user, &path, Draft::rejected(&form, &rejection)).await
-            }
-            None => Err(PageResponse::service_error(user.site(), &error)),
-        },
+        Err(error) => {
+            let rejection = user.rejection(&error)?;
+            page(&user, &path, Draft::rejected(&form, &rejection)).await
+        }
     }
 }
 

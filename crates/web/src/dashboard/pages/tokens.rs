@@ -55,18 +55,16 @@ pub(crate) async fn create(
         Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
     };
     let single_use = SingleUse::begin(&user.app, &form).await?;
-    match owner.create_api_token(create).await {
+    match user.app.api.sealpost.create_api_token(owner, create).await {
         Ok(created) => {
             let page = format!("/dashboard/tokens/{}", created.token_id);
             Ok(single_use.done(Flash::notice(&page, "").show_once("token", created.token)).await)
         }
-        Err(error) => match error.refusal() {
-            Some(refusal) => {
-                single_use.release().await?;
-                page(&user, Draft::rejected(&form, &Rejection::from(refusal))).await
-            }
-            None => Err(user.error_response(&error)),
-        },
+        Err(error) => {
+            let rejection = user.rejection(&error)?;
+            single_use.release().await?;
+            page(&user, Draft::rejected(&form, &rejection)).await
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{Description, EventKind, KeyStatus, Timestamp};
-use sealpost_service::{KeyStanding, Register, Registered, WaitingChoice};
+use sealpost_service::{Actor, KeyStanding, Register, Registered, Sealpost, WaitingChoice};
 
 use super::{identity::IdentityHead, key_of};
 use crate::dashboard::{
@@ -57,20 +57,19 @@ pub(crate) async fn register(
     };
     let input = Register { url: form.text("url").to_owned(), events, description, waiting };
     let single_use = SingleUse::begin(&user.app, &form).await?;
-    match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
+    let register =
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.register_webhook(actor, input).await;
+    match user.act(&id, register).await? {
         Ok(Registered { webhook_id, secret, warning, .. }) => {
             let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
             let result = Flash::notice(&page, with_warning("The webhook is registered.", warning));
             Ok(single_use.done(result.show_once("secret", secret)).await)
         }
-        Err(error) => match error.refusal() {
-            Some(refusal) => {
-                single_use.release().await?;
-                let rejection = Rejection::from(refusal);
-                page(&user, &path, Draft::rejected(&form, &rejection)).await
-            }
-            None => Err(PageResponse::service_error(user.site(), &error)),
-        },
+        Err(error) => {
+            let rejection = user.rejection(&error)?;
+            single_use.release().await?;
+            page(&user, &path, Draft::rejected(&form, &rejection)).await
+        }
     }
 }
 

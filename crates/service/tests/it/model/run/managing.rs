@@ -1,7 +1,7 @@
 //! Runs requests that list and change webhooks and their deliveries.
 
 use sealpost_domain::Refusal;
-use sealpost_service::Manage;
+
 use serde_json::Value;
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     calls::UNKNOWN_ENVELOPE,
     compare::{check_within, said, same, sorted, text, without},
 };
+use crate::client::Manage;
 
 impl Run {
     pub(super) fn list(&mut self, who: Who) -> Checked {

@@ -2,15 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use sealpost_service::Manage;
+use sealpost_service::{Actor, Sealpost};
 
 use super::query::ENTRIES_PER_PAGE;
-use crate::dashboard::{
-    forms::{Form, Rejection},
-    pages::key_of,
-    response::PageResponse,
-    session::SignedInUser,
-};
+use crate::dashboard::{forms::Form, pages::key_of, response::PageResponse, session::SignedInUser};
 
 /// Sends the selected events again. Each value of the form names an identity, one of its webhooks, and an event. Returns
 /// the result as text, or the reason why no event is sent.
@@ -28,13 +23,12 @@ pub(in crate::dashboard::pages) async fn send_again(
         let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
             .map_err(|_malformed| PageResponse::unreadable_form(user.site()))?;
         let id = key_of(user, &key)?;
-        let redeliver = Manage::Redeliver { webhook_id, envelope_id };
-        match user.ask(async |owner| Ok(owner.manage(&id, redeliver).await)).await? {
+        let redeliver = async |sealpost: &Sealpost, actor: &Actor| {
+            sealpost.redeliver(actor, webhook_id, envelope_id).await
+        };
+        match user.act(&id, redeliver).await? {
             Ok(_) => sent += 1,
-            Err(error) => match error.refusal() {
-                Some(refusal) => problem = Some(Rejection::from(refusal).text),
-                None => return Err(PageResponse::service_error(user.site(), &error)),
-            },
+            Err(error) => problem = Some(user.rejection(&error)?.text),
         }
     }
     let result = match sent {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use actix_web::web;
 use sealpost_api::admit_owner_test;
-use sealpost_service::{Manage, Managed, Owner, Recover, Tested, Update};
+use sealpost_domain::Timestamp;
+use sealpost_service::{Actor, Limited, Recover, Sealpost, Tested, Update};
 
 use super::DeliveryQuery;
 use crate::dashboard::{
@@ -27,11 +28,17 @@ pub(crate) async fn act(
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
     let page = format!("/dashboard/keys/{key}/webhooks/{webhook_id}");
+    let filtered = format!("{page}{}", query.filter());
     if form.text("do") == "test" {
-        let test = async move |owner: &Owner<'_>| owner.test_webhook(&id, webhook_id).await;
+        let test = async |sealpost: &Sealpost, actor: &Actor| {
+            sealpost.test_webhook(actor, webhook_id).await
+        };
         let single_use = SingleUse::begin(&user.app, &form).await?;
         let result = match admit_owner_test(&user.app.api, user.account_id()) {
-            Ok(()) => result_of(&user.ask(test).await?),
+            Ok(()) => {
+                let tested = user.act(&id, test).await?;
+                result_of(&tested.map_err(|error| user.error_response(&error))?)
+            }
             Err(problem) => Rejection::from(&problem).text,
         };
         return Ok(single_use.done(Flash::notice(&page, result)).await);
@@ -39,54 +46,80 @@ pub(crate) async fn act(
     if form.text("do") == "redeliver" {
         let single_use = SingleUse::begin(&user.app, &form).await?;
         let text = send_again(&user, &form).await?.unwrap_or_else(|problem| problem);
-        let page = format!("{page}{}", query.filter());
-        return Ok(single_use.done(Flash::notice(&page, text)).await);
+        return Ok(single_use.done(Flash::notice(&filtered, text)).await);
     }
-    let action = action_of(&user, &form, webhook_id)?;
+    let change = change_of(&user, &form)?;
     let single_use = SingleUse::begin(&user.app, &form).await?;
-    let managed = match user.ask(async move |owner| Ok(owner.manage(&id, action).await)).await? {
-        Ok(managed) => managed,
+    let act = async |sealpost: &Sealpost, actor: &Actor| {
+        change.perform(sealpost, actor, webhook_id, [&page, &filtered]).await
+    };
+    match user.act(&id, act).await? {
+        Ok(result) => Ok(single_use.done(result).await),
         Err(error) => {
             single_use.release().await?;
-            return Err(user.error_response(&error));
+            Err(user.error_response(&error))
         }
-    };
-    let result = match managed {
-        Managed::Deleted(_) => {
-            Flash::notice(&format!("/dashboard/keys/{key}/webhooks"), "The webhook is deleted.")
-        }
-        Managed::SecretRotated(rotated) => {
-            Flash::notice(&format!("{page}/secret"), "").show_once("secret", rotated.secret)
-        }
-        other => Flash::notice(&format!("{page}{}", query.filter()), text_of(&other)),
-    };
-    Ok(single_use.done(result).await)
+    }
 }
 
-/// Describes the result of an action, for the page of the webhook.
-fn text_of(managed: &Managed) -> String {
-    match managed {
-        Managed::Enabled(enabled) => match enabled.due_now {
-            0 => "Enabled. No delivery was waiting.".to_owned(),
-            1 => "Enabled. The waiting delivery is sent now.".to_owned(),
-            many => format!("Enabled. {many} waiting deliveries are sent now."),
-        },
-        Managed::Recovered(recovered) => match recovered.recovered {
-            0 => "No delivery failed in that time.".to_owned(),
-            1 => "1 failed delivery is sent again now.".to_owned(),
-            many => format!("{many} failed deliveries are sent again now."),
-        },
-        Managed::Updated(updated) if updated.webhook.paused => {
-            "The webhook is paused. Its deliveries are kept until you resume it.".to_owned()
+/// A change of a webhook or its deliveries.
+enum Change {
+    Delete,
+    Enable,
+    Pause { paused: bool },
+    RecoverSince(Timestamp),
+    RotateSecret,
+}
+
+impl Change {
+    /// Makes the change. Returns its result for the page of the webhook, at its path without and with the filter.
+    async fn perform(
+        self,
+        sealpost: &Sealpost,
+        actor: &Actor,
+        webhook_id: String,
+        [page, filtered]: [&str; 2],
+    ) -> Limited<Flash> {
+        match self {
+            Self::Delete => {
+                let list = page.rsplit_once('/').map_or(page, |(list, _)| list);
+                let deleted = sealpost.delete_webhook(actor, webhook_id).await;
+                deleted.map(|_| Flash::notice(list, "The webhook is deleted."))
+            }
+            Self::Enable => sealpost.enable_webhook(actor, webhook_id).await.map(|enabled| {
+                let text = match enabled.due_now {
+                    0 => "Enabled. No delivery was waiting.".to_owned(),
+                    1 => "Enabled. The waiting delivery is sent now.".to_owned(),
+                    many => format!("Enabled. {many} waiting deliveries are sent now."),
+                };
+                Flash::notice(filtered, text)
+            }),
+            Self::Pause { paused } => {
+                let (url, events, description) = (None, None, None);
+                let update = Update { webhook_id, url, events, description, paused: Some(paused) };
+                sealpost.update_webhook(actor, update).await.map(|updated| {
+                    let text = if updated.webhook.paused { PAUSED } else { RESUMED };
+                    Flash::notice(filtered, text)
+                })
+            }
+            Self::RecoverSince(since) => {
+                let recover = Recover { webhook_id, since, until: None, dry_run: false };
+                sealpost.recover_deliveries(actor, recover).await.map(|recovered| {
+                    let text = match recovered.recovered {
+                        0 => "No delivery failed in that time.".to_owned(),
+                        1 => "1 failed delivery is sent again now.".to_owned(),
+                        many => format!("{many} failed deliveries are sent again now."),
+                    };
+                    Flash::notice(filtered, text)
+                })
+            }
+            Self::RotateSecret => {
+                let rotated = sealpost.rotate_webhook_secret(actor, webhook_id).await;
+                rotated.map(|rotated| {
+                    Flash::notice(&format!("{page}/secret"), "").show_once("secret", rotated.secret)
+                })
+            }
         }
-        Managed::Updated(_) => {
-            "The webhook is resumed. Waiting deliveries are sent now.".to_owned()
-        }
-        Managed::Deleted(_)
-        | Managed::Deliveries(_)
-        | Managed::Listed(_)
-        | Managed::Redelivered(_)
-        | Managed::SecretRotated(_) => String::new(),
     }
 }
 
@@ -103,25 +136,22 @@ fn result_of(tested: &Tested) -> String {
     format!("The test event {event_id} {verb}: {response} after {duration} ms.")
 }
 
-fn action_of(user: &SignedInUser, form: &Form, webhook_id: String) -> Result<Manage, PageResponse> {
+fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
     let unreadable = || PageResponse::unreadable_form(user.site());
     Ok(match form.text("do") {
-        "delete" => Manage::Delete { webhook_id },
-        "enable" => Manage::Enable { webhook_id },
+        "delete" => Change::Delete,
+        "enable" => Change::Enable,
+        "pause" => Change::Pause { paused: true },
         "recover" => {
             let hours: u32 = form.text("hours").parse().map_err(|_malformed| unreadable())?;
-            let since =
-                user.app.api.clock.now().minus(Duration::from_secs(3600 * u64::from(hours)));
-            Manage::Recover(Recover { webhook_id, since, until: None, dry_run: false })
+            let hours = Duration::from_secs(3600 * u64::from(hours));
+            Change::RecoverSince(user.app.api.clock.now().minus(hours))
         }
-        pausing @ ("pause" | "resume") => Manage::Update(Update {
-            webhook_id,
-            url: None,
-            events: None,
-            description: None,
-            paused: Some(pausing == "pause"),
-        }),
-        "rotate_secret" => Manage::RotateSecret { webhook_id },
+        "resume" => Change::Pause { paused: false },
+        "rotate_secret" => Change::RotateSecret,
         _ => return Err(unreadable()),
     })
 }
+
+const PAUSED: &str = "The webhook is paused. Its deliveries are kept until you resume it.";
+const RESUMED: &str = "The webhook is resumed. Waiting deliveries are sent now.";

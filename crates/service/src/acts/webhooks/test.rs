@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKeyId, AttemptFailure, AttemptOutcome, OwnEventId, Refusal, TestEvent,
-    TestResult, WebhookId, ports::Durability,
+    AttemptFailure, AttemptOutcome, OwnEventId, Refusal, TestEvent, TestResult, WebhookId,
 };
 use sealpost_wallet::random;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::find::find;
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
+    webhooks::find::find,
 };
 
 /// The result of a test event.
@@ -44,12 +44,9 @@ pub struct Tested {
 
 impl Sealpost {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
-    pub async fn test_webhook(&self, caller: &Caller, webhook_id: String) -> Limited<Tested> {
-        let admitted = self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| core.test_event(caller.account_id, &caller.id.key, &webhook_id))
-        });
-        let Limited { result, limits } = admitted.await;
+    pub async fn test_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Tested> {
+        let build = move |core: &Core, actor: &Actor| core.test_event(actor, &webhook_id);
+        let Limited { result, limits } = self.act(actor, Purpose::Manage, build).await;
         let result = match result {
             Ok(event) => self.core.send_test(event).await,
             Err(error) => Err(error),
@@ -59,21 +56,16 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Builds a test event for a webhook of an admitted key.
-    pub(crate) fn test_event(
-        &self,
-        account_id: AccountId,
-        key: &ApiKeyId,
-        webhook_id: &str,
-    ) -> Result<TestEvent, Error> {
-        let webhook = self.store.read(|reader| find(reader, key, webhook_id))?;
+    /// Builds a test event for a webhook of an admitted actor's key.
+    fn test_event(&self, actor: &Actor, webhook_id: &str) -> Result<TestEvent, Error> {
+        let webhook = self.store.read(|reader| find(reader, actor.key(), webhook_id))?;
         let timestamp = self.clock.now();
         let id = OwnEventId::new(timestamp, random()?);
-        Ok(TestEvent { id, target: Arc::new(webhook.target(account_id)), timestamp })
+        Ok(TestEvent { id, target: Arc::new(webhook.target(actor.account_id())), timestamp })
     }
 
     /// Sends a test event, and waits for the end of the attempt.
-    pub(crate) async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
+    async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
         // An error only means that the caller has cancelled the request, so it is ignored.

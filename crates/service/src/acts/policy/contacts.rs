@@ -8,7 +8,7 @@ use std::sync::TryLockError;
 
 use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
 
-use super::lock::lock_active_key;
+use super::lock_active_key;
 use crate::{error::Error, sealpost::core::Core};
 
 impl Core {

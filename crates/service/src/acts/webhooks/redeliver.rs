@@ -11,12 +11,17 @@ use sealpost_domain::{
 use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
 
-use super::{
-    delivery_state::DeliveryState,
-    find::{find, parse_id},
-    view::WebhookView,
+use crate::{
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+    webhooks::{
+        delivery_state::DeliveryState,
+        find::{find, parse_id},
+        view::WebhookView,
+    },
 };
-use crate::{error::Error, sealpost::core::Core};
 
 /// Selects the failed deliveries of a webhook to send again.
 #[derive(Debug, Clone)]
@@ -69,15 +74,39 @@ pub struct Redelivered {
     pub outcome: &'static str,
 }
 
+impl Sealpost {
+    /// Enables a disabled webhook, and makes its pending deliveries due.
+    pub async fn enable_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
+        let enable =
+            move |core: &Core, actor: &Actor| core.enable_webhook(actor.key(), &webhook_id);
+        self.act(actor, Purpose::Manage, enable).await
+    }
+
+    /// Sends one event now, even if the event was delivered before. `event_id` is the id of an envelope, or `evt_…` for
+    /// other events.
+    pub async fn redeliver(
+        &self,
+        actor: &Actor,
+        webhook_id: String,
+        event_id: String,
+    ) -> Limited<Redelivered> {
+        self.act(actor, Purpose::Manage, move |core, actor| {
+            core.redeliver(actor.key(), &webhook_id, &event_id)
+        })
+        .await
+    }
+
+    /// Sends all events again that were not delivered in a time range.
+    pub async fn recover_deliveries(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
+        self.act(actor, Purpose::Manage, move |core, actor| core.recover(actor.key(), &query)).await
+    }
+}
+
 impl Core {
     /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions, unless the
     /// webhook is paused. The first transaction waits for concurrent batches that store deliveries for the disabled
     /// webhook. Therefore the further transactions find the deliveries of these batches too.
-    pub(super) fn enable_webhook(
-        &self,
-        key: &ApiKeyId,
-        webhook_id: &str,
-    ) -> Result<Enabled, Error> {
+    fn enable_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let webhook = self.store.write_or_refuse(Durability::Durable, |tx| {
             let id = parse_id(webhook_id)?;
             if tx.lock_webhook(key, &id)?.is_none() {
@@ -110,7 +139,7 @@ impl Core {
         Ok(count)
     }
 
-    pub(super) fn redeliver(
+    fn redeliver(
         &self,
         key: &ApiKeyId,
         webhook_id: &str,
@@ -143,7 +172,7 @@ impl Core {
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
     /// of rows, so that sends do not wait for the whole request. A delivery with an attempt under way is due again if
     /// this attempt fails.
-    pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
+    fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
         let failed = |limit| FailureRange {
             since: query.since,

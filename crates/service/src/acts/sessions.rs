@@ -1,4 +1,4 @@
-//! Login and logout.
+//! Sessions: login, logout, and their end by the owner or an operator.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -7,12 +7,16 @@ use sealpost_domain::{
 };
 use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
 use serde::Serialize;
+use serde_json::json;
 
+use super::audited::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::{
     account::activity::ActOrigin,
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
     error::Error,
+    operator::lists::NO_ACCOUNT,
+    owner::{account_owner::Owner, pages::live_sessions},
     sealpost::{Sealpost, core::Core},
 };
 
@@ -60,6 +64,15 @@ pub enum Scope {
     Session,
 }
 
+/// The result of [`Operator::end_sessions`].
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct SessionsEnded {
+    /// Id of the account whose sessions were ended; `null` means all accounts.
+    pub account_id: Option<AccountId>,
+    /// Number of sessions that this call ended.
+    pub session_count: u64,
+}
+
 impl Sealpost {
     /// Verifies the credentials of a login, without a login. Returns the account. Fails like [`Sealpost::login`].
     pub async fn verify_login(
@@ -87,6 +100,51 @@ impl Sealpost {
     ) -> Result<(), Error> {
         let session = *session;
         self.block(move |core| end_sessions(core, &session, scope, &source)).await
+    }
+}
+
+impl Owner<'_> {
+    /// Ends the session with this name. Also succeeds if the session has already ended.
+    pub async fn end_session(&self, name: &str) -> Result<(), Error> {
+        let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
+        self.sealpost.block(move |core| end_session(core, &session, &name, &source)).await
+    }
+}
+
+impl Operator {
+    /// Ends the sessions of an account, or of all accounts for `None`. Afterwards, all nodes refuse requests with these
+    /// sessions.
+    ///
+    /// Each transaction ends a bounded number of sessions, and has its own entry in the audit trail. After an
+    /// interruption, a second call ends the sessions that are still valid.
+    pub fn end_sessions(
+        &self,
+        account: Option<&AccountId>,
+    ) -> Result<SessionsEnded, OperatorError> {
+        let mut session_count = 0_u64;
+        loop {
+            let ended = self.end_some_sessions(account)?;
+            session_count = session_count.saturating_add(ended);
+            if ended < u64::from(BATCH_MAX) {
+                return Ok(SessionsEnded { account_id: account.copied(), session_count });
+            }
+        }
+    }
+
+    fn end_some_sessions(&self, account: Option<&AccountId>) -> Result<u64, OperatorError> {
+        self.perform(|tx| {
+            if let Some(account) = account
+                && !tx.lock_account(account)?
+            {
+                return Err(NO_ACCOUNT.into());
+            }
+            let ended = tx.end_sessions(account, BATCH_MAX)?;
+            let subject = account.map_or_else(|| ALL.to_owned(), AccountId::to_string);
+            let detail = json!({"sessions": ended});
+            let concerned =
+                account.map_or(Concerned::Service, |account| Concerned::Account(*account));
+            Ok((ended, ActionRecord::new("session.end", subject, concerned, detail)))
+        })
     }
 }
 
@@ -165,9 +223,32 @@ pub(crate) fn end_sessions(
     Ok(())
 }
 
+fn end_session(
+    core: &Core,
+    session: &AccountSession,
+    name: &str,
+    source: &RequestSource,
+) -> Result<(), Error> {
+    let now = core.clock.now();
+    let sessions = core.store.read(|reader| live_sessions(reader, &session.account_id, now))?;
+    let tokens = sessions.iter().map(|details| details.session.token);
+    for token in tokens.filter(|token| token.short_name() == name) {
+        core.store.write(Durability::Durable, |tx| {
+            tx.delete_session(&token)?;
+            let detail = Some(format!("session {name}"));
+            core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
+        })?;
+        core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
+    }
+    Ok(())
+}
+
 /// The refusal of a text that cannot be the id of an account.
 pub(super) const NO_ACCOUNT_ID: Refusal = Refusal::Unauthorized(
     "the account_id is no id of an account (acct_...); use the account_id that the activation returned",
 );
-pub(super) const NO_LOGIN: Refusal =
+pub(crate) const NO_LOGIN: Refusal =
     Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");
+const ALL: &str = "all";
+/// Maximum number of sessions that one transaction ends. On SQLite, sends wait for such a transaction.
+const BATCH_MAX: u32 = 10_000;

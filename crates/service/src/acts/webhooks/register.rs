@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ActivityKind, ApiKeyId, Description, EventKind, KeyStatus, Refusal, RequestSource, Timestamp,
-    Webhook, WebhookId, WebhookStatus,
+    ActivityKind, ApiKeyId, Description, EventKind, KeyStatus, Refusal, Timestamp, Webhook,
+    WebhookId, WebhookStatus,
     ports::{Durability, FactsQuery, VettedUrl},
 };
 use sealpost_storage::{Abort, Transaction};
@@ -11,8 +11,8 @@ use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
 use crate::{
-    account::activity::ActOrigin,
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
     webhooks::waiting::{WaitingChoice, WaitingCount},
@@ -73,19 +73,9 @@ impl Sealpost {
         self.core.guard.check(url).map_err(invalid_url)
     }
 
-    /// Registers a webhook for the caller's key.
-    pub async fn register(
-        &self,
-        caller: &Caller,
-        register: Register,
-        source: RequestSource,
-    ) -> Limited<Registered> {
-        self.run_as(caller, move |core, caller| {
-            let origin = caller.act_from(&source);
-            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| core.register_admitted(&caller.id.key, register, &origin))
-        })
-        .await
+    /// Registers a webhook for the actor's key.
+    pub async fn register_webhook(&self, actor: &Actor, register: Register) -> Limited<Registered> {
+        self.act(actor, Purpose::Execute, |core, actor| core.register(actor, register)).await
     }
 }
 
@@ -114,14 +104,10 @@ impl Core {
         Ok(events)
     }
 
-    /// Registers a webhook for an admitted caller. The URL is checked between two transactions, because a DNS look-up
-    /// must not keep a transaction open.
-    pub(crate) fn register_admitted(
-        &self,
-        key: &ApiKeyId,
-        register: Register,
-        origin: &ActOrigin,
-    ) -> Result<Registered, Error> {
+    /// Registers a webhook for an admitted actor. The URL is checked between two transactions, because a DNS look-up must
+    /// not keep a transaction open.
+    fn register(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
+        let key = actor.key();
         for kind in &register.events {
             self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
@@ -152,7 +138,7 @@ impl Core {
         let waiting = self.store.write_or_refuse(Durability::Durable, |tx| {
             let waiting = self.insert_webhook(tx, &webhook, choice)?;
             let detail = Some(format!("{id} of {key}"));
-            self.record(tx, origin, ActivityKind::WebhookRegistered, detail)?;
+            self.record(tx, &actor.origin(), ActivityKind::WebhookRegistered, detail)?;
             Ok(waiting)
         })?;
         Ok(Registered {

@@ -1,10 +1,11 @@
-//! Performs the actions of operators. One transaction writes the action and its entry in the audit trail, so neither
-//! exists without the other.
+//! Performs the acts that the audit trail records: those of operators, and those with which an owner ends a key or the
+//! account. One transaction writes the act and its entry, so neither exists without the other.
 
 use std::{net::IpAddr, sync::Arc};
 
 use sealpost_domain::{
     AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition, Refusal,
+    Timestamp,
     ports::{Durability, StoreError},
 };
 use sealpost_storage::{Abort, Database, Transaction};
@@ -12,8 +13,11 @@ use sealpost_wallet::WalletError;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{audit_chain::entry, encryption::encrypted_rows::EncryptedRows};
-use crate::account::activity::{self, ActOrigin};
+use super::audit_chain::entry;
+use crate::{
+    account::activity::{self, ActOrigin},
+    operator::encryption::encrypted_rows::EncryptedRows,
+};
 
 /// The reason that an operator's action was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -72,14 +76,12 @@ impl From<Abort<OperatorError>> for OperatorError {
 /// Performs the actions of one operator. All functions block the thread, because the command line runs one action at a
 /// time.
 pub struct Operator {
-    pub(super) store: Arc<Database>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) actor: String,
+    pub(crate) store: Arc<Database>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) actor: String,
     origin: Option<OperatorOrigin>,
     /// The reason that is recorded with each action, unless the action has a reason of its own.
     reason: Option<String>,
-    /// The account owner on whose behalf a key is revoked; `None` for actions of an operator.
-    owner: Option<ActOrigin>,
 }
 
 /// The origin of an operator's actions. The audit trail records it with each action.
@@ -111,13 +113,7 @@ pub struct OperatorProcess {
 impl Operator {
     /// Creates an operator. The audit trail records `actor` as the name of the operator.
     pub fn new(store: Arc<Database>, clock: Arc<dyn Clock>, actor: String) -> Self {
-        Self { store, clock, actor, origin: None, reason: None, owner: None }
-    }
-
-    /// Revokes keys on behalf of an account owner. The activity log of the account then names the owner as the author,
-    /// not an operator.
-    pub(crate) fn for_owner(self, owner: ActOrigin) -> Self {
-        Self { owner: Some(owner), ..self }
+        Self { store, clock, actor, origin: None, reason: None }
     }
 
     /// Records the process with each action.
@@ -139,28 +135,12 @@ impl Operator {
     }
 
     /// Performs an action and records it in the audit trail. A refused action writes nothing.
-    pub(super) fn perform<T>(
+    pub(crate) fn perform<T>(
         &self,
-        mut action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
+        action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<OperatorError>>,
     ) -> Result<T, OperatorError> {
-        self.store
-            .write_or_refuse(Durability::Durable, |tx| {
-                // Locks the newest entry first, so that concurrent actions run one after the other.
-                let head = tx.lock_audit_head()?;
-                let (done, record) = action(tx)?;
-                let ActionRecord { action, subject, concerned, mut detail } = record;
-                self.record_activity(tx, &concerned, action, &subject)?;
-                self.complete(&mut detail);
-                let act = AdminAction {
-                    actor: self.actor.clone(),
-                    action: action.to_owned(),
-                    subject,
-                    detail: detail.to_string(),
-                };
-                tx.append_audit(&entry(head.as_ref(), act, self.clock.now()))?;
-                Ok(done)
-            })
-            .map_err(OperatorError::from)
+        let author = Author::Operator(self);
+        perform(&self.store, &*self.clock, &author, action).map_err(OperatorError::from)
     }
 
     /// Adds the origin and the reason to the details of an action.
@@ -173,47 +153,102 @@ impl Operator {
             detail.entry("reason").or_insert_with(|| json!(reason));
         }
     }
+}
 
-    /// Stores an entry in the activity log of the account that the action concerns.
-    fn record_activity(
-        &self,
-        tx: &mut Transaction,
-        concerned: &Concerned,
-        action: &str,
-        subject: &str,
-    ) -> Result<(), StoreError> {
-        let account = match concerned {
-            Concerned::Account(account) => Some(*account),
-            Concerned::Key(key) => tx.find_key(key)?.map(|key| key.account_id),
-            Concerned::Service => None,
-        };
-        let Some(account) = account else { return Ok(()) };
-        let (origin, kind, detail) = if let Some(owner) = &self.owner {
-            (owner.clone(), ActivityKind::KeyRevoked, subject.to_owned())
-        } else {
-            let detail = format!("{action} {subject}");
-            (ActOrigin::operator(account), ActivityKind::Operator, detail)
-        };
-        activity::record(tx, self.clock.now(), &origin, kind, Some(detail))
-    }
+/// The author of an action in the audit trail.
+pub(crate) enum Author<'a> {
+    Operator(&'a Operator),
+    /// The owner of this account.
+    Owner(AccountId),
 }
 
 /// The name, subject (affected object) and details of an action, for the audit trail.
-pub(super) struct ActionRecord {
-    pub(super) action: &'static str,
-    pub(super) subject: String,
-    /// The account whose activity log gets an entry about the action.
-    pub(super) concerned: Concerned,
-    pub(super) detail: Value,
+pub(crate) struct ActionRecord {
+    action: &'static str,
+    subject: String,
+    concerned: Concerned,
+    detail: Value,
 }
 
-/// The account that an action concerns. Its activity log gets an entry about the action.
+/// The account that an action concerns. Its activity log gets an entry about an operator's action.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Concerned {
-    /// An account.
+pub(crate) enum Concerned {
     Account(AccountId),
     /// The account of a key.
     Key(ApiKeyId),
     /// No single account: the action changes only the service, or concerns all accounts. No activity log gets an entry.
     Service,
+}
+
+/// Performs an action and records it in the audit trail. A refused action writes nothing.
+pub(crate) fn perform<T, R>(
+    store: &Database,
+    clock: &dyn Clock,
+    author: &Author<'_>,
+    mut action: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort<R>>,
+) -> Result<T, Abort<R>> {
+    store.write_or_refuse(Durability::Durable, |tx| {
+        // Locks the newest entry first, so that concurrent actions run one after the other.
+        let head = tx.lock_audit_head()?;
+        let (done, record) = action(tx)?;
+        author.record_activity(tx, clock.now(), &record)?;
+        tx.append_audit(&entry(head.as_ref(), author.sign(record), clock.now()))?;
+        Ok(done)
+    })
+}
+
+impl Author<'_> {
+    /// Adds the author to an action. For an operator, also adds the origin and the reason to its details.
+    fn sign(&self, record: ActionRecord) -> AdminAction {
+        let ActionRecord { action, subject, mut detail, .. } = record;
+        let actor = match self {
+            Self::Operator(operator) => {
+                operator.complete(&mut detail);
+                operator.actor.clone()
+            }
+            Self::Owner(account) => format!("account:{account}"),
+        };
+        AdminAction { actor, action: action.to_owned(), subject, detail: detail.to_string() }
+    }
+
+    /// Stores an entry about an operator's action in the activity log of the account that it concerns.
+    fn record_activity(
+        &self,
+        tx: &mut Transaction,
+        now: Timestamp,
+        record: &ActionRecord,
+    ) -> Result<(), StoreError> {
+        let account = match (self, record.concerned) {
+            (Self::Owner(_), _) | (_, Concerned::Service) => None,
+            (Self::Operator(_), Concerned::Account(account)) => Some(account),
+            (Self::Operator(_), Concerned::Key(key)) => {
+                tx.find_key(&key)?.map(|key| key.account_id)
+            }
+        };
+        let Some(account) = account else { return Ok(()) };
+        let detail = format!("{} {}", record.action, record.subject);
+        let origin = ActOrigin::operator(account);
+        activity::record(tx, now, &origin, ActivityKind::Operator, Some(detail))
+    }
+}
+
+impl ActionRecord {
+    pub(crate) fn new(
+        action: &'static str,
+        subject: impl ToString,
+        concerned: Concerned,
+        detail: Value,
+    ) -> Self {
+        Self { action, subject: subject.to_string(), concerned, detail }
+    }
+
+    /// Creates the record of an action on a key.
+    pub(crate) fn of_key(action: &'static str, key: &ApiKeyId, detail: Value) -> Self {
+        Self::new(action, key, Concerned::Key(*key), detail)
+    }
+
+    /// Creates the record of an action on an account.
+    pub(crate) fn of_account(action: &'static str, account: &AccountId, detail: Value) -> Self {
+        Self::new(action, account, Concerned::Account(*account), detail)
+    }
 }

@@ -1,17 +1,25 @@
-//! Changes the state and the plan of API keys.
+//! Acts on API keys: their state, changed by an operator or, for a revocation, by the owner; and their plan.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
-    KeyStatus, Label, Plan, RotationReason,
+    AccountId, ActivityKind, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation,
+    IllegalTransition, KeyEvent, KeyStatus, Label, Plan, Refusal, RotationReason, Timestamp,
     ports::{FactsQuery, RevocationSummary, WriteSet},
 };
 use sealpost_limits::{OveragePolicy, Terms, reached_thresholds};
 use sealpost_storage::{Abort, Transaction};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::action::{ActionRecord, Concerned, Operator, OperatorError};
+use super::{
+    audited::{ActionRecord, Operator, OperatorError},
+    owner::ProvenOwner,
+};
+use crate::{
+    cache::event::CacheEvent,
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
 
 /// An API key, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -108,6 +116,13 @@ impl Agreement {
     }
 }
 
+impl Sealpost {
+    /// Revokes a key of the owner's account permanently, like [`Operator::revoke_key`].
+    pub async fn revoke_key(&self, owner: ProvenOwner, id: ApiKeyId) -> Result<KeyRevoked, Error> {
+        self.block(move |core| revoke_as_owner(core, &owner, &id)).await
+    }
+}
+
 impl Operator {
     /// Returns a key, or an error if it does not exist.
     pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
@@ -148,7 +163,7 @@ impl Operator {
             })?;
             key.status = moved;
             let detail = json!({"sealing_version": key.sealing_version});
-            Ok((key.into(), record("key.finish_rotation", id, detail)))
+            Ok((key.into(), ActionRecord::of_key("key.finish_rotation", id, detail)))
         })
     }
 
@@ -157,13 +172,8 @@ impl Operator {
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
-            let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
-            let from = key.status;
-            key.status = from.apply(KeyEvent::Revoke).map_err(OperatorError::from)?;
-            let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id, now)?;
-            let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
-            let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
-            Ok((revoked, record("key.revoke", id, detail)))
+            let Some(key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
+            revoke_locked(tx, key, now, OperatorError::from)
         })
     }
 
@@ -201,7 +211,7 @@ impl Operator {
                 detail.insert("terms".to_owned(), json!(terms));
             }
             key.plan = plan;
-            Ok((key.into(), record("plan.set", id, detail)))
+            Ok((key.into(), ActionRecord::of_key("plan.set", id, detail)))
         })
     }
 
@@ -223,6 +233,26 @@ impl From<ApiKey> for PlanShown {
     }
 }
 
+fn revoke_as_owner(core: &Core, owner: &ProvenOwner, id: &ApiKeyId) -> Result<KeyRevoked, Error> {
+    const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
+    let is_own = |key: &ApiKey| key.account_id == owner.session.account_id;
+    // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
+    // key need.
+    core.store.read(|reader| reader.find_key(id))?.filter(is_own).ok_or(NO_KEY)?;
+    let now = core.clock.now();
+    let revoked = core.audited_act_as_owner(owner, "revoking a key", |tx| {
+        let key = tx.lock_key(id)?.filter(is_own).ok_or(NO_KEY)?;
+        let revoked = revoke_locked(tx, key, now, |IllegalTransition { from, .. }| {
+            Refusal::KeyInactive { status: from, field: None }
+        })?;
+        core.record(tx, &owner.origin(), ActivityKind::KeyRevoked, Some(id.to_string()))?;
+        Ok(revoked)
+    });
+    // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.
+    core.cache.invalidate_on(CacheEvent::KeyRevoked(id));
+    revoked
+}
+
 fn move_locked(
     tx: &mut Transaction,
     id: &ApiKeyId,
@@ -234,11 +264,23 @@ fn move_locked(
     key.status = from.apply(event).map_err(OperatorError::from)?;
     tx.set_status(id, key.status)?;
     let detail = json!({"from": from, "to": key.status});
-    Ok((key.into(), record(action, id, detail)))
+    Ok((key.into(), ActionRecord::of_key(action, id, detail)))
 }
 
-fn record(action: &'static str, id: &ApiKeyId, detail: Value) -> ActionRecord {
-    ActionRecord { action, subject: id.to_string(), concerned: Concerned::Key(*id), detail }
+/// Revokes a locked key. `illegal` converts the error about a key that is revoked already.
+fn revoke_locked<R>(
+    tx: &mut Transaction,
+    mut key: ApiKey,
+    now: Timestamp,
+    illegal: impl FnOnce(IllegalTransition) -> R,
+) -> Result<(KeyRevoked, ActionRecord), Abort<R>> {
+    let (id, from) = (key.id, key.status);
+    let revoked = from.apply(KeyEvent::Revoke);
+    key.status = revoked.map_err(|error| Abort::Refused(illegal(error)))?;
+    let RevocationSummary { webhooks, deliveries } = tx.revoke_key(&id, now)?;
+    let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
+    let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
+    Ok((revoked, ActionRecord::of_key("key.revoke", &id, detail)))
 }
 
 impl From<ApiKey> for KeyShown {
@@ -255,4 +297,4 @@ impl From<ApiKey> for KeyShown {
     }
 }
 
-pub(super) const NO_KEY: OperatorError = OperatorError::NotFound("such API key");
+pub(crate) const NO_KEY: OperatorError = OperatorError::NotFound("such API key");

@@ -5,18 +5,18 @@ use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp};
 use sealpost_wallet::chain_hash;
 
 /// Creates the entry that follows `head`, the newest entry. `None` means that the trail is empty.
-pub(super) fn entry(head: Option<&AuditEntry>, act: AdminAction, at: Timestamp) -> AuditEntry {
+pub(crate) fn entry(head: Option<&AuditEntry>, act: AdminAction, at: Timestamp) -> AuditEntry {
     let number = next_number(head);
     let previous = head.map_or(AuditHash::NONE, |head| head.hash);
     let hash = hash(number, at, &act, previous);
     AuditEntry { number, at, admin_action: act, previous, hash }
 }
 
-pub(super) fn next_number(head: Option<&AuditEntry>) -> u64 {
+pub(crate) fn next_number(head: Option<&AuditEntry>) -> u64 {
     head.map_or(0, |head| head.number).saturating_add(1)
 }
 
-pub(super) fn fault(before: Option<&AuditEntry>, entry: &AuditEntry) -> Option<&'static str> {
+pub(crate) fn fault(before: Option<&AuditEntry>, entry: &AuditEntry) -> Option<&'static str> {
     if entry.number != next_number(before) {
         return Some("an entry is missing");
     }

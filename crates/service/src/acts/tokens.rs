@@ -1,20 +1,25 @@
-//! API tokens: creation, listing and revocation by the owner of the account.
+//! API tokens: creation and listing by the owner of the account, revocation by the owner or an operator.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ActivityKind, ApiKeyId, ApiToken, ApiTokenId, KeyStatus, Label, Refusal, RequestSource,
-    Timestamp, TokenScope, TokenScopes, ports::Durability,
+    AccountId, ActivityKind, ApiKeyId, ApiToken, ApiTokenId, KeyStatus, Label, Refusal,
+    RequestSource, Timestamp, TokenScope, TokenScopes, ports::Durability,
 };
 use sealpost_wallet::{KeyToken, random};
 use serde::Serialize;
+use serde_json::json;
 
-use super::recovery::{OwnerProof, check_owner, record_wrong_secret};
+use super::{
+    audited::{ActionRecord, Concerned, Operator, OperatorError},
+    owner::ProvenOwner,
+};
 use crate::{
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
     error::Error,
+    operator::lists::ListPage,
     sealpost::{Sealpost, core::Core},
 };
 
@@ -103,16 +108,13 @@ impl From<ApiToken> for ApiTokenView {
 }
 
 impl Sealpost {
-    /// Creates an API token for a key of the session's account. Needs the current login secret.
+    /// Creates an API token for a key of the owner's account.
     pub async fn create_api_token(
         &self,
-        session: &AccountSession,
-        login_secret: String,
+        owner: ProvenOwner,
         create: CreateApiToken,
-        source: RequestSource,
     ) -> Result<ApiTokenCreated, Error> {
-        let (session, proof) = (*session, OwnerProof::Secret(login_secret));
-        self.block(move |core| create_token(core, &session, create, &proof, &source)).await
+        self.block(move |core| create_token(core, &owner, create)).await
     }
 
     /// Lists the API tokens of the session's account that have not expired.
@@ -138,13 +140,38 @@ impl Sealpost {
     }
 }
 
-pub(crate) fn create_token(
+impl Operator {
+    /// Lists the API tokens of an account that have not expired.
+    pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
+        let now = self.clock.now();
+        if self.store.read(|reader| reader.find_login_secret(account))?.is_none() {
+            return Err(OperatorError::NotFound("such account"));
+        }
+        let tokens = self.store.read(|reader| reader.api_tokens_of(account, now))?;
+        let entries = tokens.into_iter().map(ApiTokenView::from).collect();
+        Ok(ListPage { entries, more: false })
+    }
+
+    /// Revokes an API token. No node admits a later request with the token.
+    pub fn revoke_api_token(&self, id: &ApiTokenId) -> Result<ApiTokenView, OperatorError> {
+        self.perform(|tx| {
+            let Some(token) = tx.delete_api_token(id, None)? else {
+                return Err(OperatorError::NotFound("such API token").into());
+            };
+            let detail = json!({"account_id": token.account_id, "api_key_id": token.api_key_id});
+            let concerned = Concerned::Account(token.account_id);
+            let record = ActionRecord::new("token.revoke", id, concerned, detail);
+            Ok((ApiTokenView::from(token), record))
+        })
+    }
+}
+
+fn create_token(
     core: &Core,
-    session: &AccountSession,
+    owner: &ProvenOwner,
     create: CreateApiToken,
-    proof: &OwnerProof,
-    source: &RequestSource,
 ) -> Result<ApiTokenCreated, Error> {
+    let account_id = owner.session.account_id;
     let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
     let unknown = Refusal::KeyNotFound { field: None };
     let key_id =
@@ -154,7 +181,7 @@ pub(crate) fn create_token(
     let token = ApiToken {
         id: ApiTokenId::new(now, random()?),
         token: text.hash(),
-        account_id: session.account_id,
+        account_id,
         api_key_id: key_id,
         name,
         scopes,
@@ -163,24 +190,21 @@ pub(crate) fn create_token(
         last_used_at: None,
     };
     let limit = core.settings.api_tokens_per_account_max;
-    let created = core.store.write_or_refuse(Durability::Durable, |tx| {
+    core.act_as_owner(owner, "creating an API token", |tx| {
         // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
-        check_owner(core, tx, session, proof)?;
-        let key = tx.find_key(&key_id)?.filter(|key| key.account_id == session.account_id);
+        let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
         let Some(key) = key else { return Err(unknown.clone().into()) };
         if key.status == KeyStatus::Revoked {
             return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
         }
-        if tx.count_api_tokens(&session.account_id, now)? >= u64::from(limit) {
+        if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
             return Err(too_many_tokens(limit).into());
         }
         tx.insert_api_token(&token)?;
         let detail = Some(format!("{} for {key_id}", token.id));
-        core.record(tx, &session.act_from(source), ActivityKind::TokenCreated, detail)?;
+        core.record(tx, &owner.origin(), ActivityKind::TokenCreated, detail)?;
         Ok(())
-    });
-    record_wrong_secret(core, session, source, "creating an API token", &created)?;
-    created?;
+    })?;
     Ok(ApiTokenCreated {
         token_id: token.id,
         token: text.expose().to_owned(),

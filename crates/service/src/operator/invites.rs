@@ -7,7 +7,7 @@ use sealpost_wallet::{InviteSecret, random};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::operator::action::{ActionRecord, Concerned, Operator, OperatorError};
+use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The terms of a new invite.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Operator {
                 "expires_at": invite.expires_at,
                 "note": invite.note,
             });
-            Ok(((), record("invite.create", &invite.id, detail)))
+            Ok(((), ActionRecord::new("invite.create", &invite.id, Concerned::Service, detail)))
         })?;
         Ok(InviteCreated {
             invite: secret.expose().to_owned(),
@@ -89,7 +89,10 @@ impl Operator {
         self.perform(|tx| {
             let Some(invite) = tx.revoke_invite(id, now)? else { return Err(NO_INVITE.into()) };
             let detail = json!({"uses": invite.uses, "used": invite.used});
-            Ok((shown(invite, now), record("invite.revoke", id, detail)))
+            Ok((
+                shown(invite, now),
+                ActionRecord::new("invite.revoke", id, Concerned::Service, detail),
+            ))
         })
     }
 }
@@ -104,10 +107,6 @@ fn shown(invite: Invite, now: Timestamp) -> InviteShown {
         expires_at: invite.expires_at,
         note: invite.note,
     }
-}
-
-fn record(action: &'static str, id: &InviteId, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: id.to_string(), concerned: Concerned::Service, detail }
 }
 
 const NO_INVITE: OperatorError = OperatorError::NotFound("such invite that is not revoked");

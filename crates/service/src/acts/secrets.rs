@@ -1,19 +1,23 @@
-//! Replaces the login secret and the recovery code of an account. The owner must give the current login secret, or the
-//! recovery code if the login secret is lost.
+//! Replaces the login secret and the recovery code of an account: by its owner with the current secret, with the recovery
+//! code if the secret is lost, or by an operator.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, AccountSecrets, ActivityKind, Refusal, RequestSource, TokenHash,
-    ports::{Durability, StoreError},
+    AccountId, AccountSecrets, ActivityKind, Refusal, RequestSource, TokenHash, ports::Durability,
 };
-use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{LoginSecret, RecoveryCode, WalletError, same_hash};
 use serde::Serialize;
+use serde_json::json;
 
+use super::{
+    audited::{ActionRecord, Operator, OperatorError},
+    owner::{ProvenOwner, WRONG_SECRET},
+    sessions::NO_ACCOUNT_ID,
+};
 use crate::{
-    account::{activity::ActOrigin, session::NO_ACCOUNT_ID},
+    account::activity::ActOrigin,
     cache::event::CacheEvent,
-    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    caller::authenticated::AccountSession,
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
@@ -50,17 +54,19 @@ pub struct SecretsReplaced {
     pub recovery_code: String,
 }
 
+/// The recovery code of an account after an operator has reset its secrets.
+#[derive(Serialize)]
+pub struct SecretReset {
+    /// Id of the account.
+    pub account_id: AccountId,
+    /// The recovery code for `POST /v1/auth/recover`, shown only in this result. It works once.
+    pub recovery_code: String,
+}
+
 impl Sealpost {
-    /// Replaces the login secret and the recovery code. Needs the current login secret. Sessions and API tokens stay.
-    pub async fn rotate_login_secret(
-        &self,
-        session: &AccountSession,
-        login_secret: String,
-        source: RequestSource,
-    ) -> Result<SecretsReplaced, Error> {
-        let session = *session;
-        let proof = OwnerProof::Secret(login_secret);
-        self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
+    /// Replaces the login secret and the recovery code. Sessions and API tokens stay.
+    pub async fn replace_secrets(&self, owner: ProvenOwner) -> Result<SecretsReplaced, Error> {
+        self.block(move |core| replace_secrets(core, &owner)).await
     }
 
     /// Verifies the login secret in a request of a session, before `attempted`. Records a wrong one in the activity of
@@ -99,25 +105,37 @@ impl Sealpost {
     }
 }
 
-pub(crate) fn replace_secrets(
-    core: &Core,
-    session: &AccountSession,
-    proof: &OwnerProof,
-    source: &RequestSource,
-) -> Result<SecretsReplaced, Error> {
+impl Operator {
+    /// Ends the login secret, the recovery code and all sessions of an account, and creates a recovery code. API tokens
+    /// stay until the owner uses the code.
+    pub fn reset_secret(&self, account: &AccountId) -> Result<SecretReset, OperatorError> {
+        // The new login secret is shown to no one, so no login succeeds until the account is recovered.
+        let secrets = NewSecrets::generate()?;
+        self.perform(|tx| {
+            if !tx.lock_account(account)? {
+                return Err(OperatorError::NotFound("such account").into());
+            }
+            tx.set_account_secrets(account, &secrets.hashes())?;
+            tx.delete_sessions_of(account)?;
+            Ok(((), ActionRecord::of_account("account.reset-secret", account, json!({}))))
+        })?;
+        let recovery_code = secrets.show(*account).recovery_code;
+        Ok(SecretReset { account_id: *account, recovery_code })
+    }
+}
+
+fn replace_secrets(core: &Core, owner: &ProvenOwner) -> Result<SecretsReplaced, Error> {
     let secrets = NewSecrets::generate()?;
-    let replaced = core.store.write_or_refuse(Durability::Durable, |tx| {
-        check_owner(core, tx, session, proof)?;
-        tx.set_account_secrets(&session.account_id, &secrets.hashes())?;
+    let AccountSession { token, account_id } = owner.session;
+    core.act_as_owner(owner, "replacing the secrets", |tx| {
+        tx.set_account_secrets(&account_id, &secrets.hashes())?;
         // A session that was confirmed with the replaced secret must not replace the new one.
-        tx.unconfirm_sessions(&session.account_id, &session.token)?;
+        tx.unconfirm_sessions(&account_id, &token)?;
         let detail = Some("login secret and recovery code".to_owned());
-        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail)?;
+        core.record(tx, &owner.origin(), ActivityKind::SecretReplaced, detail)?;
         Ok(())
-    });
-    record_wrong_secret(core, session, source, "replacing the secrets", &replaced)?;
-    replaced?;
-    Ok(secrets.show(session.account_id))
+    })?;
+    Ok(secrets.show(account_id))
 }
 
 fn recover(
@@ -180,51 +198,6 @@ fn verify_secret(
     Ok(())
 }
 
-/// Proof that a request comes from the owner of the account. A session alone is no proof, because it can be stolen.
-pub(crate) enum OwnerProof {
-    /// The login secret was given in this session within the last five minutes.
-    Confirmed,
-    /// The current login secret, as the request contains it. Not verified yet.
-    Secret(String),
-}
-
-/// Locks the account. Then checks that the account is open, the session is live, and the proof is valid.
-pub(crate) fn check_owner(
-    core: &Core,
-    tx: &mut Transaction,
-    session: &AccountSession,
-    proof: &OwnerProof,
-) -> Result<(), Abort> {
-    let is_open = tx.lock_account(&session.account_id)?;
-    let stored = tx.find_session(&session.token)?;
-    if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
-        return Err(NO_SESSION.into());
-    }
-    let OwnerProof::Secret(login_secret) = proof else {
-        // The time was checked before. Another session may have replaced the secrets since, which ends a confirmation.
-        let is_confirmed = tx.session_confirmed_at(&session.token)?.is_some();
-        return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
-    };
-    let stored = tx.find_login_secret(&session.account_id)?;
-    let given = LoginSecret::hash_of(login_secret);
-    let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
-    if is_right { Ok(()) } else { Err(WRONG_SECRET.into()) }
-}
-
-/// Stores an activity entry if `done` is the refusal of a wrong login secret. `attempted` names the refused action.
-pub(crate) fn record_wrong_secret<T>(
-    core: &Core,
-    session: &AccountSession,
-    source: &RequestSource,
-    attempted: &str,
-    done: &Result<T, Abort>,
-) -> Result<(), StoreError> {
-    if matches!(done, Err(Abort::Refused(refusal)) if *refusal == WRONG_SECRET) {
-        core.record_failed_login(&session.account_id, source, Some(attempted))?;
-    }
-    Ok(())
-}
-
 /// A new login secret and a new recovery code, not stored yet.
 pub(crate) struct NewSecrets {
     login_secret: LoginSecret,
@@ -253,10 +226,6 @@ impl NewSecrets {
     }
 }
 
-/// The refusal of a request that has a valid session but a wrong login secret.
-pub(crate) const WRONG_SECRET: Refusal = Refusal::Unauthorized(
-    "the login_secret is wrong; it is the newest one of this account (ls_...)",
-);
 const NO_RECOVERY: Refusal = Refusal::Unauthorized(
     "the account_id or the recovery_code is wrong; use the newest code, since each code works once",
 );

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Concerned, Operator, OperatorError},
+    audited::{ActionRecord, Concerned, Operator, OperatorError},
     keys::{KeyShown, NO_KEY},
 };
 
@@ -23,6 +23,7 @@ pub struct HandleReleased {
 impl Operator {
     /// Frees a handle, so that any account can take it. The state of the key that had the handle does not change.
     pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
+        let subject = format!("handle:{handle}");
         self.perform(|tx| {
             let Some(owner) = tx.find_handle(handle)? else {
                 return Err(OperatorError::NotFound("key with this handle").into());
@@ -37,7 +38,7 @@ impl Operator {
             let released = HandleReleased { handle: handle.clone(), api_key_id, account_id };
             let detail = json!({"api_key_id": api_key_id, "account_id": account_id});
             let concerned = Concerned::Account(account_id);
-            Ok((released, record("handle.release", handle, concerned, detail)))
+            Ok((released, ActionRecord::new("handle.release", &subject, concerned, detail)))
         })
     }
 
@@ -45,6 +46,7 @@ impl Operator {
     /// revoked key can be of any account.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
+        let subject = format!("handle:{handle}");
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
             if key.status == KeyStatus::Revoked {
@@ -78,16 +80,10 @@ impl Operator {
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());
-            Ok((key.into(), record("handle.assign", handle, Concerned::Key(*id), detail)))
+            Ok((
+                key.into(),
+                ActionRecord::new("handle.assign", &subject, Concerned::Key(*id), detail),
+            ))
         })
     }
-}
-
-fn record(
-    action: &'static str,
-    handle: &Handle,
-    concerned: Concerned,
-    detail: serde_json::Value,
-) -> ActionRecord {
-    ActionRecord { action, subject: format!("handle:{handle}"), concerned, detail }
 }

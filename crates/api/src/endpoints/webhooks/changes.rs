@@ -1,0 +1,290 @@
+//! `POST /v1/webhooks/list`, `update`, `delete`, `enable`, `rotate-secret` and `test`: lists, changes and tests webhooks.
+
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Description, EventKind, Refusal};
+use sealpost_service::{
+    Access, Actor, Credentials, Deleted, Enabled, Limited, Sealpost, Tested, Update, Updated,
+    WebhookList, WebhookSecretRotated,
+};
+use serde_json::{Value, json};
+
+use super::{
+    acts::{Act, CHANGE, READ},
+    examples,
+};
+use crate::{
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody, invalid},
+    response::Problem,
+    state::ApiState,
+    throttle,
+};
+
+/// Defines the body of an act that names only a webhook.
+macro_rules! webhook_body {
+    ($(#[$doc:meta])* $body:ident) => {
+        $(#[$doc])*
+        #[derive(JsonSchema)]
+        pub(in crate::endpoints) struct $body {
+            /// The id of the webhook.
+            #[schemars(length(min = 1))]
+            webhook_id: String,
+        }
+
+        impl RequestBody for $body {
+            fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+                Ok(Self { webhook_id: webhook_id(fields)? })
+            }
+        }
+    };
+}
+
+webhook_body!(
+    /// The webhook to delete.
+    DeleteWebhook
+);
+webhook_body!(
+    /// The webhook to enable.
+    EnableWebhook
+);
+webhook_body!(
+    /// The webhook whose secret is replaced.
+    RotateWebhookSecret
+);
+webhook_body!(
+    /// The webhook to test.
+    TestWebhook
+);
+
+/// A body without members. Lists all webhooks of the key.
+#[derive(JsonSchema)]
+pub(in crate::endpoints) struct ListWebhooks {}
+
+impl RequestBody for ListWebhooks {
+    fn read(_fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self {})
+    }
+}
+
+/// The changes of a webhook. At least one member besides `webhook_id` is required; the others stay as they are.
+#[derive(JsonSchema)]
+#[expect(clippy::option_option, reason = "null removes the description, absence keeps it")]
+pub(in crate::endpoints) struct UpdateWebhook {
+    /// The id of the webhook.
+    #[schemars(length(min = 1))]
+    webhook_id: String,
+    /// The https URL that receives the events from now on. It must lead to a public address.
+    #[schemars(with = "Option<String>", length(min = 1))]
+    url: Option<String>,
+    /// The kinds of events to send, instead of the present ones.
+    #[schemars(with = "Option<Vec<EventKind>>", length(min = 1))]
+    events: Option<Vec<String>>,
+    /// A note of at most 200 characters. Null removes the note.
+    #[schemars(with = "Option<String>", length(max = 200))]
+    description: Option<Option<Description>>,
+    /// True to pause the webhook, false to resume it.
+    paused: Option<bool>,
+}
+
+impl RequestBody for UpdateWebhook {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        let webhook_id = webhook_id(fields)?;
+        fields.refuse_empty(&["url", "events"])?;
+        let has_description = fields.contains("description");
+        let url = fields.optional_text("url")?;
+        let events = fields.optional_texts("events")?;
+        let description = description(fields)?;
+        let description = has_description.then_some(description);
+        let paused = fields.optional_flag("paused")?;
+        if url.is_none() && events.is_none() && description.is_none() && paused.is_none() {
+            let mut misspelt =
+                CHANGED.into_iter().map(|name| fields.missing(name, &["webhook_id"]));
+            let misspelt = misspelt.find(|it| matches!(it, Refusal::MisspeltField { .. }));
+            return Err(misspelt.unwrap_or(Refusal::MissingField { field: "url" }));
+        }
+        Ok(Self { webhook_id, url, events, description, paused })
+    }
+
+    fn check(&self, app: &ApiState) -> Result<(), Refusal> {
+        self.url.as_ref().map_or(Ok(()), |url| app.sealpost.check_url(url))
+    }
+}
+
+impl Act for ListWebhooks {
+    const NAME: &'static str = "list";
+    const ACCESS: Access = READ;
+    type Done = WebhookList;
+
+    fn operation() -> Operation {
+        let listed = json!({ "webhooks": [examples::webhook()] });
+        Operation::new::<WebhookList>("listWebhooks", listed)
+            .describe(Tag::Webhooks, "List webhooks", LIST)
+            .session_and_key(Self::ACCESS)
+            .optional_body::<Self>(vec![("", json!({}))])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookList> {
+        sealpost.list_webhooks(actor).await
+    }
+}
+
+impl Act for UpdateWebhook {
+    const NAME: &'static str = "update";
+    const ACCESS: Access = CHANGE;
+    type Done = Updated;
+
+    fn operation() -> Operation {
+        let mut updated = examples::webhook();
+        if let Some(members) = updated.as_object_mut() {
+            members.insert("warning".to_owned(), Value::Null);
+        }
+        let example = json!({
+            "webhook_id": examples::WEBHOOK,
+            "url": "https://bob.example.com/sealpost",
+            "description": "orders of the shop",
+        });
+        Operation::new::<Updated>("updateWebhook", updated)
+            .describe(Tag::Webhooks, "Change a webhook", UPDATE)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", example)])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Updated> {
+        let Self { webhook_id, url, events, description, paused } = self;
+        let update = Update { webhook_id, url, events, description, paused };
+        sealpost.update_webhook(actor, update).await
+    }
+}
+
+impl Act for DeleteWebhook {
+    const NAME: &'static str = "delete";
+    const ACCESS: Access = CHANGE;
+    type Done = Deleted;
+
+    fn operation() -> Operation {
+        let deleted = json!({ "webhook_id": examples::WEBHOOK, "deleted": true });
+        Operation::new::<Deleted>("deleteWebhook", deleted)
+            .describe(Tag::Webhooks, "Delete a webhook", DELETE)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", examples::webhook_id())])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Deleted> {
+        sealpost.delete_webhook(actor, self.webhook_id).await
+    }
+}
+
+impl Act for EnableWebhook {
+    const NAME: &'static str = "enable";
+    const ACCESS: Access = CHANGE;
+    type Done = Enabled;
+
+    fn operation() -> Operation {
+        let mut enabled = examples::webhook();
+        if let Some(members) = enabled.as_object_mut() {
+            members.insert("due_now".to_owned(), json!(3));
+        }
+        Operation::new::<Enabled>("enableWebhook", enabled)
+            .describe(Tag::Webhooks, "Enable a webhook", ENABLE)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", examples::webhook_id())])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Enabled> {
+        sealpost.enable_webhook(actor, self.webhook_id).await
+    }
+}
+
+impl Act for RotateWebhookSecret {
+    const NAME: &'static str = "rotate_secret";
+    const ACCESS: Access = CHANGE;
+    type Done = WebhookSecretRotated;
+
+    fn operation() -> Operation {
+        let rotated = json!({
+            "webhook_id": examples::WEBHOOK,
+            "secret": "whsec_tyz4uy9luPVtr0QsFCb5J1YDaxnpdw63I5LuaTjY9Uc=",
+            "retiring": [{ "expires_at": "2026-11-22T06:56:38.711Z" }],
+        });
+        Operation::new::<WebhookSecretRotated>("rotateWebhookSecret", rotated)
+            .describe(Tag::Webhooks, "Replace the secret of a webhook", ROTATE)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", examples::webhook_id())])
+            .refuses(&[Code::MissingField, Code::QuotaExceeded, Code::WebhookNotFound])
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookSecretRotated> {
+        sealpost.rotate_webhook_secret(actor, self.webhook_id).await
+    }
+}
+
+impl Act for TestWebhook {
+    const NAME: &'static str = "test";
+    const ACCESS: Access = CHANGE;
+    type Done = Tested;
+
+    fn operation() -> Operation {
+        let tested = json!({
+            "webhook_id": examples::WEBHOOK,
+            "event_id": "evt_01m7ye92xk1c2d3e4f5g6h7j8k",
+            "outcome": "failed",
+            "status_code": 503,
+            "error": "http_status",
+            "error_detail": null,
+            "duration_ms": 12,
+            "response": "come back later",
+        });
+        Operation::new::<Tested>("testWebhook", tested)
+            .describe(Tag::Webhooks, "Test a webhook", TEST)
+            .session_and_key(Self::ACCESS)
+            .body::<Self>(vec![("", examples::webhook_id())])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+
+    /// Counts the test event against a limit of the account.
+    async fn throttle(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
+        throttle::admit_test(app, credentials, Self::ACCESS).await
+    }
+
+    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Tested> {
+        sealpost.test_webhook(actor, self.webhook_id).await
+    }
+}
+
+/// Reads the member `webhook_id`, the only member of most actions.
+pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
+    fields.require(&["webhook_id"])?;
+    fields.text("webhook_id")
+}
+
+/// Reads the optional member `description`.
+pub(super) fn description(fields: &mut Fields) -> Result<Option<Description>, Refusal> {
+    let text = fields.optional_text("description")?.unwrap_or_default();
+    Description::parse(&text).map_err(|fault| invalid("description", fault.to_string()))
+}
+
+/// The members that an update can change. One of them is required.
+const CHANGED: [&str; 4] = ["url", "events", "description", "paused"];
+const LIST: &str = "\
+Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets are not shown.";
+const UPDATE: &str = "\
+Changes a webhook. Its id, its secret, its log and its health stay. The change holds on every node within two seconds. An \
+attempt under way ends at the old URL; all later attempts, also of pending deliveries, go to the new one. `url` follows \
+the rules of `register`.\n\nA paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or \
+retention ends. Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both \
+`\"paused\": false` and `enable`.";
+const DELETE: &str = "\
+Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.";
+const ENABLE: &str = "\
+Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.";
+const ROTATE: &str = "\
+Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can \
+change to the new one. At most four replaced secrets sign at a time: the fifth replacement within 24 hours is refused with \
+`QUOTA_EXCEEDED`, and `detail` names the time from which it is possible.";
+const TEST: &str = "\
+Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the attempt. The \
+event is signed like all events. It is never retried, is not listed in `deliveries`, and never disables the webhook. \
+Limited per account.";

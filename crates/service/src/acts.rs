@@ -1,0 +1,21 @@
+//! The acts on keys, webhooks, policies, tokens and accounts. Each act exists once, whoever performs it.
+//!
+//! - An [`Actor`](actor::Actor) acts on one key: a caller of the API, or the owner of the account.
+//! - A [`ProvenOwner`](owner::ProvenOwner) performs the acts that a stolen session must not perform.
+//! - An [`Operator`](audited::Operator) acts on all accounts.
+//!
+//! A transaction admits the author. The activity log of the account names the author, and so does the audit trail for
+//! the acts in [`audited`].
+
+pub(crate) mod actor;
+pub(crate) mod audit_chain;
+pub(crate) mod audited;
+pub(crate) mod closing;
+pub(crate) mod handles;
+pub(crate) mod keys;
+pub(crate) mod owner;
+pub(crate) mod policy;
+pub(crate) mod secrets;
+pub(crate) mod sessions;
+pub(crate) mod tokens;
+pub(crate) mod webhooks;

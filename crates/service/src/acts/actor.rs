@@ -1,0 +1,134 @@
+//! The author of acts on one API key: a caller of the API, or the owner of the account.
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, Refusal, RequestSource,
+    ports::{AdmissionFacts, Durability},
+};
+
+use crate::{
+    account::activity::ActOrigin,
+    caller::{
+        admission::{Purpose, check_state, query_of},
+        authenticated::Caller,
+        credentials::{CallerId, NO_SESSION},
+        limited::Limited,
+    },
+    error::Error,
+    owner::account_owner::Owner,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The author of acts on one API key.
+#[derive(Clone)]
+pub enum Actor {
+    /// A caller of the API, who acts as the key. Each act counts against the limits of the key.
+    Caller(Caller, RequestSource),
+    /// The owner of the key's account. An act counts against no limit, and some acts are possible for a key that is not
+    /// active.
+    Owner(KeyOwner),
+}
+
+/// The owner of an account in a session, who acts on one key.
+#[derive(Clone)]
+pub struct KeyOwner {
+    id: CallerId,
+    origin: ActOrigin,
+}
+
+impl Caller {
+    /// Returns the caller as the author of an act. The activity log names the client of the request.
+    pub fn acting(&self, source: RequestSource) -> Actor {
+        Actor::Caller(self.clone(), source)
+    }
+}
+
+impl Owner<'_> {
+    /// Returns the owner as the author of an act on a key, which may be a key of another account: each act checks it.
+    pub fn acting_on(&self, key: &ApiKeyId) -> Actor {
+        let id = CallerId { session: self.session.token, key: *key };
+        Actor::Owner(KeyOwner { id, origin: self.session.act_from(&self.source) })
+    }
+}
+
+impl Actor {
+    /// Returns the key that the act concerns.
+    pub(crate) fn key(&self) -> &ApiKeyId {
+        match self {
+            Self::Caller(caller, _) => &caller.id.key,
+            Self::Owner(owner) => &owner.id.key,
+        }
+    }
+
+    /// Returns the author for the activity log.
+    pub(super) fn origin(&self) -> ActOrigin {
+        match self {
+            Self::Caller(caller, source) => caller.act_from(source),
+            Self::Owner(owner) => owner.origin.clone(),
+        }
+    }
+
+    pub(super) fn account_id(&self) -> AccountId {
+        match self {
+            Self::Caller(caller, _) => caller.account_id,
+            Self::Owner(owner) => owner.origin.account_id,
+        }
+    }
+}
+
+impl Sealpost {
+    /// Performs an act on the blocking pool. A short transaction admits the author first, and counts the request of a
+    /// caller. A cached rate-limit refusal is returned without using the pool.
+    pub(crate) async fn act<T: Send + 'static>(
+        &self,
+        actor: &Actor,
+        purpose: Purpose,
+        act: impl FnOnce(&Core, &Actor) -> Result<T, Error> + Send + 'static,
+    ) -> Limited<T> {
+        let owned = actor.clone();
+        let act = move |core: &Core| act(core, &owned);
+        match actor {
+            Actor::Caller(caller, _) => self.ask_as(caller, purpose, act).await,
+            Actor::Owner(owner) => {
+                let owner = owner.clone();
+                let result = self.block(move |core| {
+                    core.admit_owner(&owner, purpose)?;
+                    act(core)
+                });
+                Limited { result: result.await, limits: None }
+            }
+        }
+    }
+}
+
+impl Core {
+    fn admit_owner(&self, owner: &KeyOwner, purpose: Purpose) -> Result<(), Error> {
+        // A key of another account is refused before the transaction, because the transaction locks rows that sends of
+        // the key need.
+        let found = self.store.read(|reader| reader.find_key(&owner.id.key))?;
+        if found.is_none_or(|key| key.account_id != owner.origin.account_id) {
+            return Err(NO_KEY.into());
+        }
+        self.store.write_or_refuse(Durability::Relaxed, |tx| {
+            let facts = tx.lock_facts(&query_of(&owner.id))?;
+            Ok(self.check_owner(&facts, owner, purpose)?)
+        })?;
+        Ok(())
+    }
+
+    fn check_owner(
+        &self,
+        facts: &AdmissionFacts,
+        owner: &KeyOwner,
+        purpose: Purpose,
+    ) -> Result<(), Refusal> {
+        let session = facts.sessions.get(&owner.id.session);
+        if !session.is_some_and(|session| session.is_live(self.clock.now())) {
+            return Err(NO_SESSION);
+        }
+        let key = facts.keys.get(&owner.id.key);
+        let key = key.filter(|key| key.account_id == owner.origin.account_id).ok_or(NO_KEY)?;
+        if purpose == Purpose::Inspect { Ok(()) } else { check_state(key, purpose) }
+    }
+}
+
+const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };

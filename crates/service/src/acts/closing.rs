@@ -1,0 +1,214 @@
+//! Closing of an account, by its owner or by an operator.
+//!
+//! The first transaction makes the account unusable. Further transactions delete the rows of the account in portions of
+//! limited size, because a long transaction would delay sends. If the closing is interrupted, housekeeping deletes the
+//! rows that are left.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AccountId, Timestamp,
+    ports::{ClosingExtent, DeletedRows, Durability, StoreError},
+};
+use sealpost_storage::{Database, Transaction};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    audited::{ActionRecord, Concerned, Operator, OperatorError},
+    owner::ProvenOwner,
+    sessions::NO_LOGIN,
+};
+use crate::{
+    cache::event::CacheEvent,
+    error::Error,
+    operator::lists::NO_ACCOUNT,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The result of closing an account.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct AccountClosed {
+    /// Id of the closed account.
+    pub account_id: AccountId,
+    /// Time at which the account was closed.
+    pub closed_at: Timestamp,
+    /// Whether the personal data of the owner, such as labels and handles, was erased too.
+    pub erased: bool,
+    /// Whether all rows are deleted. If not, housekeeping deletes the remaining rows.
+    pub complete: bool,
+    /// Number of deleted rows of each kind.
+    pub deleted: DeletedRows,
+    /// The data that is kept, with the reasons.
+    pub kept: Vec<KeptData>,
+}
+
+/// Data that is kept after an account was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct KeptData {
+    /// Description of the data.
+    pub data: &'static str,
+    /// The reason for keeping the data.
+    pub reason: &'static str,
+    /// The end of the storage: a period, or the command that deletes the data.
+    pub until: &'static str,
+}
+
+impl AccountClosed {
+    fn new(
+        account_id: AccountId,
+        closed_at: Timestamp,
+        extent: ClosingExtent,
+        deleted: DeletedRows,
+        complete: bool,
+    ) -> Self {
+        let erased = extent == ClosingExtent::Erase;
+        let kept = if erased { KEPT.to_vec() } else { [&KEPT_UNLESS_ERASED[..], &KEPT].concat() };
+        Self { account_id, closed_at, erased, complete, deleted, kept }
+    }
+}
+
+impl Sealpost {
+    /// Closes the account of the owner permanently, and erases the personal data of the owner.
+    pub async fn close_account(&self, owner: ProvenOwner) -> Result<AccountClosed, Error> {
+        self.block(move |core| close_as_owner(core, &owner)).await
+    }
+}
+
+impl Operator {
+    /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
+    /// handles and activity stay. After an interruption, call this function again.
+    pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
+        self.close(id, ClosingExtent::Close)
+    }
+
+    /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
+    /// that is already closed.
+    pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
+        self.close(id, ClosingExtent::Erase)
+    }
+
+    fn close(&self, id: &AccountId, extent: ClosingExtent) -> Result<AccountClosed, OperatorError> {
+        let now = self.clock.now();
+        let ended = self.perform(|tx| Ok(begin(tx, id, extent, now)?.ok_or(NO_ACCOUNT)?))?;
+        Ok(finish(&self.store, id, extent, now, ended)?)
+    }
+}
+
+fn close_as_owner(core: &Core, owner: &ProvenOwner) -> Result<AccountClosed, Error> {
+    let (id, now) = (owner.session.account_id, core.clock.now());
+    let extent = ClosingExtent::Erase;
+    let begun = core.audited_act_as_owner(owner, "closing the account", |tx| {
+        Ok(begin(tx, &id, extent, now)?.ok_or(NO_LOGIN)?)
+    });
+    let closed = begun.and_then(|ended| Ok(finish(&core.store, &id, extent, now, ended)?));
+    // The cache is invalidated even after an error, because the first transactions may have been committed.
+    core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&id));
+    closed
+}
+
+/// Makes an account unusable. Returns the deleted rows and the record of the act. `None` if the account does not exist.
+fn begin(
+    tx: &mut Transaction,
+    id: &AccountId,
+    extent: ClosingExtent,
+    now: Timestamp,
+) -> Result<Option<(DeletedRows, ActionRecord)>, StoreError> {
+    if !tx.begin_closing(id, extent, now)? {
+        return Ok(None);
+    }
+    let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
+    let api_tokens = tx.delete_api_tokens_of(id)?;
+    let action = match extent {
+        ClosingExtent::Close => "account.close",
+        ClosingExtent::Erase => "account.erase",
+    };
+    let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
+    // The account has no owner any more who could read its activity.
+    let record = ActionRecord::new(action, id, Concerned::Service, detail);
+    Ok(Some((DeletedRows { sessions, api_tokens, ..DeletedRows::default() }, record)))
+}
+
+/// Deletes the rows of an unusable account in portions.
+fn finish(
+    store: &Database,
+    id: &AccountId,
+    extent: ClosingExtent,
+    now: Timestamp,
+    mut rows: DeletedRows,
+) -> Result<AccountClosed, StoreError> {
+    for _ in 0..PORTIONS_MAX {
+        let portion =
+            store.write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
+        rows = rows.plus(portion.rows);
+        if portion.is_complete {
+            return Ok(AccountClosed::new(*id, now, extent, rows, true));
+        }
+    }
+    Ok(AccountClosed::new(*id, now, extent, rows, false))
+}
+
+/// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.
+const SESSIONS_MAX: u32 = 10_000;
+/// Maximum number of rows that one transaction deletes. On SQLite, sends wait for such a transaction.
+const ROWS_PER_WRITE: u32 = 1000;
+/// Maximum number of transactions (of [`ROWS_PER_WRITE`] rows) in which one call deletes rows. Bounds the duration of
+/// an owner's request. Housekeeping deletes the rows that are left.
+const PORTIONS_MAX: u32 = 1000;
+const RETENTION: &str = "the end of retention";
+const PERMANENTLY: &str = "permanently";
+
+const KEPT_UNLESS_ERASED: [KeptData; 2] = [
+    KeptData {
+        data: "labels and handles of the keys",
+        reason: "the handles stay reserved, and earlier correspondents recognise the keys",
+        until: "`sealpost admin account erase`",
+    },
+    KeptData {
+        data: "activity with client addresses",
+        reason: "the operator can investigate misuse",
+        until: "90 days after each act, or `sealpost admin account erase`",
+    },
+];
+
+const KEPT: [KeptData; 8] = [
+    KeptData {
+        data: "account id, and times of opening and closing",
+        reason: "other records refer to the account",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "keys: id, DID, status, plan, usage, overage, and the policy without its lists",
+        reason: "other people's envelopes and badges refer to the keys; the DID stays on record",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "envelopes sent by the account",
+        reason: "their recipients can still open them",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "envelopes sent to the account, which nobody can open",
+        reason: "their senders can still see the state",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "events that were announced to others, some with a handle of the account",
+        reason: "the receivers may not have received them yet",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "hashes of erased handles",
+        reason: "no other account may receive messages for the handle",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "governance, assessments, attestations and badges",
+        reason: "they prove decisions, and the database refuses changes",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "the audit trail of operators, which may contain a handle that an operator assigned",
+        reason: "it is a hash chain, and the database refuses changes",
+        until: PERMANENTLY,
+    },
+];

@@ -1,0 +1,183 @@
+//! The owner of an account as the author of critical acts. A stolen session alone cannot perform these acts: they need
+//! the login secret, which was given within the last minutes or is in the request.
+
+use std::time::Duration;
+
+use sealpost_domain::{
+    Refusal, RequestSource,
+    ports::{Durability, StoreError},
+};
+use sealpost_storage::{Abort, Transaction};
+use sealpost_wallet::{LoginSecret, same_hash};
+
+use super::audited::{ActionRecord, Author, perform};
+use crate::{
+    account::activity::ActOrigin,
+    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    error::Error,
+    owner::account_owner::Owner,
+    sealpost::core::Core,
+};
+
+/// The owner of an account, with a session and a proof that the session is not stolen. Each act checks both.
+#[derive(Clone)]
+pub struct ProvenOwner {
+    pub(crate) session: AccountSession,
+    source: RequestSource,
+    proof: OwnerProof,
+}
+
+#[derive(Clone)]
+enum OwnerProof {
+    /// The login secret was given in this session within the last five minutes.
+    Confirmed,
+    /// The current login secret, as the request contains it. Not verified yet.
+    Secret(String),
+}
+
+/// The reason that an owner is not confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfirmationFault {
+    /// The session is not confirmed, and the request contains no login secret.
+    Missing,
+    /// The request contains a wrong login secret.
+    Wrong,
+}
+
+impl AccountSession {
+    /// Returns the owner of the account. `login_secret` is the login secret in the request, which each act verifies.
+    pub fn with_secret(self, login_secret: String, source: RequestSource) -> ProvenOwner {
+        ProvenOwner { session: self, source, proof: OwnerProof::Secret(login_secret) }
+    }
+}
+
+impl Owner<'_> {
+    /// Returns whether the login secret was given in this session within the last five minutes.
+    pub async fn is_confirmed(&self) -> Result<bool, Error> {
+        let session = self.session;
+        self.sealpost.block(move |core| is_confirmed(core, &session)).await
+    }
+
+    /// Confirms the owner. Needs the login secret, unless it was given within the last five minutes.
+    pub async fn confirm(
+        &self,
+        login_secret: Option<String>,
+    ) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
+        let (session, source) = (self.session, self.source.clone());
+        self.sealpost.block(move |core| confirm(core, session, source, login_secret)).await
+    }
+}
+
+impl ProvenOwner {
+    pub(crate) fn origin(&self) -> ActOrigin {
+        self.session.act_from(&self.source)
+    }
+
+    /// Locks the account. Then checks that the account is open, the session is live, and the proof is valid.
+    fn check(&self, core: &Core, tx: &mut Transaction) -> Result<(), Abort> {
+        let AccountSession { token, account_id } = &self.session;
+        let is_open = tx.lock_account(account_id)?;
+        let stored = tx.find_session(token)?;
+        if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
+            return Err(NO_SESSION.into());
+        }
+        let OwnerProof::Secret(login_secret) = &self.proof else {
+            // The time was checked before. Another session may have replaced the secrets since, which ends a
+            // confirmation.
+            let is_confirmed = tx.session_confirmed_at(token)?.is_some();
+            return if is_confirmed { Ok(()) } else { Err(NO_SESSION.into()) };
+        };
+        let stored = tx.find_login_secret(account_id)?;
+        let given = LoginSecret::hash_of(login_secret);
+        let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
+        if is_right { Ok(()) } else { Err(WRONG_SECRET.into()) }
+    }
+}
+
+impl Core {
+    /// Performs an act of the owner in one transaction, which admits the owner first. `attempted` names the act in the
+    /// activity log if the login secret is wrong.
+    pub(crate) fn act_as_owner<T>(
+        &self,
+        owner: &ProvenOwner,
+        attempted: &str,
+        mut act: impl FnMut(&mut Transaction) -> Result<T, Abort>,
+    ) -> Result<T, Error> {
+        let done = self.store.write_or_refuse(Durability::Durable, |tx| {
+            owner.check(self, tx)?;
+            act(tx)
+        });
+        self.record_wrong_secret(owner, attempted, &done)?;
+        Ok(done?)
+    }
+
+    /// Does the same as [`Core::act_as_owner`], and records the act in the audit trail.
+    pub(super) fn audited_act_as_owner<T>(
+        &self,
+        owner: &ProvenOwner,
+        attempted: &str,
+        mut act: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort>,
+    ) -> Result<T, Error> {
+        let author = Author::Owner(owner.session.account_id);
+        let done = perform(&self.store, &*self.clock, &author, |tx| {
+            owner.check(self, tx)?;
+            act(tx)
+        });
+        self.record_wrong_secret(owner, attempted, &done)?;
+        Ok(done?)
+    }
+
+    /// Stores an activity entry if `done` is the refusal of a wrong login secret.
+    fn record_wrong_secret<T>(
+        &self,
+        owner: &ProvenOwner,
+        attempted: &str,
+        done: &Result<T, Abort>,
+    ) -> Result<(), StoreError> {
+        if matches!(done, Err(Abort::Refused(refusal)) if *refusal == WRONG_SECRET) {
+            let account = &owner.session.account_id;
+            self.record_failed_login(account, &owner.source, Some(attempted))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_confirmed(core: &Core, session: &AccountSession) -> Result<bool, Error> {
+    let confirmed_at = core.store.read(|reader| reader.session_confirmed_at(&session.token))?;
+    let now = core.clock.now();
+    Ok(confirmed_at.is_some_and(|at| now.abs_diff(at) < CONFIRMED_FOR))
+}
+
+fn confirm(
+    core: &Core,
+    session: AccountSession,
+    source: RequestSource,
+    login_secret: Option<String>,
+) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
+    if is_confirmed(core, &session)? {
+        return Ok(Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed }));
+    }
+    let Some(login_secret) = login_secret else { return Ok(Err(ConfirmationFault::Missing)) };
+    if LoginSecret::hash_of(&login_secret).is_none() {
+        return Ok(Err(ConfirmationFault::Wrong));
+    }
+    let owner = session.with_secret(login_secret, source);
+    let confirmed = core.store.write_or_refuse(Durability::Relaxed, |tx| {
+        owner.check(core, tx)?;
+        tx.confirm_session(&session.token, core.clock.now())?;
+        Ok(())
+    });
+    core.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
+    match confirmed {
+        Ok(()) => Ok(Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner })),
+        Err(Abort::Refused(_)) => Ok(Err(ConfirmationFault::Wrong)),
+        Err(Abort::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Time after which the login secret must be given again.
+const CONFIRMED_FOR: Duration = Duration::from_mins(5);
+/// The refusal of a request that has a valid session but a wrong login secret.
+pub(super) const WRONG_SECRET: Refusal = Refusal::Unauthorized(
+    "the login_secret is wrong; it is the newest one of this account (ls_...)",
+);

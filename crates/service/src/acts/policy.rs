@@ -1,0 +1,125 @@
+//! The policy of a key as a recipient: the senders that the key accepts, and the data that other keys can see.
+
+mod change;
+mod contacts;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AcceptPolicy, ActivityKind, ApiKeyId, EnvelopeId, KeyStatus, ReceiptPolicy, RecipientPolicy,
+    Refusal,
+    ports::{Durability, FactsQuery},
+};
+use sealpost_storage::{Abort, Transaction};
+use serde::Serialize;
+
+use self::change::KeyedChange;
+pub use self::change::PolicyChange;
+use crate::{
+    acts::actor::Actor,
+    caller::{admission::Purpose, limited::Limited},
+    error::Error,
+    owner::correspondents::{Correspondent, correspondents},
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The policy of a key as a recipient.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PolicyView {
+    /// The senders whose messages the key accepts.
+    pub accept: AcceptPolicy,
+    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
+    pub receipts: ReceiptPolicy,
+    /// Whether other keys can see the label (display name) of the key.
+    pub listed: bool,
+    /// The allowlist: keys that are accepted if `accept` is `allowlist` or `contacts`.
+    pub allowed: Vec<ApiKeyId>,
+    /// The blocklist: keys that are always refused.
+    pub blocked: Vec<ApiKeyId>,
+}
+
+impl From<RecipientPolicy> for PolicyView {
+    fn from(policy: RecipientPolicy) -> Self {
+        Self {
+            accept: policy.accept,
+            receipts: policy.receipts,
+            listed: policy.is_listed,
+            allowed: policy.allowed.into_iter().collect(),
+            blocked: policy.blocked.into_iter().collect(),
+        }
+    }
+}
+
+impl Sealpost {
+    /// Changes the policy of the actor's key, and returns the new policy. An empty change only returns the current
+    /// policy.
+    pub async fn set_policy(&self, actor: &Actor, change: PolicyChange) -> Limited<PolicyView> {
+        self.act(actor, Purpose::Manage, move |core, actor| core.set_policy(actor, &change)).await
+    }
+
+    /// Adds the sender of an envelope to the blocklist of the actor's key, which received the envelope. Returns the
+    /// sender.
+    pub async fn block_sender(&self, actor: &Actor, envelope_id: String) -> Limited<Correspondent> {
+        let block = move |core: &Core, actor: &Actor| core.block_sender(actor, &envelope_id);
+        self.act(actor, Purpose::Manage, block).await
+    }
+}
+
+impl Core {
+    fn block_sender(&self, actor: &Actor, envelope_id: &str) -> Result<Correspondent, Error> {
+        let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
+        if id.timestamp() < self.kept_since(self.clock.now()) {
+            return Err(Refusal::EnvelopeNotFound.into());
+        }
+        let sender = self.store.read(|reader| reader.find_sender(&id, actor.key()))?;
+        let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
+        let block = vec![sender.to_string()];
+        self.set_policy(actor, &PolicyChange { block, ..PolicyChange::default() })?;
+        let named = self.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
+        Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
+    }
+
+    /// Changes the policy of a key. If the new policy accepts messages from contacts, first collects the contacts.
+    fn set_policy(&self, actor: &Actor, change: &PolicyChange) -> Result<PolicyView, Error> {
+        let key = actor.key();
+        if change.is_empty() {
+            return Ok(self
+                .store
+                .read(|reader| reader.find_policy(key))?
+                .unwrap_or_default()
+                .into());
+        }
+        let change = self.store.read(|reader| change.find_keys(reader))?;
+        if change.accept == Some(AcceptPolicy::Contacts) {
+            self.collect_contacts(key)?;
+        }
+        let policy = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let policy = self.change_policy(tx, key, &change)?;
+            self.record(tx, &actor.origin(), ActivityKind::PolicyChanged, Some(key.to_string()))?;
+            Ok(policy)
+        })?;
+        Ok(policy.into())
+    }
+
+    fn change_policy(
+        &self,
+        tx: &mut Transaction,
+        key: &ApiKeyId,
+        change: &KeyedChange,
+    ) -> Result<RecipientPolicy, Abort> {
+        lock_active_key(tx, key)?;
+        let mut policy = tx.find_policy(key)?.unwrap_or_default();
+        change.apply(&mut policy, self.settings.policy_entries_max)?;
+        tx.set_policy(key, &policy)?;
+        Ok(policy)
+    }
+}
+
+/// Locks the usage row of a key until the transaction ends. Refuses a key that is not active.
+fn lock_active_key(tx: &mut Transaction, key: &ApiKeyId) -> Result<(), Abort> {
+    let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
+    let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);
+    if status == KeyStatus::Active {
+        return Ok(());
+    }
+    Err(Refusal::KeyInactive { status, field: None }.into())
+}

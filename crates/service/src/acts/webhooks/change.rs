@@ -1,0 +1,228 @@
+//! Changes of webhooks: their URL, events and description, pausing, their signing secret, and their end.
+//!
+//! After a rotation, the service signs requests with the replaced secrets too for a time, so that the receiver can switch
+//! to the new secret at any moment.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ActivityKind, Description, Refusal, RetiringSecret, Timestamp, Webhook, WebhookId,
+    WebhookStatus, Wrapped, ports::Durability,
+};
+use sealpost_wallet::WebhookSecret;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    acts::{
+        actor::Actor,
+        audited::{ActionRecord, Concerned, Operator, OperatorError},
+    },
+    caller::{admission::Purpose, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+    webhooks::{
+        find::{find, parse_id},
+        view::WebhookView,
+    },
+};
+
+/// The changes of a webhook. `None` leaves a value as it is.
+#[derive(Debug, Clone)]
+pub struct Update {
+    /// Id of the webhook.
+    pub webhook_id: String,
+    /// The new URL.
+    pub url: Option<String>,
+    /// The names of the events that replace the present ones.
+    pub events: Option<Vec<String>>,
+    /// The new description; the inner `None` removes the description.
+    pub description: Option<Option<Description>>,
+    /// True to pause the webhook, false to resume it.
+    pub paused: Option<bool>,
+}
+
+/// A changed webhook.
+#[derive(JsonSchema, Serialize)]
+pub struct Updated {
+    /// The webhook.
+    #[serde(flatten)]
+    pub webhook: WebhookView,
+    /// A problem that the owner should know, such as a host name that does not resolve yet; `null` if there is none.
+    pub warning: Option<String>,
+}
+
+/// A webhook with a new secret.
+#[derive(JsonSchema, Serialize)]
+pub struct WebhookSecretRotated {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// The new signing secret, shown only in this response.
+    pub secret: String,
+    /// Replaced secrets with which the service still signs, newest first.
+    pub retiring: Vec<Retiring>,
+}
+
+/// A replaced secret with which the service still signs.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Retiring {
+    /// Time from which the service no longer signs with the secret.
+    pub expires_at: Timestamp,
+}
+
+/// A deleted webhook.
+#[derive(JsonSchema, Serialize)]
+pub struct Deleted {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
+    pub deleted: bool,
+}
+
+impl Sealpost {
+    /// Changes the URL, the events or the description of a webhook, or pauses or resumes it.
+    pub async fn update_webhook(&self, actor: &Actor, update: Update) -> Limited<Updated> {
+        self.act(actor, Purpose::Manage, |core, actor| core.update_webhook(actor, update)).await
+    }
+
+    /// Creates a new signing secret. For a limited time, the service signs with both the old and the new secret.
+    pub async fn rotate_webhook_secret(
+        &self,
+        actor: &Actor,
+        webhook_id: String,
+    ) -> Limited<WebhookSecretRotated> {
+        let rotate =
+            move |core: &Core, actor: &Actor| core.rotate_webhook_secret(actor, &webhook_id);
+        self.act(actor, Purpose::Manage, rotate).await
+    }
+
+    /// Deletes a webhook and its deliveries.
+    pub async fn delete_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
+        let delete = move |core: &Core, actor: &Actor| core.delete_webhook(actor, &webhook_id);
+        self.act(actor, Purpose::Inspect, delete).await
+    }
+}
+
+impl Operator {
+    /// Disables a webhook. Its deliveries wait until the owner enables the webhook again. The entry in the audit trail
+    /// does not contain the URL, because entries can never be deleted.
+    pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
+        self.perform(|tx| {
+            let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {
+                return Err(OperatorError::NotFound("such webhook").into());
+            };
+            if webhook.status == WebhookStatus::Disabled {
+                return Err(OperatorError::Pointless("the webhook is already disabled").into());
+            }
+            tx.disable_webhook(id, self.clock.now())?;
+            webhook.status = WebhookStatus::Disabled;
+            let detail = json!({"api_key_id": webhook.api_key_id});
+            let concerned = Concerned::Key(webhook.api_key_id);
+            Ok((webhook.into(), ActionRecord::new("webhook.disable", id, concerned, detail)))
+        })
+    }
+}
+
+impl Core {
+    /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
+    /// open. Resuming makes the pending deliveries due in further transactions, as enabling does.
+    fn update_webhook(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
+        let key = actor.key();
+        let Update { webhook_id, url, events, description, paused } = update;
+        let events = events.map(|names| self.find_events(&names)).transpose()?;
+        let id = self.store.read(|reader| find(reader, key, &webhook_id))?.id;
+        let (url, warning) = match url.map(|url| self.vet_url(&url)).transpose()? {
+            Some((url, warning)) => (Some(url), warning),
+            None => (None, None),
+        };
+        let apply = |webhook: &mut Webhook| {
+            webhook.url = url.clone().unwrap_or_else(|| webhook.url.clone());
+            webhook.events = events.clone().unwrap_or_else(|| webhook.events.clone());
+            webhook.description =
+                description.clone().unwrap_or_else(|| webhook.description.clone());
+            webhook.paused = paused.unwrap_or(webhook.paused);
+        };
+        let (webhook, is_resumed) = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let Some(mut webhook) = tx.lock_webhook(key, &id)? else {
+                return Err(Refusal::WebhookNotFound.into());
+            };
+            let was_active = webhook.is_active();
+            apply(&mut webhook);
+            tx.update_webhook(&webhook)?;
+            let detail = Some(format!("{id} of {key}"));
+            self.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
+            let is_resumed = !was_active && webhook.is_active();
+            Ok((webhook, is_resumed))
+        })?;
+        if is_resumed {
+            self.make_pending_due(&id)?;
+        }
+        let views = self.webhook_views(vec![webhook])?;
+        let webhook = views.into_iter().next().ok_or(Refusal::WebhookNotFound)?;
+        Ok(Updated { webhook, warning })
+    }
+
+    fn rotate_webhook_secret(
+        &self,
+        actor: &Actor,
+        webhook_id: &str,
+    ) -> Result<WebhookSecretRotated, Error> {
+        let id = parse_id(webhook_id)?;
+        let fresh = WebhookSecret::generate()?;
+        let wrapped = fresh.wrap(&self.keyring, &id)?;
+        let retiring = self.store.write_or_refuse(Durability::Durable, |tx| {
+            let Some(webhook) = tx.lock_webhook(actor.key(), &id)? else {
+                return Err(Refusal::WebhookNotFound.into());
+            };
+            let retiring = self.retire(webhook.secret, webhook.retiring)?;
+            tx.set_secrets(&id, &wrapped, &retiring)?;
+            let detail = Some(format!("signing secret of {id}"));
+            self.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
+            Ok(retiring)
+        })?;
+        let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
+        Ok(WebhookSecretRotated {
+            webhook_id: id,
+            secret: fresh.expose().to_string(),
+            retiring: retiring.into_iter().map(expiry).collect(),
+        })
+    }
+
+    /// Returns the replaced secrets with which the service still signs, newest first. Drops expired secrets. Refuses more
+    /// secrets than the maximum number, because each secret was promised to sign until its expiry.
+    fn retire(
+        &self,
+        replaced: Wrapped,
+        mut before: Vec<RetiringSecret>,
+    ) -> Result<Vec<RetiringSecret>, Refusal> {
+        let now = self.clock.now();
+        let until = now.plus(self.settings.secret_overlap);
+        before.insert(0, RetiringSecret { secret: replaced, until });
+        before.retain(|secret| secret.until > now);
+        let limit = self.settings.retiring_secrets_max;
+        match before.last() {
+            Some(oldest) if before.len() > limit => {
+                Err(Refusal::RetiringSecrets { limit, possible_at: oldest.until })
+            }
+            _ => Ok(before),
+        }
+    }
+
+    fn delete_webhook(&self, actor: &Actor, webhook_id: &str) -> Result<Deleted, Error> {
+        let key = actor.key();
+        let id = parse_id(webhook_id)?;
+        let now = self.clock.now();
+        let is_deleted = self.store.write(Durability::Durable, |tx| {
+            if !tx.delete_webhook(key, &id, now)? {
+                return Ok(false);
+            }
+            let detail = Some(format!("{id} of {key}"));
+            self.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
+            Ok(true)
+        })?;
+        if !is_deleted {
+            return Err(Refusal::WebhookNotFound.into());
+        }
+        Ok(Deleted { webhook_id: id, deleted: true })
+    }
+}
