@@ -2,6 +2,7 @@
 
 mod channels;
 mod issuer;
+mod kek_providers;
 mod kek_rotation;
 mod revocation;
 mod states;

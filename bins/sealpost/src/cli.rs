@@ -23,12 +23,12 @@ use clap_complete::Shell;
 use sealpost_node::DatabaseUrl;
 use sealpost_shell::ServiceCommand;
 
-use crate::settings::{DatabaseArgs, ServeArgs};
+use crate::settings::{DatabaseArgs, KekArgs, ServeArgs};
 
 pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, JournalCommand,
-    KekCommand as AdminKekCommand, KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand,
-    PlanName, RecoverArgs,
+    KekCommand as AdminKekCommand, KekPlace, KeyCommand, Noun, PartnerCommand, PlanArgs,
+    PlanCommand, PlanName, RecoverArgs,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
@@ -133,10 +133,8 @@ pub(crate) struct MoveArgs {
     /// Empty PostgreSQL database: postgres://…
     #[arg(long, env = "SEALPOST_DATABASE_URL", value_name = "URL", hide_env_values = true)]
     pub(crate) to: DatabaseUrl,
-    /// File of key-encryption keys of the embedded database; the file `kek` beside it if omitted. `SEALPOST_KEK` can have
-    /// the lines of the file instead, separated by commas
-    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
-    pub(crate) kek_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keks: KekArgs,
     /// Connect to PostgreSQL without TLS, also through a network; by default a remote server needs TLS and a verified
     /// certificate
     #[arg(long, env = "SEALPOST_DATABASE_IN_CLEAR", value_parser = BoolishValueParser::new())]
@@ -161,10 +159,8 @@ pub(crate) struct RestoreArgs {
     /// Further revocation journals to apply, for example from another folder; repeatable
     #[arg(long = "journal", value_name = "FILE")]
     pub(crate) journal: Vec<PathBuf>,
-    /// File of key-encryption keys, which must match the backup; `DATA_DIR/kek` if omitted. `SEALPOST_KEK` can have the
-    /// lines of the file instead, separated by commas
-    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
-    pub(crate) kek_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keks: KekArgs,
     /// Do not check the key-encryption keys; the server starts only after the key file of the backup is in place
     #[arg(long)]
     pub(crate) without_keys: bool,

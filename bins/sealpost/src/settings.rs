@@ -7,19 +7,20 @@ mod api;
 mod console;
 mod database;
 mod http;
+mod keks;
 mod numbers;
 mod service;
 mod span;
 mod url_text;
 mod webhooks;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{
     ArgAction, Args, ValueEnum,
     builder::{BoolishValueParser, NonEmptyStringValueParser},
 };
-use sealpost_node::settings::{JournalRetention, KeySettings, ServiceSettings, Settings};
+use sealpost_node::settings::{JournalRetention, ServiceSettings, Settings};
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -28,9 +29,9 @@ use self::{
     service::{ChannelArgs, ServiceArgs},
     webhooks::WebhookArgs,
 };
-use crate::{fault::Fault, kek};
+use crate::fault::Fault;
 
-pub(crate) use self::{database::DatabaseArgs, span::Span};
+pub(crate) use self::{database::DatabaseArgs, keks::KekArgs, span::Span};
 
 /// The flags of `sealpost serve`: all settings of a server.
 #[derive(Args, Clone)]
@@ -66,10 +67,8 @@ pub(crate) struct ServeArgs {
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
     #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
     migrate: bool,
-    /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database. `SEALPOST_KEK` can have the lines of the
-    /// file instead, separated by commas
-    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
-    kek_file: Option<PathBuf>,
+    #[command(flatten)]
+    keks: KekArgs,
     /// Development mode, on loopback only: webhooks may use http and loopback addresses, and logs are text
     #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new())]
     pub(crate) dev: bool,
@@ -123,7 +122,7 @@ impl TryFrom<&ServeArgs> for Settings {
             reserved_handles,
             journal_retention,
             migrate,
-            kek_file,
+            keks,
             dev,
             log: _,
             otlp_endpoint: _,
@@ -141,7 +140,7 @@ impl TryFrom<&ServeArgs> for Settings {
                 ..service.settings(channel)
             },
             webhooks: webhooks.into(),
-            keys: key_settings(kek_file.as_deref())?,
+            keys: keks.try_into()?,
             circuits: circuits.clone(),
             reserved_handles: reserved_handles.clone(),
             journal_retention: JournalRetention(journal_retention.0),
@@ -149,10 +148,4 @@ impl TryFrom<&ServeArgs> for Settings {
             dev: *dev,
         })
     }
-}
-
-/// Returns the source of the key-encryption keys: a file, or `SEALPOST_KEK`. Must be called only once, because the
-/// variable can be read only once.
-pub(crate) fn key_settings(file: Option<&Path>) -> Result<KeySettings, Fault> {
-    Ok(KeySettings { file: file.map(Path::to_owned), text: kek::variable::take()? })
 }

@@ -20,7 +20,10 @@ use crate::{
     error::{Failure, NodeError, database_error},
     files::{circuits, regular_file, reserved_handles},
     journal::{keeper::JournalKeeper, record::Journal, recovery::recover_and_attach},
-    keys::{source::KeySource, watch::KeyFileWatch},
+    keys::{
+        source::KeySource,
+        watch::{KeyOrigin, KeyWatch},
+    },
     settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
 };
 
@@ -31,7 +34,7 @@ pub(crate) struct Components {
     pub(crate) database: Arc<Database>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
-    key_file_watch: Option<KeyFileWatch>,
+    key_watch: Option<KeyWatch>,
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
     journal_keeper: Option<JournalKeeper>,
@@ -58,16 +61,20 @@ impl Components {
         let paths = settings.database.embedded_paths();
         let key_source = KeySource::of(&settings.keys, &paths)?;
         // Rejects an invalid key file before the database is created.
-        key_source.read()?;
+        key_source.check()?;
         check_encryption(&settings.database, &url)?;
         let database = open_database(&settings.database, &url)?;
-        let keyring = Arc::new(key_source.read_or_create(&database)?);
+        let keyring = key_source.read_before_migration(&database)?;
+        migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
+        let keyring = match keyring {
+            Some(keyring) => Arc::new(keyring),
+            None => Arc::new(key_source.read_or_create(&database)?),
+        };
         if !keyring.is_memory_locked() {
             tracing::warn!(
                 "key-encryption keys may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
             );
         }
-        migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         if lock.is_some() {
@@ -81,7 +88,7 @@ impl Components {
         let issuer_refresher = Refresher::start(Arc::clone(&issuer))
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
-        let key_file_watch = shared.watch_key_file(&key_source)?;
+        let key_watch = shared.watch_keys(&key_source)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
@@ -92,7 +99,7 @@ impl Components {
             database,
             dispatcher,
             clock,
-            key_file_watch,
+            key_watch,
             disk_reserve,
             issuer_refresher,
             journal_keeper,
@@ -128,7 +135,7 @@ impl Components {
     pub(crate) fn stop(&self) {
         self.sealpost.stop();
         self.dispatcher.stop();
-        if let Some(watch) = &self.key_file_watch {
+        if let Some(watch) = &self.key_watch {
             watch.stop();
         }
         if let Some(reserve) = &self.disk_reserve {
@@ -196,13 +203,12 @@ impl Shared {
         Ok(Arc::new(dispatcher))
     }
 
-    fn watch_key_file(&self, source: &KeySource<'_>) -> Result<Option<KeyFileWatch>, NodeError> {
-        let start = |file| {
-            let marks = Arc::<Database>::clone(&self.database);
-            KeyFileWatch::start(file, Arc::clone(&self.keyring), marks)
-                .map_err(|error| start_error("the watch of the key file cannot start", error))
-        };
-        source.file().map(start).transpose()
+    /// Starts the thread that loads new keys. Keys that the settings contain never change.
+    fn watch_keys(&self, source: &KeySource<'_>) -> Result<Option<KeyWatch>, NodeError> {
+        let Some(source) = KeyOrigin::of(source) else { return Ok(None) };
+        KeyWatch::start(source, Arc::clone(&self.keyring), Arc::clone(&self.database))
+            .map(Some)
+            .map_err(|error| start_error("the watch of the keys cannot start", error))
     }
 
     fn keep_disk_reserve(

@@ -1,6 +1,7 @@
-//! Reads, checks, watches and rotates the key-encryption keys.
+//! Reads, checks, watches, rotates and moves the key-encryption keys.
 
 pub mod inspection;
+pub mod provider_move;
 pub mod rotation;
 pub mod source;
 pub(crate) mod watch;

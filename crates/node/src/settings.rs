@@ -15,6 +15,7 @@ use std::{
 use zeroize::Zeroizing;
 
 pub use sealpost_api::{AdminSettings, ApiSettings};
+pub use sealpost_kek::{NameFault, ProviderName};
 pub use sealpost_service::{AccessSettings, Activation, Settings as ServiceSettings};
 pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
 pub use sealpost_web::WebSettings;
@@ -142,14 +143,16 @@ pub struct WebhookSettings {
     pub extra_roots: Option<PathBuf>,
 }
 
-/// The source of the key-encryption keys: a file or a text. If neither is given, the embedded database uses a key file
-/// in the data folder.
+/// The source of the key-encryption keys: a file, a text, or a provider that has wrapped the keys in the database. If
+/// none is given, the embedded database uses a key file in the data folder.
 #[derive(Debug, Clone, Default)]
 pub struct KeySettings {
     /// Path of the file with the key-encryption keys.
     pub file: Option<PathBuf>,
     /// The keys as text: the lines of a key file, separated by commas or line ends.
     pub text: Option<Zeroizing<String>>,
+    /// The provider that has wrapped the keys.
+    pub provider: Option<ProviderName>,
 }
 
 /// The files of an embedded database.

@@ -394,6 +394,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    kek_versions (version, provider) {
+        version -> BigInt,
+        provider -> Text,
+        wrapped -> Binary,
+    }
+}
+
+diesel::table! {
     assessments (id) {
         id -> Text,
         api_key_id -> Text,

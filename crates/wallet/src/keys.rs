@@ -7,9 +7,11 @@ mod kek_mark;
 mod keyring;
 mod locked_pool;
 mod operator_session;
+mod provider;
 mod wrapping;
 
 pub use identity::{Identity, Root};
 pub use keyring::{Keyring, KeyringFault};
+pub use provider::{KekProvider, ProviderError};
 pub(crate) use wrapping::StorageLocation;
 pub use wrapping::kek_version;

@@ -2,6 +2,7 @@
 //!
 //! - [`Keyring`]: the key-encryption keys. A stored secret is encrypted under a key-encryption key
 //!   and bound to a row and a column.
+//! - [`KekProvider`]: wraps key-encryption keys with a key outside the service.
 //! - [`Root`]: 32 random bytes from which all keys of an identity are derived.
 //! - [`Identity`]: the signing and sealing keys of a root. The public signing key is the DID.
 //! - [`seal`] and [`open`]: HPKE (RFC 9180) to the recipient's sealing key, and the sender's
@@ -29,7 +30,7 @@ pub use entropy::random;
 pub use error::WalletError;
 pub use hash_chain::chain_hash;
 pub use keyed_hash::keyed_hash;
-pub use keys::{Identity, Keyring, KeyringFault, Root, kek_version};
+pub use keys::{Identity, KekProvider, Keyring, KeyringFault, ProviderError, Root, kek_version};
 pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,

@@ -682,6 +682,15 @@ CREATE TABLE kek_marks (
     retired_at BIGINT
 );
 
+-- Key-encryption keys that a key provider has wrapped (encrypted). Empty if the keys are in key files. During a move to
+-- another provider, each version has a row for either.
+CREATE TABLE kek_versions (
+    version BIGINT NOT NULL,
+    provider TEXT COLLATE "C" NOT NULL,
+    wrapped BYTEA NOT NULL,
+    PRIMARY KEY (version, provider)
+);
+
 -- A random id of this database. A copy or a restored backup has the same id.
 CREATE TABLE database_identity (
     id TEXT COLLATE "C" PRIMARY KEY

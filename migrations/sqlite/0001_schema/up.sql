@@ -595,6 +595,15 @@ CREATE TABLE kek_marks (
     retired_at INTEGER
 ) STRICT;
 
+-- Key-encryption keys that a key provider has wrapped (encrypted). Empty if the keys are in key files. During a move to
+-- another provider, each version has a row for either.
+CREATE TABLE kek_versions (
+    version INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    wrapped BLOB NOT NULL,
+    PRIMARY KEY (version, provider)
+) STRICT, WITHOUT ROWID;
+
 -- A random id of this database. A copy or a restored backup has the same id.
 CREATE TABLE database_identity (
     id TEXT NOT NULL PRIMARY KEY

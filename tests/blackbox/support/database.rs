@@ -1,6 +1,12 @@
 //! The databases of the tests: embedded (SQLite) or PostgreSQL. Each test case gets a new database.
 
-use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command, sync::Arc};
+use std::{
+    fs,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
 use tempfile::TempDir;
 
@@ -11,12 +17,14 @@ pub(crate) struct Database {
     folder: Arc<TempDir>,
     /// URL of the PostgreSQL database. `None` for the embedded database.
     url: Option<String>,
+    /// The key provider. `None` for a key file.
+    provider: Option<String>,
 }
 
 impl Database {
     /// Creates an embedded database.
     pub(crate) fn embedded() -> Self {
-        Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None }
+        Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None, provider: None }
     }
 
     /// Creates a database on the PostgreSQL server that all test cases share.
@@ -26,14 +34,35 @@ impl Database {
 
     /// Uses the PostgreSQL database at this URL.
     pub(crate) fn at(url: String) -> Self {
-        let database = Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: Some(url) };
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let database = Self { folder, url: Some(url), provider: None };
         database.write_kek();
         database
     }
 
     /// Uses the database at this URL with the same folder and key file. `None` uses the embedded database.
     pub(crate) fn moved_to(&self, url: Option<String>) -> Self {
-        Self { folder: Arc::clone(&self.folder), url }
+        Self { folder: Arc::clone(&self.folder), url, provider: self.provider.clone() }
+    }
+
+    /// Uses the same database with keys of this provider. `None` uses the key file.
+    pub(crate) fn with_provider(&self, provider: Option<&str>) -> Self {
+        let provider = provider.map(str::to_owned);
+        Self { folder: Arc::clone(&self.folder), url: self.url.clone(), provider }
+    }
+
+    /// Returns the folder of the test, which contains the data folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the arguments that select the key-encryption keys.
+    pub(super) fn key_arguments(&self) -> Vec<String> {
+        match (&self.provider, &self.url) {
+            (Some(provider), _) => vec!["--kek-provider".to_owned(), provider.clone()],
+            (None, Some(_)) => vec!["--kek-file".to_owned(), self.kek_file().display().to_string()],
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Returns the URL of the PostgreSQL database. Panics for the embedded database.
@@ -100,9 +129,9 @@ impl Database {
         let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=127.0.0.1:0"]);
         command.args(["--data-dir", &self.data()]);
         if let Some(url) = &self.url {
-            command.args(["--database-url", url, "--migrate", "--kek-file"]).arg(self.kek_file());
+            command.args(["--database-url", url, "--migrate"]);
         }
-        command.args(more);
+        command.args(self.key_arguments()).args(more);
         command
     }
 }

@@ -18,9 +18,8 @@ impl Database {
         if let Some(url) = self.postgres_url() {
             command.args(["--database-url", url]);
         }
-        let takes_keys = matches!(arguments, ["kek" | "issuer", "rotate", ..]);
-        if takes_keys && self.postgres_url().is_some() {
-            command.arg("--kek-file").arg(self.kek_file());
+        if matches!(arguments, ["kek" | "issuer", "rotate", ..] | ["kek", "move", ..]) {
+            command.args(self.key_arguments());
         }
         let asks = matches!(
             arguments,

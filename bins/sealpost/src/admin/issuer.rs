@@ -1,8 +1,9 @@
 //! `sealpost admin issuer`: lists the keys that sign the service's events and credentials, and adds a new one.
 
-use std::path::Path;
-
-use sealpost_node::keys::{self, source::KeySource};
+use sealpost_node::{
+    keys::{self, source::KeySource},
+    settings::KeySettings,
+};
 use sealpost_service::IssuerKeyShown;
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use super::{
     desk::Desk,
     output::{Output, table},
 };
-use crate::{cli::IssuerCommand as C, fault::Fault, settings::key_settings};
+use crate::{cli::IssuerCommand as C, fault::Fault, settings::KekArgs};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
@@ -18,7 +19,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             let keys = desk.operator.issuer_keys()?;
             output.show_as(&Listed { keys }, |listed| table(listed, "keys", &COLUMNS))
         }
-        C::Rotate { kek_file } => output.show(&rotate(desk, kek_file.as_deref())?),
+        C::Rotate { keks } => output.show(&rotate(desk, keks)?),
     }
 }
 
@@ -28,9 +29,9 @@ struct Listed {
 }
 
 /// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.
-fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
+fn rotate(desk: &Desk, keks: &KekArgs) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
-    let settings = key_settings(kek_file)?;
+    let settings = KeySettings::try_from(keks)?;
     let keyring = keys::open(&KeySource::of(&settings, &paths)?, &desk.database)?;
     Ok(desk.operator.rotate_issuer(&keyring)?)
 }

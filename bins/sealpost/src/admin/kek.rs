@@ -1,17 +1,72 @@
-//! `sealpost admin kek`: rotates the key-encryption key and retires old versions of it. Servers can run meanwhile.
+//! `sealpost admin kek`: rotates the key-encryption key, retires old versions of it, and moves it to another provider.
+//! Servers can run meanwhile.
 
-use std::path::Path;
-
-use sealpost_node::keys::rotation;
+use sealpost_node::{
+    keys::{
+        provider_move::{self, KeksCopied, MoveFinished},
+        rotation,
+        source::KeySource,
+    },
+    settings::KeySettings,
+};
 use sealpost_service::Rewrapped;
 
 use super::{desk::Desk, output::Output};
-use crate::{cli::AdminKekCommand, fault::Fault, kek::variable, terminal::Progress};
+use crate::{
+    cli::{AdminKekCommand, KekPlace},
+    fault::Fault,
+    kek::variable,
+    settings::KekArgs,
+    terminal::Progress,
+};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
     match command {
+        AdminKekCommand::Move { to, finish: false, keks } => copy(desk, output, to, keks),
+        AdminKekCommand::Move { to, finish: true, keks } => finish(desk, output, to, keks),
         AdminKekCommand::Retire { version, .. } => retire(desk, output, *version),
-        AdminKekCommand::Rotate { kek_file } => show_rotation(desk, output, kek_file.as_deref()),
+        AdminKekCommand::Rotate { keks } => show_rotation(desk, output, keks),
+    }
+}
+
+fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
+    let paths = desk.settings.embedded_paths();
+    let mut from = KeySettings::try_from(keks)?;
+    let target = target(to, keks);
+    if from.provider.is_some() {
+        from.file = None;
+    }
+    let (from, to) = (KeySource::of(&from, &paths)?, KeySource::of(&target, &paths)?);
+    let copied = provider_move::copy(&from, &to, &desk.database, &desk.operator)?;
+    output.show_as(&copied, |_| {
+        let KeksCopied { from, to, versions } = &copied;
+        format!(
+            "the keys {versions:?} of {from} are also in {to}: restart the servers with this setting, one after the \
+             other, and then run this command with --finish\n"
+        )
+    })
+}
+
+fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
+    let paths = desk.settings.embedded_paths();
+    let target = target(to, keks);
+    let to = KeySource::of(&target, &paths)?;
+    let finished = provider_move::finish(&to, &desk.database, &desk.operator)?;
+    output.show_as(&finished, |_| {
+        let MoveFinished { to, deleted } = &finished;
+        format!(
+            "the keys are in {to} only; deleted {deleted} wrapped keys of other providers. Delete a former key file \
+             yourself; keep a copy as long as you keep backups that need it\n"
+        )
+    })
+}
+
+fn target(to: &KekPlace, keks: &KekArgs) -> KeySettings {
+    match to {
+        KekPlace::File => KeySettings { file: keks.kek_file.clone(), ..KeySettings::default() },
+        KekPlace::Provider(name) => {
+            KeySettings { provider: Some(name.clone()), ..KeySettings::default() }
+        }
     }
 }
 
@@ -25,8 +80,8 @@ fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
     })
 }
 
-fn show_rotation(desk: &Desk, output: Output, kek_file: Option<&Path>) -> Result<(), Fault> {
-    let rewrapped = rotate(desk, kek_file)?;
+fn show_rotation(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
+    let rewrapped = rotate(desk, keks)?;
     output.show_as(&rewrapped, |_| {
         let Rewrapped { version, roots, secrets, issuer_keys } = rewrapped;
         format!(
@@ -36,17 +91,14 @@ fn show_rotation(desk: &Desk, output: Output, kek_file: Option<&Path>) -> Result
     })
 }
 
-fn rotate(desk: &Desk, given: Option<&Path>) -> Result<Rewrapped, Fault> {
+fn rotate(desk: &Desk, keks: &KekArgs) -> Result<Rewrapped, Fault> {
     refuse_variable()?;
     let paths = desk.settings.embedded_paths();
-    let file = match given {
-        Some(file) => file,
-        None if paths.database.is_some() => &paths.kek,
-        None => return Err(Fault::new("give the servers' key file with --kek-file FILE")),
-    };
+    let settings = KeySettings::try_from(keks)?;
+    let source = KeySource::of(&settings, &paths)?;
     let progress = Progress::start();
     let mut show = |rows| progress.show(&format!("{rows} rows read"));
-    Ok(rotation::rotate(file, &desk.database, &desk.operator, &mut show)?)
+    Ok(rotation::rotate(&source, &desk.database, &desk.operator, &mut show)?)
 }
 
 fn refuse_variable() -> Result<(), Fault> {

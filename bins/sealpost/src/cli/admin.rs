@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
+use sealpost_node::settings::{NameFault, ProviderName};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
@@ -11,7 +12,7 @@ use super::{
     lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
-use crate::settings::DatabaseArgs;
+use crate::settings::{DatabaseArgs, KekArgs};
 
 /// The arguments of `sealpost admin`: the database, the output format and the operator command.
 #[derive(Args)]
@@ -57,7 +58,7 @@ pub(crate) enum Noun {
     /// Repair the revocation journal, which repeats revocations after a restore
     #[command(subcommand)]
     Journal(JournalCommand),
-    /// Rotate the key-encryption key, and retire old versions
+    /// Rotate and move the key-encryption key, and retire old versions
     #[command(subcommand)]
     Kek(KekCommand),
     /// Show API keys and change their state
@@ -138,9 +139,8 @@ pub(crate) enum IssuerCommand {
     List,
     /// Add a key; servers publish it at once and sign with it after 10 s; older keys stay published
     Rotate {
-        /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database
-        #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
-        kek_file: Option<PathBuf>,
+        #[command(flatten)]
+        keks: KekArgs,
     },
 }
 
@@ -155,6 +155,20 @@ pub(crate) enum JournalCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
+    /// Copy the keys to another provider or into a key file, while servers run
+    ///
+    /// The keys stay the same, so no other row changes. Restart the servers with the new setting, one after the other,
+    /// and then end the move with `--finish`. Until then both places have the keys.
+    Move {
+        /// New place of the keys: a provider, or `file`, which is the new file of --kek-file
+        #[arg(long, value_name = "PROVIDER", value_parser = place)]
+        to: KekPlace,
+        /// End the move: delete the wrapped keys of all other providers
+        #[arg(long)]
+        finish: bool,
+        #[command(flatten)]
+        keks: KekArgs,
+    },
     /// Retire an old version that encrypts no row, so that its line can be removed from the key files
     ///
     /// Refused with the number of rows that the version still encrypts. Servers keep the key in memory until they
@@ -166,16 +180,29 @@ pub(crate) enum KekCommand {
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Add a new version to the key file and re-encrypt all rows under it, while servers run
+    /// Add a new version of the key and re-encrypt all rows under it, while servers run
     ///
     /// Servers reload the key file when it changes. If servers have separate files, first add the line of `sealpost kek
     /// new --version N` to each file: this command then continues with that version. An interrupted rotation can be
     /// repeated.
     Rotate {
-        /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database
-        #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
-        kek_file: Option<PathBuf>,
+        #[command(flatten)]
+        keks: KekArgs,
     },
+}
+
+/// The new place of the key-encryption keys.
+#[derive(Debug, Clone)]
+pub(crate) enum KekPlace {
+    File,
+    Provider(ProviderName),
+}
+
+fn place(text: &str) -> Result<KekPlace, NameFault> {
+    match text {
+        "file" => Ok(KekPlace::File),
+        name => name.parse().map(KekPlace::Provider),
+    }
 }
 
 #[derive(Subcommand)]

@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 57] = [
+const EXAMPLES: [(&str, &str); 58] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -132,6 +132,11 @@ const EXAMPLES: [(&str, &str); 57] = [
         "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
     ),
     ("admin journal complete", "sealpost admin journal complete --data-dir /var/lib/sealpost"),
+    (
+        "admin kek move",
+        "sealpost admin kek move --to exec:/usr/local/bin/sealpost-kek\n\
+         sealpost admin kek move --to exec:/usr/local/bin/sealpost-kek --finish",
+    ),
     ("admin kek retire", "sealpost admin kek retire 1 --yes"),
     ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
     ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),

@@ -2,13 +2,12 @@
 
 use sealpost_node::{
     DatabaseUrl, move_database,
-    settings::{DatabaseSettings, StorageSettings},
+    settings::{DatabaseSettings, KeySettings, StorageSettings},
 };
 
 use crate::{
     cli::MoveArgs,
     fault::Fault,
-    settings::key_settings,
     terminal::{Progress, print},
 };
 
@@ -25,15 +24,16 @@ pub(crate) fn run(args: &MoveArgs) -> Result<(), Fault> {
         storage: StorageSettings { in_clear: args.database_in_clear, ..StorageSettings::default() },
         ..DatabaseSettings::default()
     };
-    let keys = key_settings(args.kek_file.as_deref())?;
+    let keys = KeySettings::try_from(&args.keks)?;
     let progress = Progress::start();
     let show = |table: &str, rows: u64| progress.show(&format!("{table}: {rows} rows"));
     let moved = move_database(from, &target, &keys, &show)?;
     drop(progress);
     let rows = moved.tables.iter().map(|table| table.rows).sum::<u64>();
-    let keys = match moved.key_file {
-        Some(file) => format!("--kek-file {}", file.display()),
-        None => "SEALPOST_KEK".to_owned(),
+    let keys = match (moved.keys.strip_prefix("file:"), moved.keys.as_str()) {
+        (Some(file), _) => format!("--kek-file {file}"),
+        (None, text @ "SEALPOST_KEK") => text.to_owned(),
+        (None, provider) => format!("--kek-provider {provider:?}"),
     };
     print(format!(
         "moved {rows} rows in {} tables; number and checksum of the rows of each table are the same in both databases\n\

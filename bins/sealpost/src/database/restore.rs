@@ -1,16 +1,17 @@
 //! `sealpost restore`: replaces the embedded database by a backup.
 
-use sealpost_node::{restore, settings::DatabaseSettings};
+use sealpost_node::{
+    restore,
+    settings::{DatabaseSettings, KeySettings},
+};
 use sealpost_service::{DatabaseRecovered, Operator};
 
-use crate::{
-    admin::actor, cli::RestoreArgs, fault::Fault, settings::key_settings, terminal::print,
-};
+use crate::{admin::actor, cli::RestoreArgs, fault::Fault, terminal::print};
 
 /// Restores the backup, and prints the changes that the revocation journal caused.
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(&args.database);
-    let keys = (!args.without_keys).then(|| key_settings(args.kek_file.as_deref())).transpose()?;
+    let keys = (!args.without_keys).then(|| KeySettings::try_from(&args.keks)).transpose()?;
     let restored = restore(&settings, keys.as_ref(), &args.file, &args.journal, |store, clock| {
         Operator::new(store, clock, actor::name())
             .of_process(actor::process())

@@ -17,9 +17,17 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     let paths = settings.database.embedded_paths();
     // Skips the check if the key settings are invalid, because the check of the settings reports them.
     let Ok(source) = KeySource::of(&settings.keys, &paths) else { return Vec::new() };
-    let keyring = match source.read() {
+    let read = match opened.filter(|opened| opened.is_current) {
+        Some(opened) => source.read_for(&opened.database),
+        None => source.read(&[]),
+    };
+    let keyring = match read {
         Ok(Some(keyring)) => keyring,
-        Ok(None) => return source.file().map(|file| missing(file, opened)).into_iter().collect(),
+        Ok(None) => {
+            return vec![
+                source.file().map_or_else(|| unwrapped(&source), |file| missing(file, opened)),
+            ];
+        }
         Err(error) => return vec![Finding::fail("keys", error.with_causes())],
     };
     let versions = keyring.versions();
@@ -35,6 +43,14 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
         Finding::ok("keys", format!("versions {versions:?} match the database")),
         Finding::of("rows", report(sample)),
     ]
+}
+
+/// Reports a provider that has wrapped no key of the database.
+fn unwrapped(source: &KeySource<'_>) -> Finding {
+    let name = source.describe();
+    let text =
+        format!("{name} has wrapped no key yet; the first start with a new database creates one");
+    Finding::of("keys", source.check().map(|()| text))
 }
 
 /// Reports a missing key file.

@@ -1,9 +1,6 @@
 //! Moves an embedded database into an empty PostgreSQL database.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use sealpost_storage::{Database, DatabaseUrl, MoveSource, MovedRows, owned_file};
 
@@ -21,8 +18,8 @@ use crate::{
 pub struct Moved {
     /// The tables with their numbers of rows.
     pub tables: Vec<MovedRows>,
-    /// The key file that belongs to both databases. `None` if the keys were given as text.
-    pub key_file: Option<PathBuf>,
+    /// The place of the keys of both databases, such as `file:PATH`.
+    pub keys: String,
 }
 
 /// Moves the embedded database in the file `from` into the PostgreSQL database of `target`. Calls `progress` with the
@@ -61,7 +58,7 @@ pub fn move_database(
     data_folder::require_single_name(&from)?;
     require_sqlite(&from)?;
     let source = MoveSource::open(&from).map_err(database_error)?;
-    let key_file = check_keys(&from, &source, keys)?;
+    let keys = check_keys(&from, &source, keys)?;
     let url = target.database_url();
     let DatabaseUrl::Postgres(_) = &url else {
         return Err(NodeError::Database(Failure::new(
@@ -70,25 +67,25 @@ pub fn move_database(
     };
     let database = Database::open(&url, target.storage).map_err(database_error)?;
     let tables = database.receive(&source, progress).map_err(database_error)?;
-    Ok(Moved { tables, key_file })
+    Ok(Moved { tables, keys })
 }
 
-/// Checks the keys against the source. Returns the path of the key file.
-fn check_keys(
-    from: &Path,
-    source: &MoveSource,
-    keys: &KeySettings,
-) -> Result<Option<PathBuf>, NodeError> {
+/// Checks the keys against the source. Returns the place of the keys.
+fn check_keys(from: &Path, source: &MoveSource, keys: &KeySettings) -> Result<String, NodeError> {
     let beside = owned_file::folder_of(from).join("kek");
     let paths = EmbeddedPaths { database: Some(from.to_owned()), kek: beside };
     let place = KeySource::of(keys, &paths)?;
-    let keyring = place.read()?.ok_or_else(|| {
-        NodeError::Keys(Failure::new(format!(
-            "the key file {} is missing: give the key file of the database with --kek-file",
-            place.file().unwrap_or(&paths.kek).display()
-        )))
+    let wrapped = source.wrapped_keks().map_err(database_error)?;
+    let keyring = place.read(&wrapped)?.ok_or_else(|| {
+        NodeError::Keys(Failure::new(match place.file() {
+            Some(file) => format!(
+                "the key file {} is missing: give the key file of the database with --kek-file",
+                file.display()
+            ),
+            None => format!("{} has wrapped no key of this database", place.describe()),
+        }))
     })?;
     let marks = source.kek_marks().map_err(database_error)?;
     inspection::check_each_mark(&keyring, marks)?;
-    Ok(place.file().map(Path::to_owned))
+    Ok(place.describe())
 }

@@ -1,12 +1,12 @@
 //! Rotates the key-encryption key while servers run.
 //!
-//! A rotation can be interrupted at any time and repeated. A new key version is in the key file on disk before any row
-//! is encrypted under this version. A rotation never removes an older version from the file. Therefore all rows stay
-//! readable after an interruption, including the rows that are not re-encrypted yet.
+//! A rotation can be interrupted at any time and repeated. A new key version is on disk, in the key file or wrapped in
+//! the database, before any row is encrypted under this version. A rotation never removes an older version. Therefore
+//! all rows stay readable after an interruption, including the rows that are not re-encrypted yet.
 
 mod key_file;
 
-use std::{path::Path, thread};
+use std::thread;
 
 use sealpost_domain::{
     Wrapped,
@@ -14,43 +14,79 @@ use sealpost_domain::{
 };
 use sealpost_service::{Operator, Rewrapped, unlock};
 use sealpost_storage::{Database, Transaction};
-use sealpost_wallet::{Keyring, kek_version};
+use sealpost_wallet::{KekProvider, Keyring, kek_version};
 
 use self::key_file::KeyFile;
 use super::{
-    source::{KeySource, read_file},
+    source::{KeySource, insert_new},
     watch::WATCH_PERIOD,
 };
 use crate::error::{Failure, NodeError, database_error};
 
-/// Adds a new key version to the key file and re-encrypts all rows under the new version. Blocks.
+/// Adds a new key version to the source of the keys and re-encrypts all rows under the new version. Blocks.
 ///
 /// After an interrupted rotation, or after an operator has added the newest version by hand, some rows are still
 /// encrypted under an older version. In this case, adds no version, and re-encrypts these rows under the newest
 /// version. Calls `progress` with the number of rows read so far.
 pub fn rotate(
-    path: &Path,
+    source: &KeySource<'_>,
     database: &Database,
     operator: &Operator,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Rewrapped, NodeError> {
-    let source = KeySource::File(path);
+    refuse_unfinished_move(source, database)?;
     source.read_or_create(database)?;
-    let file = KeyFile::lock(path)?;
-    let keyring = read_file(path)?;
-    check(database, &keyring)?;
-    let keyring = if is_interrupted(database, keyring.newest())? {
-        keyring
-    } else {
-        file.add(keyring.newest())?;
-        read_file(path)?
+    let file = source.file().map(KeyFile::lock).transpose()?;
+    let read = || {
+        let keyring = source.read_or_create(database)?;
+        check(database, &keyring)?;
+        Ok(keyring)
     };
+    let mut keyring = read()?;
+    if !is_interrupted(database, keyring.newest())? {
+        match (source, &file) {
+            (KeySource::File(_), Some(file)) => file.add(keyring.newest())?,
+            (KeySource::Provider(provider), _) => add(provider.as_ref(), &keyring, database)?,
+            (KeySource::File(_) | KeySource::Text(_), _) => return Err(not_extensible()),
+        }
+        keyring = source.read_or_create(database)?;
+    }
     // Waits until every server has loaded the new version. From then on, no server encrypts under an older version.
     thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
     check(database, &keyring)?;
     let failed = |error| NodeError::Keys(Failure::of(error));
     operator.record_kek_rotation(keyring.newest()).map_err(failed)?;
     operator.rewrap(&keyring, progress).map_err(failed)
+}
+
+/// Rejects a rotation during a move to another provider: the new version would be missing in one of the two places.
+fn refuse_unfinished_move(source: &KeySource<'_>, database: &Database) -> Result<(), NodeError> {
+    let name = source.describe();
+    let wrapped = database.wrapped_keks().map_err(database_error)?;
+    match wrapped.iter().find(|kek| kek.provider != name) {
+        None => Ok(()),
+        Some(other) => Err(NodeError::Keys(Failure::new(format!(
+            "the database also has keys that {} has wrapped: end the move with `sealpost admin kek move --finish` first",
+            other.provider
+        )))),
+    }
+}
+
+/// Stores a new key version, wrapped by the provider.
+fn add(
+    provider: &dyn KekProvider,
+    keyring: &Keyring,
+    database: &Database,
+) -> Result<(), NodeError> {
+    let version = keyring.newest().checked_add(1).ok_or_else(not_extensible)?;
+    if insert_new(provider, version, database)? {
+        return Ok(());
+    }
+    Err(NodeError::Keys(Failure::new("another rotation is running: wait until it ends")))
+}
+
+fn not_extensible() -> NodeError {
+    NodeError::Keys(Failure::new("these keys cannot be extended: write them into a key file"))
 }
 
 /// Checks that the keys match the key marks in the database. A mark is a known text encrypted under one key version.

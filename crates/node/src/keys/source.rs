@@ -1,13 +1,16 @@
-//! Finds and reads the key-encryption keys: in a key file, or in a text that the settings contain.
+//! Finds and reads the key-encryption keys: in a key file, in a text that the settings contain, or in the database,
+//! where a key provider has wrapped them.
 
 use std::{
     fs::File,
     io::{self, Write as _},
     path::Path,
+    sync::Arc,
 };
 
-use sealpost_storage::{Database, owned_file};
-use sealpost_wallet::Keyring;
+use sealpost_domain::Wrapped;
+use sealpost_storage::{Database, WrappedKek, owned_file};
+use sealpost_wallet::{KekProvider, Keyring, ProviderError};
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
@@ -24,6 +27,8 @@ use crate::{
 pub enum KeySource<'a> {
     /// A key file. It is created if it is missing and no key has been used with the database.
     File(&'a Path),
+    /// A provider that has wrapped the keys. The database has the wrapped keys.
+    Provider(Arc<dyn KekProvider>),
     /// The keys themselves, as text in the format of a key file.
     Text(Zeroizing<String>),
 }
@@ -31,30 +36,70 @@ pub enum KeySource<'a> {
 impl<'a> KeySource<'a> {
     /// Chooses the source from which nodes and operator commands read the keys.
     pub fn of(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
-        match (&settings.text, &settings.file) {
-            (Some(_), Some(_)) => Err(NodeError::Setting(Failure::new(
+        match (&settings.provider, &settings.text, &settings.file) {
+            (None, Some(_), Some(_)) => Err(NodeError::Setting(Failure::new(
                 "give either --kek-file or SEALPOST_KEK, not both",
             ))),
-            (Some(text), None) => Ok(Self::Text(text.clone())),
-            (None, Some(file)) => Ok(Self::File(file)),
-            (None, None) if paths.database.is_some() => Ok(Self::File(&paths.kek)),
-            (None, None) => Err(no_keys()),
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(NodeError::Setting(Failure::new(
+                "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
+            ))),
+            (Some(provider), None, None) => Ok(Self::Provider(provider.open())),
+            (None, Some(text), None) => Ok(Self::Text(text.clone())),
+            (None, None, Some(file)) => Ok(Self::File(file)),
+            (None, None, None) if paths.database.is_some() => Ok(Self::File(&paths.kek)),
+            (None, None, None) => Err(no_keys()),
         }
     }
 
-    /// Returns the path of the key file; `None` if the source is a text.
+    /// Returns the path of the key file; `None` if the keys are elsewhere.
     pub fn file(&self) -> Option<&'a Path> {
         match self {
             Self::File(file) => Some(file),
-            Self::Text(_) => None,
+            Self::Provider(_) | Self::Text(_) => None,
         }
     }
 
-    /// Reads the key-encryption keys. Returns `None` if the key file is missing.
-    pub fn read(&self) -> Result<Option<Keyring>, NodeError> {
+    /// Names the source, without secrets.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::File(file) => format!("file:{}", file.display()),
+            Self::Provider(provider) => provider.describe(),
+            Self::Text(_) => "SEALPOST_KEK".to_owned(),
+        }
+    }
+
+    /// Checks the source as far as this is possible without the database.
+    pub(crate) fn check(&self) -> Result<(), NodeError> {
+        match self {
+            Self::Provider(provider) => provider.check().map_err(provider_error),
+            Self::File(_) | Self::Text(_) => self.read(&[]).map(drop),
+        }
+    }
+
+    /// Reads the key-encryption keys of a database. Returns `None` if the key file is missing, or if the provider has
+    /// wrapped no key.
+    pub fn read_for(&self, database: &Database) -> Result<Option<Keyring>, NodeError> {
+        match self {
+            Self::Provider(_) => self.read(&database.wrapped_keks().map_err(database_error)?),
+            Self::File(_) | Self::Text(_) => self.read(&[]),
+        }
+    }
+
+    /// Reads the key-encryption keys. `wrapped` are the keys that providers have wrapped in the database. Returns `None`
+    /// if the key file is missing, or if the provider has wrapped no key.
+    pub(crate) fn read(&self, wrapped: &[WrappedKek]) -> Result<Option<Keyring>, NodeError> {
         match self {
             Self::File(file) if is_missing(file) => Ok(None),
             Self::File(file) => read_file(file).map(Some),
+            Self::Provider(provider) => {
+                let own = own_keys(provider.as_ref(), wrapped);
+                if own.is_empty() {
+                    return Ok(None);
+                }
+                let own: Vec<_> =
+                    own.into_iter().map(|kek| (kek.version, kek.wrapped.0.as_slice())).collect();
+                Keyring::unwrap_with(provider.as_ref(), &own).map(Some).map_err(provider_error)
+            }
             Self::Text(text) => {
                 let keyring = Keyring::parse(regular_file::without_mark(text));
                 keyring.map(Some).map_err(|fault| {
@@ -64,11 +109,35 @@ impl<'a> KeySource<'a> {
         }
     }
 
-    /// Reads the key-encryption keys for a database. Creates a missing key file with a new key, unless a key has been
-    /// used with the database: a new key could not decrypt its secrets.
+    /// Reads the key-encryption keys for a database that is not migrated yet. Returns `None` if [`Self::read_or_create`]
+    /// will have to create a wrapped key, for which a new database has no table yet.
+    pub(crate) fn read_before_migration(
+        &self,
+        database: &Database,
+    ) -> Result<Option<Keyring>, NodeError> {
+        match self {
+            Self::Provider(_) => {
+                let keyring = self.read_for(database)?;
+                if keyring.is_none() {
+                    self.refuse_foreign(database)?;
+                }
+                Ok(keyring)
+            }
+            Self::File(_) | Self::Text(_) => self.read_or_create(database).map(Some),
+        }
+    }
+
+    /// Reads the key-encryption keys for a database. Creates a key file or a wrapped key with a new key if it is missing,
+    /// unless a key has been used with the database: a new key could not decrypt its secrets.
     pub(crate) fn read_or_create(&self, database: &Database) -> Result<Keyring, NodeError> {
-        match (self.read()?, self) {
+        match (self.read_for(database)?, self) {
             (Some(keyring), _) => Ok(keyring),
+            (None, Self::Provider(provider)) => {
+                self.refuse_foreign(database)?;
+                // If another node inserts its key first, that key stays.
+                insert_new(provider.as_ref(), FIRST_VERSION, database)?;
+                self.read_for(database)?.ok_or_else(no_keys)
+            }
             (None, Self::File(file)) => {
                 refuse_used(file, database)?;
                 create(file)?;
@@ -77,6 +146,60 @@ impl<'a> KeySource<'a> {
             (None, Self::Text(_)) => Err(no_keys()),
         }
     }
+
+    /// Rejects a database whose keys are elsewhere.
+    fn refuse_foreign(&self, database: &Database) -> Result<(), NodeError> {
+        if !database.has_kek_mark().map_err(database_error)? {
+            return Ok(());
+        }
+        let mut owners: Vec<_> = database.wrapped_keks().map_err(database_error)?;
+        owners.dedup_by(|a, b| a.provider == b.provider);
+        let owners: Vec<_> = owners.into_iter().map(|kek| kek.provider).collect();
+        let place = if owners.is_empty() { "a key file".to_owned() } else { owners.join(", ") };
+        Err(NodeError::Keys(Failure::new(format!(
+            "the provider {} has wrapped no key of this database, whose keys are in {place}: run `sealpost admin kek \
+             move` first",
+            self.describe()
+        ))))
+    }
+}
+
+/// Returns the keys that this provider has wrapped.
+pub(crate) fn own_keys<'k>(
+    provider: &dyn KekProvider,
+    wrapped: &'k [WrappedKek],
+) -> Vec<&'k WrappedKek> {
+    let name = provider.describe();
+    wrapped.iter().filter(|kek| kek.provider == name).collect()
+}
+
+/// Generates a key of this version, and stores it wrapped. Returns `false` if the provider already has a key of this
+/// version, which stays.
+pub(crate) fn insert_new(
+    provider: &dyn KekProvider,
+    version: u32,
+    database: &Database,
+) -> Result<bool, NodeError> {
+    let keyring =
+        Keyring::generate(version).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    insert_wrapped(provider, &keyring, version, database)
+}
+
+/// Stores a key, wrapped by this provider. Returns `false` if the provider already has a key of this version, which
+/// stays.
+pub(crate) fn insert_wrapped(
+    provider: &dyn KekProvider,
+    keyring: &Keyring,
+    version: u32,
+    database: &Database,
+) -> Result<bool, NodeError> {
+    let wrapped = Wrapped(keyring.wrap_with(provider, version).map_err(provider_error)?);
+    let kek = WrappedKek { version, provider: provider.describe(), wrapped };
+    database.insert_wrapped_kek(&kek).map_err(database_error)
+}
+
+pub(crate) fn provider_error(error: ProviderError) -> NodeError {
+    NodeError::Keys(Failure::of(error))
 }
 
 fn no_keys() -> NodeError {
@@ -127,20 +250,24 @@ pub(crate) fn refuse_used(file: &Path, database: &Database) -> Result<(), NodeEr
 
 /// Creates the key file with a new key. Another process may create the file first: its file stays.
 fn create(file: &Path) -> Result<(), NodeError> {
+    let line = new_line(FIRST_VERSION)?;
+    create_with(file, &Zeroizing::new(format!("{}\n", line.as_str())))
+}
+
+/// Creates the key file with these lines. Another process may create the file first: its file stays.
+pub(crate) fn create_with(file: &Path, lines: &str) -> Result<(), NodeError> {
     data_folder::create_parent(file)?;
-    let line = new_line(1)?;
-    write_new(file, &line).map_err(|error| {
+    write_new(file, lines).map_err(|error| {
         let message = format!("the key file {} cannot be written", file.display());
         NodeError::Keys(Failure::caused(message, error))
     })
 }
 
-/// Writes a new file with this line. A crash or a full disk leaves either the whole file or none at its path.
-fn write_new(path: &Path, line: &str) -> io::Result<()> {
+/// Writes a new file with these lines. A crash or a full disk leaves either the whole file or none at its path.
+fn write_new(path: &Path, lines: &str) -> io::Result<()> {
     let folder = owned_file::folder_of(path);
     let mut file = NamedTempFile::with_prefix_in("kek.", &folder)?;
-    file.write_all(line.as_bytes())?;
-    file.write_all(b"\n")?;
+    file.write_all(lines.as_bytes())?;
     owned_file::give_to_owner_of(&folder, file.as_file())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
@@ -148,3 +275,5 @@ fn write_new(path: &Path, line: &str) -> io::Result<()> {
         Ok(_) | Err(_) => File::open(folder)?.sync_all(),
     }
 }
+
+const FIRST_VERSION: u32 = 1;

@@ -1,9 +1,9 @@
-//! Reads the file of key-encryption keys every second and loads new key versions without a restart. Logs an invalid
-//! file once and keeps the loaded keys.
+//! Loads new key versions every second without a restart: from the key file, or from the database, if a provider has
+//! wrapped the keys. Logs an error once and keeps the loaded keys.
 
 use std::{
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{RecvTimeoutError, Sender, channel},
@@ -13,28 +13,44 @@ use std::{
 };
 
 use sealpost_service::unlock;
-use sealpost_wallet::Keyring;
+use sealpost_storage::Database;
+use sealpost_wallet::{KekProvider, Keyring};
 use zeroize::Zeroizing;
 
-use super::source::{parse_file, read_text};
-use crate::error::{Failure, NodeError};
-use sealpost_storage::Database;
+use super::source::{KeySource, own_keys, parse_file, read_text};
+use crate::error::{Failure, NodeError, database_error};
 
-/// The time between two reads of the key file.
+/// The time between two looks for new keys.
 pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// Runs a thread that watches the key file. The thread ends when the watch is stopped or dropped.
-pub(crate) struct KeyFileWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+/// Runs a thread that watches the keys. The thread ends when the watch is stopped or dropped.
+pub(crate) struct KeyWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
-impl KeyFileWatch {
-    /// Starts the thread, which adds new key versions of the file to `keyring`.
+/// The place in which new keys appear.
+pub(crate) enum KeyOrigin {
+    File(PathBuf),
+    Provider(Arc<dyn KekProvider>),
+}
+
+impl KeyOrigin {
+    /// Returns the place; `None` if the settings contain the keys.
+    pub(crate) fn of(source: &KeySource<'_>) -> Option<Self> {
+        match source {
+            KeySource::File(file) => Some(Self::File((*file).to_owned())),
+            KeySource::Provider(provider) => Some(Self::Provider(Arc::clone(provider))),
+            KeySource::Text(_) => None,
+        }
+    }
+}
+
+impl KeyWatch {
+    /// Starts the thread, which adds new key versions to `keyring`.
     pub(crate) fn start(
-        file: &Path,
+        origin: KeyOrigin,
         keyring: Arc<Keyring>,
         database: Arc<Database>,
     ) -> io::Result<Self> {
-        let file = file.to_owned();
-        let mut reader = KeyFileReader { file, keyring, database, loaded: None, logged: None };
+        let mut reader = KeyReader { origin, keyring, database, loaded: None, logged: None };
         let (stop, stopped) = channel();
         let watcher = thread::Builder::new().name("kek-watch".to_owned()).spawn(move || {
             while stopped.recv_timeout(WATCH_PERIOD) == Err(RecvTimeoutError::Timeout) {
@@ -50,31 +66,39 @@ impl KeyFileWatch {
         if let Some((stop, watcher)) = running {
             drop(stop);
             if watcher.join().is_err() {
-                tracing::error!("the thread that watches the key file has panicked");
+                tracing::error!("the thread that watches the keys has panicked");
             }
         }
     }
 }
 
-/// Reads the key file. Loads its keys if the text of the file differs from the text that was loaded last.
-struct KeyFileReader {
-    file: PathBuf,
+/// Reads the keys. Loads them if they differ from the keys that were loaded last.
+struct KeyReader {
+    origin: KeyOrigin,
     keyring: Arc<Keyring>,
     database: Arc<Database>,
-    /// The text of the key file that was loaded last.
-    loaded: Option<Zeroizing<String>>,
+    /// The keys that were loaded last.
+    loaded: Option<Loaded>,
     /// The error of the last read. The same error is not logged again.
     logged: Option<String>,
 }
 
-impl KeyFileReader {
+#[derive(PartialEq, Eq)]
+enum Loaded {
+    /// The text of the key file.
+    Text(Zeroizing<String>),
+    /// The versions of the wrapped keys.
+    Versions(Vec<u32>),
+}
+
+impl KeyReader {
     fn poll(&mut self) {
         self.logged = match self.read() {
             Ok(()) => None,
             Err(fault) => {
                 let text = fault.with_causes();
                 if self.logged.as_ref() != Some(&text) {
-                    tracing::error!(error = %text, "the key file cannot be loaded; the keys stay as they were");
+                    tracing::error!(error = %text, "the keys cannot be loaded; they stay as they were");
                 }
                 Some(text)
             }
@@ -82,17 +106,33 @@ impl KeyFileReader {
     }
 
     fn read(&mut self) -> Result<(), NodeError> {
-        let text = read_text(&self.file)?;
-        if self.loaded.as_ref() == Some(&text) {
-            return Ok(());
+        match &self.origin {
+            KeyOrigin::File(file) => {
+                let text = read_text(file)?;
+                let loaded = Loaded::Text(text.clone());
+                if self.loaded.as_ref() != Some(&loaded) {
+                    self.load(parse_file(file, &text)?)?;
+                    self.loaded = Some(loaded);
+                }
+            }
+            KeyOrigin::Provider(provider) => {
+                let wrapped = self.database.wrapped_keks().map_err(database_error)?;
+                let own = own_keys(provider.as_ref(), &wrapped);
+                let loaded = Loaded::Versions(own.iter().map(|kek| kek.version).collect());
+                if self.loaded.as_ref() != Some(&loaded) {
+                    let source = KeySource::Provider(Arc::clone(provider));
+                    if let Some(keyring) = source.read(&wrapped)? {
+                        self.load(keyring)?;
+                    }
+                    self.loaded = Some(loaded);
+                }
+            }
         }
-        self.load(parse_file(&self.file, &text)?)?;
-        self.loaded = Some(text);
         Ok(())
     }
 
-    /// Adds new key versions of the file to the keyring. Rejects the file in two cases, like a node at its start: a key
-    /// with a mark in the database is missing in the file, or differs from the key that made the mark.
+    /// Adds new key versions to the keyring. Rejects the keys in two cases, like a node at its start: a key with a mark
+    /// in the database is missing, or differs from the key that made the mark.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &self.database).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);
@@ -113,7 +153,8 @@ mod tests {
 
     struct Scene {
         _folder: tempfile::TempDir,
-        reader: KeyFileReader,
+        reader: KeyReader,
+        file: PathBuf,
         first: String,
     }
 
@@ -127,13 +168,14 @@ mod tests {
             database.migrate().unwrap();
             unlock(&keyring, &database).unwrap();
             let file = folder.path().join("kek");
-            let reader = KeyFileReader { file, keyring, database, loaded: None, logged: None };
-            Self { _folder: folder, reader, first }
+            let origin = KeyOrigin::File(file.clone());
+            let reader = KeyReader { origin, keyring, database, loaded: None, logged: None };
+            Self { _folder: folder, reader, file, first }
         }
 
         fn write(&mut self, text: &str) -> (Vec<u32>, bool) {
-            fs::write(&self.reader.file, text).unwrap();
-            fs::set_permissions(&self.reader.file, fs::Permissions::from_mode(0o600)).unwrap();
+            fs::write(&self.file, text).unwrap();
+            fs::set_permissions(&self.file, fs::Permissions::from_mode(0o600)).unwrap();
             self.reader.poll();
             (self.reader.keyring.versions(), self.reader.logged.is_some())
         }
@@ -177,8 +219,9 @@ mod tests {
     #[test]
     fn a_watch_can_be_stopped_twice() {
         let scene = Scene::new();
-        let KeyFileReader { file, keyring, database, .. } = &scene.reader;
-        let watch = KeyFileWatch::start(file, Arc::clone(keyring), Arc::clone(database)).unwrap();
+        let KeyReader { keyring, database, .. } = &scene.reader;
+        let origin = KeyOrigin::File(scene.file.clone());
+        let watch = KeyWatch::start(origin, Arc::clone(keyring), Arc::clone(database)).unwrap();
         watch.stop();
         watch.stop();
     }

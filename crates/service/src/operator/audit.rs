@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::acts::{
     audit_chain::{self, next_number},
@@ -84,6 +84,22 @@ impl Operator {
             let (subject, detail) = (format!("kek:{version}"), json!({"version": version}));
             Ok(((), ActionRecord::new("kek.rotate", subject, Concerned::Service, detail)))
         })
+    }
+
+    /// Records that the key-encryption keys were copied to another place.
+    pub fn record_kek_move(&self, from: &str, to: &str) -> Result<(), OperatorError> {
+        self.record_of_keys("kek.move", json!({"from": from, "to": to}))
+    }
+
+    /// Records that the copies of the key-encryption keys in other places were deleted.
+    pub fn record_kek_move_end(&self, to: &str) -> Result<(), OperatorError> {
+        self.record_of_keys("kek.move_end", json!({"to": to}))
+    }
+
+    fn record_of_keys(&self, action: &'static str, detail: Value) -> Result<(), OperatorError> {
+        let (subject, concerned) = ("kek".to_owned(), Concerned::Service);
+        let record = ActionRecord { action, subject, concerned, detail };
+        self.perform(|_| Ok(((), record.clone())))
     }
 
     fn page(&self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, OperatorError> {

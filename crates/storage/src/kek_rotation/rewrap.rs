@@ -8,7 +8,7 @@ use crate::{
     connection::transaction::Transaction,
     records::retiring_secrets as stored,
     rows::{columns, retiring_secrets},
-    schema::{api_keys as k, issuer_keys as i, kek_marks as m, webhooks as w},
+    schema::{api_keys as k, issuer_keys as i, kek_marks as m, kek_versions as v, webhooks as w},
 };
 
 impl Transaction {
@@ -111,11 +111,15 @@ impl Transaction {
     }
 
     /// Retires a version of the key-encryption key (KEK). From then on, the key file no longer needs to contain this
-    /// version. Returns `false` if no mark is stored for the version or if it is already retired.
+    /// version, and providers have not wrapped it any more. Returns `false` if no mark is stored for the version or if it
+    /// is already retired.
     pub fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
         let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
         let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
+        self.run(|conn| {
+            diesel::delete(v::table.filter(v::version.eq(i64::from(version)))).execute(conn)?;
+            Ok(update.execute(conn)? == 1)
+        })
     }
 }
 

@@ -20,7 +20,8 @@ use crate::{
         connect::ConnectFault,
         fault::{Fault, refused},
     },
-    kek_rotation, migrations, owned_file,
+    kek_rotation::{self, wrapped_keks::WrappedKek},
+    migrations, owned_file,
 };
 
 /// An embedded database that is moved. It is only read: a connection is opened read-only, so that closing it does not
@@ -54,6 +55,12 @@ impl MoveSource {
     pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         let mut conn = AnyConnection::Sqlite(self.connect()?);
         Ok(kek_rotation::marks::active(&mut conn)?)
+    }
+
+    /// Returns the key-encryption keys that a provider has wrapped.
+    pub fn wrapped_keks(&self) -> Result<Vec<WrappedKek>, StoreError> {
+        let mut conn = AnyConnection::Sqlite(self.connect()?);
+        Ok(kek_rotation::wrapped_keks::all(&mut conn)?)
     }
 
     pub(super) fn connect(&self) -> Result<SqliteConnection, Fault> {

@@ -80,6 +80,25 @@ impl Keyring {
         Ok(Self { keys: RwLock::new(keys), pool })
     }
 
+    /// Returns a keyring of these keys, each with its version.
+    pub(super) fn of_keys(keys: impl IntoIterator<Item = (u32, Key)>) -> Self {
+        let pool = Arc::new(LockedPool::default());
+        let keys = keys.into_iter().map(|(version, key)| (version, pool.store(&key))).collect();
+        Self { keys: RwLock::new(keys), pool }
+    }
+
+    /// Returns the keys as the lines of a key file.
+    pub fn to_lines(&self) -> Result<Zeroizing<String>, WalletError> {
+        let versions = self.versions();
+        // Allocates the final size at once. A string that grows is copied and leaves a part of the keys in freed memory.
+        let mut lines = Zeroizing::new(String::with_capacity(versions.len() * (LINE_LEN_MAX + 1)));
+        for version in versions {
+            write_line(&mut lines, version, &*self.require(version)?);
+            lines.push('\n');
+        }
+        Ok(lines)
+    }
+
     /// Adds those versions of `other` that this keyring does not have, and returns their numbers. A version that this
     /// keyring already has keeps its key, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
@@ -104,9 +123,7 @@ impl Keyring {
         entropy::fill(key.as_mut_slice())?;
         // Allocates the final size at once. A string that grows is copied and leaves a part of the key in freed memory.
         let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
-        line.push_str(&version.to_string());
-        line.push(':');
-        STANDARD.encode_string(key.as_slice(), &mut line);
+        write_line(&mut line, version, &key);
         Ok(line)
     }
 
@@ -147,6 +164,12 @@ impl fmt::Debug for Keyring {
 fn entries(line: &str) -> impl Iterator<Item = &str> {
     let separator = if line.trim_start().starts_with('#') { '\n' } else { ',' };
     line.split(separator).map(str::trim)
+}
+
+fn write_line(line: &mut String, version: u32, key: &[u8; KEY_LEN]) {
+    line.push_str(&version.to_string());
+    line.push(':');
+    STANDARD.encode_string(key, line);
 }
 
 fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {

@@ -1,0 +1,15 @@
+//! Key providers. A provider wraps (encrypts) the key-encryption keys with a key of its own, and Sealpost stores the
+//! wrapped keys in its database. [`ProviderName`] is the setting that selects a provider:
+//!
+//! ```
+//! let name: sealpost_kek::ProviderName = "exec:/usr/local/bin/sealpost-kek".parse()?;
+//! assert_eq!(name.to_string(), "exec:/usr/local/bin/sealpost-kek");
+//! let provider = name.open();
+//! assert_eq!(provider.describe(), "exec:/usr/local/bin/sealpost-kek");
+//! # Ok::<(), sealpost_kek::NameFault>(())
+//! ```
+
+mod exec;
+mod name;
+
+pub use name::{NameFault, ProviderName};
