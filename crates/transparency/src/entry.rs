@@ -1,0 +1,138 @@
+//! The entries of the log, and the statements behind them.
+//!
+//! An entry has a kind, a time and a commitment: the hash of a statement with a random salt. So the log names no one,
+//! and a guessed statement cannot be confirmed without the salt.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use sha2::{Digest, Sha256};
+
+use crate::{hash::TreeHash, tile::parse_decimal};
+
+/// An entry. `Display` is its text, whose bytes the tree hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What the statement is about, such as `key`.
+    pub kind: String,
+    /// The time at which the entry was appended, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The hash of salt and statement.
+    pub commitment: [u8; 32],
+}
+
+/// A statement with its salt: all that is needed to compute its entry. `Display` is the extra data of a proof file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// What the statement is about, such as `key`.
+    pub kind: String,
+    /// The time at which the entry was appended, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// Random bytes. Without them, the entry cannot be linked to the statement.
+    pub salt: [u8; 32],
+    /// Lines of a name and a value, such as `status active`.
+    pub text: String,
+}
+
+impl Statement {
+    /// Returns the entry of the statement.
+    pub fn entry(&self) -> Entry {
+        let commitment = Sha256::new()
+            .chain_update(b"sealpost/log/v1/commitment\n")
+            .chain_update(self.salt)
+            .chain_update(&self.text)
+            .finalize();
+        Entry { kind: self.kind.clone(), at_ms: self.at_ms, commitment: commitment.into() }
+    }
+
+    /// Reads the extra data of a proof file; `None` if it is no statement.
+    pub fn parse(extra: &[u8]) -> Option<Self> {
+        let mut lines = str::from_utf8(extra).ok()?.splitn(4, '\n');
+        let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
+        let kind = value("kind").filter(|kind| is_kind(kind))?.to_owned();
+        let at_ms = parse_decimal(value("time")?)?;
+        let salt = STANDARD.decode(value("salt")?).ok()?.try_into().ok()?;
+        Some(Self { kind, at_ms, salt, text: lines.next()?.to_owned() })
+    }
+
+    /// Returns the value of a line of the statement.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+    }
+}
+
+impl Entry {
+    /// Returns the hash of the entry in the tree.
+    pub fn hash(&self) -> TreeHash {
+        TreeHash::of_leaf(self.to_string().as_bytes())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, at_ms, commitment } = self;
+        write!(f, "sealpost/log/v1\n{kind}\n{at_ms}\n{}\n", STANDARD.encode(commitment))
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, at_ms, salt, text } = self;
+        write!(f, "kind {kind}\ntime {at_ms}\nsalt {}\n{text}", STANDARD.encode(salt))
+    }
+}
+
+fn is_kind(kind: &str) -> bool {
+    (1..=20).contains(&kind.len()) && kind.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement() -> Statement {
+        Statement {
+            kind: "key".to_owned(),
+            at_ms: 1_700_000_000_000,
+            salt: [7; 32],
+            text: "key ak_1\nstatus active\n".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_statement_is_read_from_its_extra_data() {
+        let extra = statement().to_string();
+        assert_eq!(Statement::parse(extra.as_bytes()), Some(statement()));
+        assert_eq!(statement().value("status"), Some("active"));
+        assert_eq!(statement().value("did"), None);
+        for (from, to) in
+            [("kind key", "kind KEY"), ("time 1", "time 01"), ("salt B", "salt "), ("kind", "k")]
+        {
+            assert_eq!(Statement::parse(extra.replacen(from, to, 1).as_bytes()), None, "{from}");
+        }
+    }
+
+    /// The entry of a fixed statement. An independent program computed the commitment. It must never change.
+    #[test]
+    fn the_entry_of_a_statement_never_changes() {
+        assert_eq!(
+            statement().entry().to_string(),
+            format!("sealpost/log/v1\nkey\n1700000000000\n{PINNED}\n")
+        );
+    }
+
+    #[test]
+    fn each_part_of_a_statement_changes_its_entry() {
+        let entry = statement().entry();
+        for other in [
+            Statement { kind: "badge".to_owned(), ..statement() },
+            Statement { at_ms: 1, ..statement() },
+            Statement { salt: [8; 32], ..statement() },
+            Statement { text: "key ak_2\nstatus active\n".to_owned(), ..statement() },
+        ] {
+            assert_ne!(other.entry().hash(), entry.hash(), "{other}");
+        }
+    }
+
+    const PINNED: &str = "L8qhRps/ycXFLun+ChDwYOQWWLnD402/NtPHRArmM9o=";
+}

@@ -1,0 +1,45 @@
+//! A transparency log (an append-only Merkle tree) without storage and network, for logs and verifiers.
+//!
+//! The formats are those of C2SP, so that other programs can read and verify the log:
+//!
+//! - [`TileTree`]: the tree, stored as tiles of 256 hashes (tlog-tiles, RFC 6962), and its proofs
+//! - [`Note`] and [`VerifierKey`]: a signed text and the keys of its signatures (signed-note, tlog-cosignature)
+//! - [`Checkpoint`]: the size and the root hash of the tree, as the text of a note (tlog-checkpoint)
+//! - [`LogProof`]: a file that proves the inclusion of an entry without the network (tlog-proof)
+//! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
+//! - [`Entry`] and [`Statement`]: the entries of this log, which name no one
+//!
+//! ```
+//! use sealpost_transparency::{TileTree, TreeHash, verify_inclusion};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let leaves: Vec<_> = (0..300_u16).map(|n| TreeHash::of_leaf(&n.to_be_bytes())).collect();
+//! let mut tree = TileTree::new(0, |tile| Err(format!("no tile {}", tile.path())));
+//! tree.append(&leaves)?;
+//! let proof = tree.inclusion_proof(7)?;
+//! assert!(verify_inclusion(leaves[7], 7, tree.size(), &proof, tree.root()?));
+//! # Ok(())
+//! # }
+//! ```
+
+mod checkpoint;
+mod entry;
+mod hash;
+mod key;
+mod log_proof;
+mod note;
+mod policy;
+mod proof;
+mod tile;
+mod tile_tree;
+
+pub use checkpoint::{Checkpoint, CheckpointFault};
+pub use entry::{Entry, Statement};
+pub use hash::TreeHash;
+pub use key::{KeyFault, SignatureType, VerifierKey};
+pub use log_proof::{LogProof, LogProofFault};
+pub use note::{Note, NoteFault, SignatureLine, cosigned_message};
+pub use policy::{Accepted, Policy, PolicyFault, Refused};
+pub use proof::{verify_consistency, verify_inclusion};
+pub use tile::{Tile, TilePath, bundle};
+pub use tile_tree::TileTree;

@@ -1,0 +1,231 @@
+//! Tests of policies and proofs.
+
+use ed25519_dalek::{Signer, SigningKey};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    entry::Statement,
+    hash::TreeHash,
+    note::{SignatureLine, cosigned_message},
+    tile_tree::TileTree,
+};
+
+const NOW: u64 = 1_700_000_000;
+
+fn secret(number: u8) -> SigningKey {
+    SigningKey::from_bytes(&[number; 32])
+}
+
+fn log() -> VerifierKey {
+    let public = secret(100).verifying_key().to_bytes();
+    VerifierKey::new("example.org/log", SignatureType::Ed25519, public).unwrap()
+}
+
+fn witness(number: u8) -> VerifierKey {
+    let public = secret(number).verifying_key().to_bytes();
+    VerifierKey::new(&format!("w{number}.example"), SignatureType::Cosignature, public).unwrap()
+}
+
+/// Returns a policy with three witnesses and these last lines.
+fn policy_text(rest: &str) -> String {
+    let witnesses: String = (1..=3).map(|n| format!("witness w{n} {}\n", witness(n))).collect();
+    format!("# A comment\n\nlog {} https://example.org/log\n{witnesses}{rest}", log())
+}
+
+fn policy() -> Policy {
+    Policy::parse(&policy_text("group most 2 w1 w2 w3\nquorum most\nmax-age 600\n")).unwrap()
+}
+
+fn cosign(note: &mut Note, number: u8, at: u64) {
+    let signature = secret(number).sign(cosigned_message(note.text(), at).as_bytes());
+    note.add(SignatureLine::of_witness(&witness(number), at, signature.to_bytes()));
+}
+
+/// Returns the proof of a statement in a tree of `size` entries, cosigned by two witnesses.
+fn proof(index: u64, size: u64) -> LogProof {
+    let statements: Vec<_> = (0..size).map(statement).collect();
+    let leaves: Vec<_> = statements.iter().map(|statement| statement.entry().hash()).collect();
+    let mut tree = TileTree::new(0, |_| Err("no stored tile".to_owned()));
+    tree.append(&leaves).unwrap();
+    let text = Checkpoint { origin: log().name().to_owned(), size, root: tree.root().unwrap() }
+        .to_string();
+    let signature = secret(100).sign(text.as_bytes()).to_bytes();
+    let mut note = Note::new(text, vec![SignatureLine::of_log(&log(), signature)]);
+    cosign(&mut note, 1, NOW - 10);
+    cosign(&mut note, 2, NOW - 20);
+    let extra = statement(index).to_string().into_bytes();
+    LogProof { extra, index, hashes: tree.inclusion_proof(index).unwrap(), checkpoint: note }
+}
+
+fn statement(number: u64) -> Statement {
+    let text = format!("key ak_{number}\nstatus active\n");
+    Statement { kind: "key".to_owned(), at_ms: number, salt: [5; 32], text }
+}
+
+/// Verifies a proof file as a program without the network does.
+fn verify(text: &str, now: u64) -> Result<Accepted, String> {
+    let proof = LogProof::parse(text).map_err(|fault| fault.to_string())?;
+    let statement = Statement::parse(&proof.extra).ok_or("no statement")?;
+    policy().accept(&proof, &statement.entry(), now).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn a_proof_file_verifies_and_is_read_as_it_was_written() {
+    let proof = proof(11, 40);
+    let text = proof.to_string();
+    assert_eq!(LogProof::parse(&text), Ok(proof));
+    let accepted = verify(&text, NOW).unwrap();
+    assert_eq!(accepted.witnesses, ["w1", "w2"]);
+    assert_eq!(accepted.checkpoint.size, 40);
+    assert!(text.len() <= 2048, "{}", text.len());
+}
+
+#[test]
+fn old_cosignatures_do_not_count() {
+    let text = proof(0, 1).to_string();
+    assert!(verify(&text, NOW + 580).is_ok());
+    let refused = verify(&text, NOW + 581).unwrap_err();
+    assert_eq!(
+        refused,
+        "the quorum is missing: 1 of 3 witnesses have a cosignature that counts and is at most 600 s old"
+    );
+    // A clock far ahead must not keep a cosignature fresh.
+    assert!(verify(&text, NOW - 70).is_ok());
+    assert!(verify(&text, NOW - 71).is_err());
+}
+
+#[test]
+fn a_minority_of_witnesses_does_not_suffice() {
+    let mut proof = proof(0, 3);
+    proof.checkpoint = Note::parse(&proof.checkpoint.to_string()).unwrap();
+    let without_second: String = proof
+        .checkpoint
+        .to_string()
+        .lines()
+        .filter(|line| !line.starts_with("— w2"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    proof.checkpoint = Note::parse(&without_second).unwrap();
+    // Two cosignatures of one witness are one.
+    cosign(&mut proof.checkpoint, 1, NOW);
+    let refused = policy().accept(&proof, &statement(0).entry(), NOW);
+    assert_eq!(refused, Err(Refused::Quorum { counted: 1, known: 3, max_age_s: Some(600) }));
+}
+
+#[test]
+fn a_policy_that_a_minority_satisfies_is_refused() {
+    let four = format!("witness w4 {}\n", witness(4));
+    for (rest, least, known) in [
+        ("quorum none\n", 0, 3),
+        ("quorum w1\n", 1, 3),
+        ("group g any w1 w2 w3\nquorum g\n", 1, 3),
+        ("group a any w1 w2\ngroup g any a w3\nquorum g\n", 1, 3),
+        (&format!("{four}group g 2 w1 w2 w3 w4\nquorum g\n"), 2, 4),
+        (&format!("{four}group a all w1 w2\ngroup b all w3 w4\ngroup g any a b\nquorum g\n"), 2, 4),
+    ] {
+        let fault = Policy::parse(&policy_text(rest)).unwrap_err();
+        assert_eq!(fault, PolicyFault::Minority { least, known }, "{rest}");
+    }
+    for rest in [
+        "group g 2 w1 w2 w3\nquorum g\n",
+        "group a any w1 w2\ngroup g all a w3\nquorum g\n",
+        &format!("{four}group a all w1 w2\ngroup b any w3 w4\ngroup g all a b\nquorum g\n"),
+    ] {
+        assert!(Policy::parse(&policy_text(rest)).is_ok(), "{rest}");
+    }
+}
+
+#[test]
+fn a_policy_without_witnesses_trusts_the_log_alone() {
+    let policy = Policy::parse(&format!("log {}\nquorum none\n", log())).unwrap();
+    let accepted = policy.accept(&proof(1, 2), &statement(1).entry(), NOW).unwrap();
+    assert!(accepted.witnesses.is_empty());
+    let timed = Policy::parse(&format!("log {}\nquorum none\nmax-age 5\n", log())).unwrap_err();
+    assert_eq!(timed, PolicyFault::NoTime);
+}
+
+#[test]
+fn wrong_policies_are_refused_with_their_line() {
+    let of_log = log();
+    for (text, expected) in [
+        (policy_text(""), "the policy has no line 'quorum'".to_owned()),
+        ("quorum none\n".to_owned(), "the policy has no line 'log'".to_owned()),
+        (
+            policy_text("quorum w9\n"),
+            "line 7 of the policy: no witness or group 'w9' stands before this line".to_owned(),
+        ),
+        (
+            policy_text("group g 4 w1 w2 w3\n"),
+            "line 7 of the policy: the threshold is all, any, or 1 to 3".to_owned(),
+        ),
+        (
+            policy_text("group g all w1 w1\n"),
+            "line 7 of the policy: a member is in a group already".to_owned(),
+        ),
+        (
+            policy_text("group none all w1\n"),
+            "line 7 of the policy: the name 'none' is taken".to_owned(),
+        ),
+        (
+            policy_text(&format!("witness w9 {}\n", witness(1))),
+            "line 7 of the policy: the key of the witness 'w9' is there already".to_owned(),
+        ),
+        (
+            policy_text(&format!("witness w9 {of_log}\n")),
+            "line 7 of the policy: 'example.org/log' is the key of a log, not of a witness"
+                .to_owned(),
+        ),
+        (
+            policy_text(&format!("log {of_log}\n")),
+            "line 7 of the policy: the log 'example.org/log' is there already".to_owned(),
+        ),
+        (
+            policy_text("max-age 1h\n"),
+            "line 7 of the policy: a max-age is a number of seconds".to_owned(),
+        ),
+    ] {
+        assert_eq!(Policy::parse(&text).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn another_log_is_refused() {
+    let other = VerifierKey::new(
+        "example.org/log",
+        SignatureType::Ed25519,
+        secret(9).verifying_key().to_bytes(),
+    );
+    let policy = Policy::parse(&format!("log {}\nquorum none\n", other.unwrap())).unwrap();
+    let refused = policy.accept(&proof(0, 1), &statement(0).entry(), NOW);
+    assert_eq!(refused, Err(Refused::UnknownLog("example.org/log".to_owned())));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Only the witnesses beyond the quorum may be changed without effect, so the proof has none.
+    #[test]
+    fn each_changed_byte_of_a_proof_is_refused(at: prop::sample::Index, byte: u8) {
+        let text = proof(11, 40).to_string();
+        let mut bytes = text.clone().into_bytes();
+        let at = at.index(bytes.len());
+        prop_assume!(bytes[at] != byte);
+        bytes[at] = byte;
+        if let Ok(changed) = String::from_utf8(bytes) {
+            prop_assert!(verify(&changed, NOW).is_err(), "{}", changed);
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic(text in "\\PC{0,200}") {
+        prop_assert!(LogProof::parse(&text).is_err());
+        prop_assert!(Note::parse(&text).is_err());
+        prop_assert!(Policy::parse(&text).is_err());
+    }
+}
+
+#[test]
+fn an_empty_tree_has_no_proof() {
+    assert!(!verify_inclusion(TreeHash([0; 32]), 0, 0, &[], TreeHash::of_empty_tree()));
+}
