@@ -9,6 +9,7 @@ mod environment;
 mod input_files;
 mod journal;
 mod key_file;
+mod log;
 mod logs;
 mod memory;
 mod metrics;

@@ -18,7 +18,7 @@ use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
     channel::{list as list_sent, open, receipt, send, send_batch},
     identities::{activate, policy, resolve, status},
-    service::{document, ping},
+    service::{document, log, ping},
     sessions::{activity, close, export, login, logout, recover, rotate_secret},
     tokens::{create, list as list_tokens, revoke},
     webhooks::{
@@ -77,15 +77,18 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/compliance/validate", validate_compliance::endpoint()),
         Row::get("/.well-known/did.json", did_document::endpoint()),
         Row::get("/did.json", did_document::endpoint_below_path()),
+        Row::get("/log/", log::key_endpoint()),
+        Row::get("/log/checkpoint", log::checkpoint_endpoint()),
+        Row::get("/log/tile/{path}*", log::tile_endpoint()),
         Row::get("/openapi.json", document::endpoint(openapi)),
     ]
 }
 
 /// Renders the OpenAPI document of a service with the public URL `base_url`. Leaves out upgrades of a connection, which
-/// OpenAPI does not describe.
+/// OpenAPI does not describe, and the files of the transparency log.
 pub fn openapi(base_url: &str) -> Value {
     let operation =
         |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
-    let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_upgrade());
+    let rows = table().into_iter().filter(|row| !row.endpoint.operation.is_left_out());
     render(base_url, &DocumentHead::public(base_url), rows.map(operation))
 }

@@ -11,6 +11,7 @@ mod housekeeping;
 mod journal;
 mod keys;
 mod ledger;
+mod log;
 mod nodes;
 mod operator;
 mod owner;
@@ -33,6 +34,7 @@ pub use ledger::{
     NewIdempotencyRecord, OverageCount, ParkedDelivery, RecipientWebhook, RecipientWebhooks,
     WriteSet,
 };
+pub use log::{LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind, StoredTile};
 pub use nodes::{Node, TaskTurn};
 pub use operator::{AccountOverview, AccountSummary, KeyFilter, ServiceStats, WebhookOwner};
 pub use owner::{DailyCount, EventSource, KeyOverview};

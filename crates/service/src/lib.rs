@@ -24,6 +24,7 @@ mod owner;
 mod sealpost;
 mod send;
 mod settings;
+mod transparency;
 mod webhooks;
 
 pub use account::{

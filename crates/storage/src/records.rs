@@ -12,6 +12,7 @@ pub(crate) mod governance;
 pub(crate) mod handles;
 pub(crate) mod invites;
 pub(crate) mod issuer_keys;
+pub(crate) mod log;
 pub(crate) mod overview;
 pub(crate) mod policies;
 pub(crate) mod retiring_secrets;

@@ -545,6 +545,43 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    log_statements (id) {
+        id -> BigInt,
+        kind -> Text,
+        subject -> Text,
+        api_key_id -> Nullable<Text>,
+        text -> Text,
+        number -> Nullable<BigInt>,
+        at -> Nullable<BigInt>,
+        salt -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    log_entries (number) {
+        number -> BigInt,
+        entry -> Binary,
+    }
+}
+
+diesel::table! {
+    log_tiles (level, tile) {
+        level -> Integer,
+        tile -> BigInt,
+        hashes -> Binary,
+    }
+}
+
+diesel::table! {
+    log_heads (origin) {
+        origin -> Text,
+        issuer_key_id -> Text,
+        size -> BigInt,
+        checkpoint -> Text,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (event_id));

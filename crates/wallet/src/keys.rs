@@ -1,7 +1,7 @@
 //! Key-encryption keys and the secrets that are encrypted under them. Also identities: all keys of an identity are
 //! derived from one random secret.
 
-mod derivation;
+pub(crate) mod derivation;
 mod identity;
 mod kek_mark;
 mod keyring;

@@ -667,6 +667,100 @@ CREATE TABLE issuer_keys (
     signs_from BIGINT NOT NULL
 );
 
+-- The transparency log
+
+-- What the log states: identities of keys, statuses of badges, hashes of the audit trail. Triggers insert a row in the
+-- transaction of the change. The node that appends its entry to the log adds number, time and salt. An entry contains
+-- only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that nothing links their entries
+-- to them.
+CREATE TABLE log_statements (
+    id BIGINT PRIMARY KEY,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('audit', 'badge', 'key')),
+    -- The key, the badge, or the number of the audit entry.
+    subject TEXT COLLATE "C" NOT NULL,
+    -- The key that the statement is about. NULL for the audit trail.
+    api_key_id TEXT COLLATE "C",
+    text TEXT NOT NULL,
+    number BIGINT UNIQUE,
+    at BIGINT,
+    salt BYTEA
+);
+CREATE SEQUENCE log_statement_ids AS BIGINT OWNED BY log_statements.id;
+ALTER TABLE log_statements ALTER COLUMN id SET DEFAULT nextval('log_statement_ids');
+CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
+CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, number);
+CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
+
+CREATE TABLE log_entries (
+    number BIGINT PRIMARY KEY,
+    entry BYTEA NOT NULL
+);
+
+-- The hashes of the tree, up to 256 in a row. The newest row of each level grows.
+CREATE TABLE log_tiles (
+    level INTEGER NOT NULL,
+    tile BIGINT NOT NULL,
+    hashes BYTEA NOT NULL,
+    PRIMARY KEY (level, tile)
+);
+
+-- One row: the state of the log. Its signing key is derived from an issuer key.
+CREATE TABLE log_heads (
+    origin TEXT COLLATE "C" PRIMARY KEY,
+    issuer_key_id TEXT COLLATE "C" NOT NULL,
+    size BIGINT NOT NULL,
+    checkpoint TEXT NOT NULL
+);
+
+CREATE FUNCTION state_key() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'key', NEW.id, NEW.id,
+        format(E'key %s\ndid %s\nsealing_version %s\nstatus %s\n', NEW.id, NEW.did, NEW.sealing_version, NEW.status)
+    );
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER tr_api_keys__log_new
+AFTER INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION state_key();
+CREATE TRIGGER tr_api_keys__log
+AFTER UPDATE ON api_keys FOR EACH ROW
+WHEN ((OLD.did, OLD.sealing_version, OLD.status) IS DISTINCT FROM (NEW.did, NEW.sealing_version, NEW.status))
+EXECUTE FUNCTION state_key();
+
+CREATE FUNCTION state_badge() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'badge', NEW.id, NEW.api_key_id,
+        format(
+            E'badge %s\nkey %s\nexpires_at %s\nstatus %s\n', NEW.id, NEW.api_key_id, NEW.expires_at,
+            CASE WHEN NEW.revoked_at IS NULL THEN 'valid' ELSE 'revoked' END
+        )
+    );
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER tr_badges__log_new
+AFTER INSERT ON badges FOR EACH ROW EXECUTE FUNCTION state_badge();
+CREATE TRIGGER tr_badges__log
+AFTER UPDATE ON badges FOR EACH ROW
+WHEN (
+    (OLD.api_key_id, OLD.expires_at, OLD.revoked_at IS NULL)
+    IS DISTINCT FROM (NEW.api_key_id, NEW.expires_at, NEW.revoked_at IS NULL)
+)
+EXECUTE FUNCTION state_badge();
+
+CREATE FUNCTION state_audit_entry() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO log_statements (kind, subject, text) VALUES (
+        'audit', NEW.number, format(E'entry %s\nhash %s\n', NEW.number, encode(NEW.hash, 'hex'))
+    );
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER tr_audit_entries__log
+AFTER INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION state_audit_entry();
+
 -- Servers and housekeeping
 
 -- The later migrations that are additive: servers that lack one of them still work with the database. Each additive

@@ -580,6 +580,96 @@ CREATE TABLE issuer_keys (
     signs_from INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The transparency log
+
+-- What the log states: identities of keys, statuses of badges, hashes of the audit trail. Triggers insert a row in the
+-- transaction of the change. The node that appends its entry to the log adds number, time and salt. An entry contains
+-- only a hash of salt and text. Erasure of an account deletes the rows of its keys, so that nothing links their entries
+-- to them.
+CREATE TABLE log_statements (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('audit', 'badge', 'key')),
+    -- The key, the badge, or the number of the audit entry.
+    subject TEXT NOT NULL,
+    -- The key that the statement is about. NULL for the audit trail.
+    api_key_id TEXT,
+    text TEXT NOT NULL,
+    number INTEGER UNIQUE,
+    at INTEGER,
+    salt BLOB
+) STRICT;
+CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
+CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, number);
+CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
+
+CREATE TABLE log_entries (
+    number INTEGER NOT NULL PRIMARY KEY,
+    entry BLOB NOT NULL
+) STRICT;
+
+-- The hashes of the tree, up to 256 in a row. The newest row of each level grows. Has a rowid, because rows are long.
+CREATE TABLE log_tiles (
+    level INTEGER NOT NULL,
+    tile INTEGER NOT NULL,
+    hashes BLOB NOT NULL,
+    PRIMARY KEY (level, tile)
+) STRICT;
+
+-- One row: the state of the log. Its signing key is derived from an issuer key.
+CREATE TABLE log_heads (
+    origin TEXT NOT NULL PRIMARY KEY,
+    issuer_key_id TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    checkpoint TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER tr_api_keys__log_new
+AFTER INSERT ON api_keys
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'key', NEW.id, NEW.id,
+        'key ' || NEW.id || char(10) || 'did ' || NEW.did || char(10)
+            || 'sealing_version ' || NEW.sealing_version || char(10) || 'status ' || NEW.status || char(10)
+    );
+END;
+CREATE TRIGGER tr_api_keys__log
+AFTER UPDATE ON api_keys
+WHEN (OLD.did, OLD.sealing_version, OLD.status) IS NOT (NEW.did, NEW.sealing_version, NEW.status)
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'key', NEW.id, NEW.id,
+        'key ' || NEW.id || char(10) || 'did ' || NEW.did || char(10)
+            || 'sealing_version ' || NEW.sealing_version || char(10) || 'status ' || NEW.status || char(10)
+    );
+END;
+CREATE TRIGGER tr_badges__log_new
+AFTER INSERT ON badges
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'badge', NEW.id, NEW.api_key_id,
+        'badge ' || NEW.id || char(10) || 'key ' || NEW.api_key_id || char(10) || 'expires_at ' || NEW.expires_at
+            || char(10) || 'status ' || CASE WHEN NEW.revoked_at IS NULL THEN 'valid' ELSE 'revoked' END || char(10)
+    );
+END;
+CREATE TRIGGER tr_badges__log
+AFTER UPDATE ON badges
+WHEN (OLD.api_key_id, OLD.expires_at, OLD.revoked_at IS NULL)
+    IS NOT (NEW.api_key_id, NEW.expires_at, NEW.revoked_at IS NULL)
+BEGIN
+    INSERT INTO log_statements (kind, subject, api_key_id, text) VALUES (
+        'badge', NEW.id, NEW.api_key_id,
+        'badge ' || NEW.id || char(10) || 'key ' || NEW.api_key_id || char(10) || 'expires_at ' || NEW.expires_at
+            || char(10) || 'status ' || CASE WHEN NEW.revoked_at IS NULL THEN 'valid' ELSE 'revoked' END || char(10)
+    );
+END;
+CREATE TRIGGER tr_audit_entries__log
+AFTER INSERT ON audit_entries
+BEGIN
+    INSERT INTO log_statements (kind, subject, text) VALUES (
+        'audit', NEW.number, 'entry ' || NEW.number || char(10) || 'hash ' || lower(hex(NEW.hash)) || char(10)
+    );
+END;
+
 -- Servers and housekeeping
 
 -- The later migrations that are additive: servers that lack one of them still work with the database. Each additive

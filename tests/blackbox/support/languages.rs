@@ -17,7 +17,9 @@ pub(crate) fn python() -> PathBuf {
         installed("python", &["requirements.txt"], |folder| {
             succeed(Command::new("python3").args(["-m", "venv"]).arg(folder));
             let mut pip = Command::new(folder.join("bin/python"));
-            pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"]);
+            // The package aics-tlog asks for a newer Python than Debian has, but does not need one.
+            pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--ignore-requires-python"]);
+            pip.arg("--requirement");
             succeed(pip.arg(pinned("requirements.txt")));
         })
     });

@@ -23,8 +23,8 @@ pub(crate) struct Operation {
     pub(super) content_types: &'static [&'static str],
     /// The parameter in the path or the query.
     pub(super) parameter: Option<Value>,
-    /// Whether a successful request upgrades the connection to a WebSocket.
-    is_upgrade: bool,
+    /// Whether the document leaves out this operation.
+    is_left_out: bool,
 }
 
 /// The tags that group the endpoints, in the order of the document.
@@ -170,7 +170,7 @@ impl Operation {
             links: None,
             content_types: &["application/json"],
             parameter: None,
-            is_upgrade: false,
+            is_left_out: false,
         }
     }
 
@@ -307,14 +307,14 @@ impl Operation {
         Self { parameter: Some(parameter), ..self }
     }
 
-    /// Upgrades the connection to a WebSocket instead of responding with a body.
-    pub(crate) fn upgrades(self) -> Self {
-        Self { is_upgrade: true, ..self }
+    /// Leaves this operation out of the document.
+    pub(crate) fn leave_out(self) -> Self {
+        Self { is_left_out: true, ..self }
     }
 
-    /// Returns whether a successful request upgrades the connection to a WebSocket.
-    pub(crate) fn is_upgrade(&self) -> bool {
-        self.is_upgrade
+    /// Returns whether the document leaves out this operation.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.is_left_out
     }
 }
 

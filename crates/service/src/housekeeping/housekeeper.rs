@@ -1,4 +1,4 @@
-//! Runs the six housekeeping threads.
+//! Runs the seven housekeeping threads.
 //!
 //! | thread | task |
 //! |---|---|
@@ -8,6 +8,7 @@
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
 //! | `relay-keeper` | closes the connections of relays whose webhook, key or token has changed |
 //! | `follow-up` | deletes the rows of deleted webhooks, and informs correspondents of changed keys |
+//! | `log-appender` | appends statements to the transparency log |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
@@ -26,7 +27,9 @@ use super::{
     clock_lag::ClockLag, interval::Interval, retention, stop_signal::StopSignal, task::run_task,
     waiting::transfer_waiting,
 };
-use crate::{cache::event::CacheEvent, sealpost::core::Core};
+use crate::{
+    cache::event::CacheEvent, sealpost::core::Core, transparency::append::append_statements,
+};
 
 /// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
@@ -88,6 +91,20 @@ impl Housekeeper {
                 tracing::warn!(error, "the connections of relays were not checked");
             }
         })?;
+        housekeeper.spawn(
+            "log-appender",
+            [Duration::ZERO, LOG_APPENDED_EVERY],
+            core,
+            |core, _| {
+                if let Err(error) = append_statements(core) {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(
+                        error,
+                        "the transparency log was not extended; it is tried again"
+                    );
+                }
+            },
+        )?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
             for (task, has_work) in &tasks {
@@ -179,6 +196,8 @@ fn observe_snapshots(core: &Core) {
 }
 
 const NODE_RENEWED_EVERY: Duration = Duration::from_mins(1);
+/// A change is in the log within two seconds.
+const LOG_APPENDED_EVERY: Duration = Duration::from_secs(1);
 /// A connection closes within two seconds after its session has ended.
 const RELAYS_CHECKED_EVERY: Duration = Duration::from_secs(1);
 /// Time after which the row of a stopped node is deleted.

@@ -97,6 +97,19 @@ impl Issuer {
         })
     }
 
+    /// Returns the id of the first key, from which the signing key of a new transparency log is derived.
+    pub(crate) fn first_key(&self) -> IssuerKeyId {
+        self.keys().first.id
+    }
+
+    /// Returns the signing key of the transparency log that is derived from this key.
+    pub(crate) fn log_secret(&self, id: &IssuerKeyId) -> Result<IssuerSecret, Error> {
+        let keys = self.keys();
+        let key = keys.all().find(|key| key.id == *id);
+        let key = key.ok_or(StoreError::Corrupt("issuer key of the transparency log"))?;
+        Ok(key.secret.log_secret()?)
+    }
+
     /// Returns the DID of the service.
     pub fn did(&self) -> &Did {
         &self.did

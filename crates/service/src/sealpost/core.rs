@@ -15,6 +15,7 @@ use crate::{
     caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
     issuer::signer::Issuer,
     settings::Settings,
+    transparency::head_cache::HeadCache,
 };
 
 /// The parts of a service that the embedding program provides.
@@ -55,6 +56,7 @@ pub(crate) struct Core {
     pub(crate) session_queue: SessionQueue,
     pub(crate) token_uses: TokenUseQueue,
     pub(crate) status_lists: StatusListCache,
+    pub(crate) log_head: HeadCache,
     /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
 }
@@ -77,6 +79,7 @@ impl Core {
             settings,
             node,
             status_lists: StatusListCache::default(),
+            log_head: HeadCache::default(),
             contact_collection: Mutex::default(),
         }
     }

@@ -257,7 +257,7 @@ impl AccountOwner<'_> {
 pub(crate) const EVERY_SCOPE: Access = Access::Scopes(&TokenScope::ALL);
 
 /// Blocks the thread until the future is ready. Works inside another runtime too.
-fn wait<F: Future>(future: F) -> F::Output {
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let _entered = RUNTIME.enter();
     let (mut future, waker) = (pin!(future), Arc::new(Unpark(thread::current())).into());
     let mut context = Context::from_waker(&waker);

@@ -21,5 +21,6 @@ mod operators;
 mod owner;
 mod sign_up;
 mod support;
+mod transparency;
 mod use_cases;
 mod webhooks;

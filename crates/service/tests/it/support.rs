@@ -290,14 +290,15 @@ impl TargetGuard for Anywhere {
 
 /// Returns the database, with a callback before each transaction.
 ///
-/// Transactions of the key reviewer are excluded, because that thread stores the node's row at any time.
+/// Transactions of the key reviewer and of the log appender are excluded, because these threads write at any time.
 pub(crate) fn announcing(
     world: &World,
     before: impl Fn() + Send + Sync + 'static,
 ) -> Arc<Database> {
     hooked(world, move |access| {
-        let is_reviewer = thread::current().name() == Some("key-reviewer");
-        if access != Access::Read && !is_reviewer {
+        let is_housekeeping =
+            matches!(thread::current().name(), Some("key-reviewer" | "log-appender"));
+        if access != Access::Read && !is_housekeeping {
             before();
         }
         Ok(())

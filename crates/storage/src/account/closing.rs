@@ -209,9 +209,10 @@ fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedR
     let idempotency_keys = delete_some(conn, DELETE_IDEMPOTENCY_KEYS, key, limit)?;
     let daily_counts = delete_some(conn, DELETE_DAILY_COUNTS, key, limit)?;
     let contacts = delete_some(conn, DELETE_CONTACTS, key, limit)?;
+    let statements = delete_some(conn, DELETE_LOG_STATEMENTS, key, limit)?;
     let mut rows =
         DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
-    if idempotency_keys.max(daily_counts).max(contacts) < u64::from(limit) {
+    if idempotency_keys.max(daily_counts).max(contacts).max(statements) < u64::from(limit) {
         // The other columns of the policy stay, because they still decide how much senders see of their receipts.
         sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
         diesel::update(k::table.find(key))
@@ -282,6 +283,12 @@ const DELETE_DAILY_COUNTS: &str = "/* closing.delete_daily_counts */
 const DELETE_CONTACTS: &str = "/* closing.delete_contacts */
     DELETE FROM contacts WHERE api_key_id = $1 AND contact IN (
         SELECT contact FROM contacts WHERE api_key_id = $1 LIMIT $2
+    )";
+
+/// Keeps statements that are not in the log yet, such as the revocation of the key. A later portion deletes them.
+const DELETE_LOG_STATEMENTS: &str = "/* closing.delete_log_statements */
+    DELETE FROM log_statements WHERE id IN (
+        SELECT id FROM log_statements WHERE api_key_id = $1 LIMIT $2
     )";
 
 const EMPTY_LISTS: &str = "/* closing.empty_lists */ UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";

@@ -44,10 +44,11 @@ pub(super) fn end_timeouts(pg: &mut PgConnection) -> Result<(), Fault> {
     )?)
 }
 
-/// Deletes the rows that migrations or triggers have stored in a table: the new id of the database, and a request for a
-/// transfer for each webhook that was moved. The rows of the source replace them.
+/// Deletes the rows that migrations or triggers have stored in a table: the new id of the database, a request for a
+/// transfer for each webhook that was moved, and a statement of the transparency log for each key, badge and audit entry.
+/// The rows of the source replace them.
 pub(super) fn clear(pg: &mut PgConnection, table: &MovedTable) -> Result<(), Fault> {
-    if ["database_identity", "waiting_transfers"].contains(&&*table.name) {
+    if ["database_identity", "log_statements", "waiting_transfers"].contains(&&*table.name) {
         sql_query(format!("DELETE FROM \"{}\"", table.name)).execute(pg)?;
     }
     Ok(())
@@ -96,9 +97,10 @@ pub(super) fn sum(pg: &mut PgConnection, table: &MovedTable) -> Result<TableSum,
     Ok(sum)
 }
 
-/// Lets the numbers of attempts continue after the largest one.
+/// Lets the numbers of attempts and the ids of statements continue after the largest ones.
 pub(super) fn continue_numbers(pg: &mut PgConnection) -> Result<(), Fault> {
     sql_query(CONTINUE_NUMBERS).execute(pg)?;
+    sql_query(CONTINUE_STATEMENTS).execute(pg)?;
     Ok(())
 }
 
@@ -116,3 +118,4 @@ const FIRST_TABLE: &str = "
     ORDER BY 1 LIMIT 1";
 
 const CONTINUE_NUMBERS: &str = "SELECT setval('attempt_numbers', (SELECT max(number) FROM attempts)) WHERE EXISTS (SELECT FROM attempts)";
+const CONTINUE_STATEMENTS: &str = "SELECT setval('log_statement_ids', (SELECT max(id) FROM log_statements)) WHERE EXISTS (SELECT FROM log_statements)";

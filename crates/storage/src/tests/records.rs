@@ -9,6 +9,7 @@ mod channels;
 mod governance;
 mod invites;
 mod issuer_keys;
+mod log;
 mod operator_lists;
 mod overview;
 mod retiring_secrets;

@@ -27,6 +27,11 @@ pub(crate) fn operator_session_seed(kek: &[u8; 32]) -> Result<Seed, WalletError>
     derive(kek, &[b"sealpost/v1/operator-session"])
 }
 
+/// Derives the Ed25519 key that signs checkpoints of the transparency log from an issuer key.
+pub(crate) fn log_seed(issuer: &[u8; 32]) -> Result<Seed, WalletError> {
+    derive(issuer, &[b"sealpost/v1/log"])
+}
+
 /// Derives the private key that opens envelopes of this cipher suite and key version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],
@@ -76,15 +81,17 @@ mod tests {
             sealing_seed(&root, Suite::Classic, 1),
             sealing_seed(&root, Suite::Hybrid, 1),
             sealing_seed(&root, Suite::Hybrid, 2),
+            log_seed(&root),
         ];
         let seeds = seeds.map(|seed| hex::encode(seed.unwrap().as_slice()));
         assert_eq!(seeds, PINNED);
     }
 
-    const PINNED: [&str; 4] = [
+    const PINNED: [&str; 5] = [
         "41b07bc871fb96d2eeb85ca2935408a7abe32987ff675e6d0d2fadcaa849d448",
         "e3727fc65feb14e8182e550df2573a226fcc6e67c3747c822363822a00415d63",
         "2ddf1422bd00293e8fe6926bcd1f885bfd0fd804ba1ef0e328ee8931507c9411",
         "ab0185ffd58eaf71d04171ba8b9768b97eadaa98683e5c8dcfbf5a3b270cdfc4",
+        "8fc2d202a56518a02baa04cd038a54275d623dfd159be52be882cb727477dd88",
     ];
 }

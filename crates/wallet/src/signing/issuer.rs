@@ -13,7 +13,10 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{did, signature::SigningKey};
-use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
+use crate::{
+    Keyring, WalletError, entropy,
+    keys::{StorageLocation, derivation},
+};
 
 /// The private key with which the service signs credentials and events.
 pub struct IssuerSecret(SigningKey);
@@ -42,6 +45,11 @@ impl IssuerSecret {
         let bytes = keyring.unwrap(&location(id), wrapped)?;
         let seed = bytes.as_slice().try_into().ok().ok_or(WalletError::NotDecryptable)?;
         Ok(Self(SigningKey::from_bytes(seed)))
+    }
+
+    /// Derives the private key with which the service signs checkpoints of its transparency log.
+    pub fn log_secret(&self) -> Result<Self, WalletError> {
+        Ok(Self(SigningKey::from_bytes(&*derivation::log_seed(&self.0.to_bytes())?)))
     }
 
     /// Returns the public key.

@@ -194,6 +194,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
         title: "Security",
         guides: &[
             guide!("trust", "The effect of each leak, and the parts that you have to trust."),
+            guide!("transparency", "The log of identities and badges, which only grows."),
             guide!("sealing", "The format of envelopes, byte by byte."),
             guide!("security", None, "SECURITY.md", "How to report a vulnerability."),
         ],

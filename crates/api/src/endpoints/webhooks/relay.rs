@@ -71,5 +71,5 @@ fn operation() -> Operation {
     Operation::new::<Value>("connectRelay", Value::Null)
         .describe(Tag::Webhooks, "Connect to a relay", "Upgrades the connection to a WebSocket.")
         .session_and_key(CHANGE)
-        .upgrades()
+        .leave_out()
 }

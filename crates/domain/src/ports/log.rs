@@ -1,0 +1,86 @@
+//! The stored parts of the transparency log.
+
+use crate::{IssuerKeyId, Timestamp};
+
+/// What a statement of the log is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementKind {
+    /// An entry of the audit trail and its hash.
+    Audit,
+    /// A badge and its status.
+    Badge,
+    /// An API key with its DID, its sealing version and its status.
+    Key,
+}
+
+impl StatementKind {
+    /// Returns the name of the kind in the database and in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Audit => "audit",
+            Self::Badge => "badge",
+            Self::Key => "key",
+        }
+    }
+}
+
+/// A statement that is not in the log yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingStatement {
+    /// The id of the row.
+    pub id: i64,
+    /// The name of its kind.
+    pub kind: String,
+    /// Lines of a name and a value.
+    pub text: String,
+}
+
+/// A statement of the log, with all that its entry is computed from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedStatement {
+    /// The number of its entry.
+    pub number: u64,
+    /// The time at which the entry was appended.
+    pub at: Timestamp,
+    /// The random bytes of the commitment.
+    pub salt: [u8; 32],
+    /// Lines of a name and a value.
+    pub text: String,
+}
+
+/// An entry to append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLogEntry {
+    /// The id of the row of the statement.
+    pub statement: i64,
+    /// The number of the entry.
+    pub number: u64,
+    /// The random bytes of the commitment.
+    pub salt: [u8; 32],
+    /// The bytes of the entry.
+    pub entry: Vec<u8>,
+}
+
+/// A stored tile: up to 256 hashes of one level of the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredTile {
+    /// The level in the tree, in steps of eight.
+    pub level: u8,
+    /// The number of the tile in its level.
+    pub index: u64,
+    /// The hashes, 32 bytes each.
+    pub hashes: Vec<u8>,
+}
+
+/// The state of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogHead {
+    /// The name of the log, an URL without its scheme. Never changes.
+    pub origin: String,
+    /// The issuer key from which the signing key of the log is derived.
+    pub issuer_key: IssuerKeyId,
+    /// The number of entries.
+    pub size: u64,
+    /// The signed checkpoint of this size.
+    pub checkpoint: String,
+}

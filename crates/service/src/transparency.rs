@@ -1,0 +1,5 @@
+//! The transparency log: appends statements, signs checkpoints, serves the files of the log, and proves entries.
+
+pub(crate) mod append;
+mod files;
+pub(crate) mod head_cache;

@@ -1,0 +1,100 @@
+//! Tests how statements enter the transparency log, and that its files verify.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::ports::{Durability, LogHead, StatementKind};
+use sealpost_service::Settings;
+use sealpost_transparency::{
+    Checkpoint, Note, Statement, Tile, TileTree, TreeHash, VerifierKey, verify_inclusion,
+};
+
+use crate::{badges::id, client::wait, support::World};
+
+/// Returns the head of the log once all statements are in it.
+fn settled(world: &World) -> LogHead {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let found = world.database.read(|reader| {
+            let is_done = !reader.has_pending_statements()?;
+            Ok::<_, sealpost_domain::ports::StoreError>(reader.log_head()?.filter(|_| is_done))
+        });
+        if let Some(head) = found.unwrap() {
+            return head;
+        }
+        assert!(Instant::now() < until, "statements are still pending");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Opens the tree of the published tiles.
+fn tree(world: &World, size: u64) -> TileTree<impl FnMut(Tile) -> Result<Vec<TreeHash>, String>> {
+    TileTree::new(size, |tile: Tile| {
+        let path = tile.path();
+        let bytes = wait(world.sealpost.log_file(path.strip_prefix("tile/").unwrap())).unwrap();
+        let bytes = bytes.ok_or_else(|| format!("no {path}"))?;
+        Ok(bytes.chunks(32).map(|hash| TreeHash(hash.try_into().unwrap())).collect())
+    })
+}
+
+#[test]
+fn a_change_is_in_the_log_of_every_database() {
+    for world in [World::new(), World::on_postgres(Settings::default())] {
+        let other = world.another_node(Settings::default());
+        let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+        world.operator().revoke_key(&id(&bob)).unwrap();
+        let head = settled(&world);
+        let key = wait(other.log_key()).unwrap().unwrap();
+        let key = VerifierKey::parse(&key).unwrap();
+        assert_eq!(key.name(), "seal.example.org/log");
+        let note = Note::parse(&head.checkpoint).unwrap();
+        assert_eq!(note.is_signed_by(&key), Ok(true));
+        let checkpoint = Checkpoint::parse(note.text()).unwrap();
+        // Two new keys, the revocation, and its entry in the audit trail.
+        assert_eq!((checkpoint.size, head.size), (4, 4));
+        let mut tree = tree(&world, 4);
+        assert_eq!(tree.root().unwrap(), checkpoint.root);
+        for (who, status) in [(&alice, "active"), (&bob, "revoked")] {
+            let kind = StatementKind::Key;
+            let found =
+                world.database.read(|reader| reader.newest_statement(kind, &id(who).to_string()));
+            let found = found.unwrap().unwrap();
+            let at_ms = u64::try_from(found.at.as_millis()).unwrap();
+            let statement =
+                Statement { kind: "key".to_owned(), at_ms, salt: found.salt, text: found.text };
+            assert_eq!(statement.value("status"), Some(status));
+            let proof = tree.inclusion_proof(found.number).unwrap();
+            let leaf = statement.entry().hash();
+            assert!(verify_inclusion(leaf, found.number, 4, &proof, checkpoint.root));
+        }
+    }
+}
+
+#[test]
+fn a_changed_tree_gets_no_checkpoint() {
+    let world = World::new();
+    world.newcomer(None);
+    let before = settled(&world);
+    let forged = sealpost_domain::ports::StoredTile { level: 0, index: 0, hashes: vec![1; 32] };
+    let store: &sealpost_storage::Database = &world.database;
+    store
+        .write(Durability::Durable, |tx| {
+            tx.append_to_log(&[], before_time(), &[forged.clone()], &before)
+        })
+        .unwrap();
+    world.newcomer(None);
+    // The appender runs each second: this takes at least two of its turns.
+    let until = Instant::now() + Duration::from_millis(2_500);
+    while Instant::now() < until {
+        let head = world.database.read(sealpost_storage::Reader::log_head).unwrap().unwrap();
+        assert_eq!(head, before);
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(world.database.read(sealpost_storage::Reader::has_pending_statements).unwrap());
+}
+
+fn before_time() -> sealpost_domain::Timestamp {
+    sealpost_domain::Timestamp::from_millis(0)
+}

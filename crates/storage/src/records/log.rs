@@ -1,0 +1,154 @@
+//! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head. Database triggers add
+//! the statements.
+
+use diesel::{dsl::exists, prelude::*, upsert::excluded};
+use sealpost_domain::{
+    Timestamp,
+    ports::{
+        LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind, StoreError,
+        StoredTile,
+    },
+};
+
+use crate::{
+    connection::{on_backend, reader::Reader, transaction::Transaction},
+    query::row_lock::advisory_lock,
+    rows::columns,
+    schema::{log_entries as e, log_heads as h, log_statements as s, log_tiles as t},
+};
+
+impl Transaction {
+    /// Reads the state of the log; `None` if there is no log yet. Concurrent calls wait until this transaction ends, so
+    /// only one node at a time appends.
+    pub fn lock_log(&mut self) -> Result<Option<LogHead>, StoreError> {
+        self.run(|conn| advisory_lock(conn, LOCK))?;
+        self.log_head()
+    }
+
+    /// Appends entries at the time `at`. `tiles` are the tiles that changed, and `head` is the new state. The log must be
+    /// locked. Leaves out the statements that an erasure has deleted since they were read.
+    pub fn append_to_log(
+        &mut self,
+        entries: &[NewLogEntry],
+        at: Timestamp,
+        tiles: &[StoredTile],
+        head: &LogHead,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            for NewLogEntry { statement, number, salt, entry } in entries {
+                let number: i64 = columns::number(*number, ENTRY)?;
+                let row = (e::number.eq(number), e::entry.eq(entry));
+                diesel::insert_into(e::table).values(row).execute(conn)?;
+                let logged =
+                    (s::number.eq(number), s::at.eq(at.as_millis()), s::salt.eq(salt.as_slice()));
+                diesel::update(s::table.find(statement)).set(logged).execute(conn)?;
+            }
+            for StoredTile { level, index, hashes } in tiles {
+                let index: i64 = columns::number(*index, TILE)?;
+                let row = (t::level.eq(i32::from(*level)), t::tile.eq(index), t::hashes.eq(hashes));
+                let insert = diesel::insert_into(t::table).values(row);
+                let upsert = insert
+                    .on_conflict((t::level, t::tile))
+                    .do_update()
+                    .set(t::hashes.eq(excluded(t::hashes)));
+                on_backend!(conn, c => upsert.execute(c))?;
+            }
+            let size: i64 = columns::number(head.size, HEAD)?;
+            let row = (
+                h::origin.eq(&head.origin),
+                h::issuer_key_id.eq(head.issuer_key.to_string()),
+                h::size.eq(size),
+                h::checkpoint.eq(&head.checkpoint),
+            );
+            let changed =
+                (h::size.eq(excluded(h::size)), h::checkpoint.eq(excluded(h::checkpoint)));
+            let upsert = diesel::insert_into(h::table)
+                .values(row)
+                .on_conflict(h::origin)
+                .do_update()
+                .set(changed);
+            on_backend!(conn, c => upsert.execute(c))?;
+            Ok(())
+        })
+    }
+}
+
+impl Reader {
+    /// Reads the state of the log; `None` if there is no log yet.
+    pub fn log_head(&mut self) -> Result<Option<LogHead>, StoreError> {
+        self.run(|conn| {
+            let row = h::table.first::<(String, String, i64, String)>(conn).optional()?;
+            row.map(|(origin, issuer_key, size, checkpoint)| {
+                let issuer_key = columns::id(&issuer_key, HEAD)?;
+                Ok(LogHead { origin, issuer_key, size: columns::number(size, HEAD)?, checkpoint })
+            })
+            .transpose()
+        })
+    }
+
+    /// Returns true if a statement is not in the log yet.
+    pub fn has_pending_statements(&mut self) -> Result<bool, StoreError> {
+        let pending = s::table.filter(s::number.is_null());
+        self.run(|conn| Ok(diesel::select(exists(pending)).get_result(conn)?))
+    }
+
+    /// Reads up to `limit` statements that are not in the log yet, in the order of their rows.
+    pub fn pending_statements(&mut self, limit: u32) -> Result<Vec<PendingStatement>, StoreError> {
+        let pending = s::table.filter(s::number.is_null()).order(s::id).limit(limit.into());
+        self.run(|conn| {
+            let rows: Vec<(i64, String, String)> =
+                pending.select((s::id, s::kind, s::text)).load(conn)?;
+            Ok(rows
+                .into_iter()
+                .map(|(id, kind, text)| PendingStatement { id, kind, text })
+                .collect())
+        })
+    }
+
+    /// Finds the newest statement of the log about a subject. `None` if there is none, or if an erasure has deleted it.
+    pub fn newest_statement(
+        &mut self,
+        kind: StatementKind,
+        subject: &str,
+    ) -> Result<Option<LoggedStatement>, StoreError> {
+        self.run(|conn| {
+            type Row = (Option<i64>, Option<i64>, Option<Vec<u8>>, String);
+            let row = s::table
+                .filter(s::kind.eq(kind.as_str()))
+                .filter(s::subject.eq(subject))
+                .filter(s::number.is_not_null())
+                .order(s::number.desc())
+                .select((s::number, s::at, s::salt, s::text))
+                .first::<Row>(conn)
+                .optional()?;
+            let Some((Some(number), Some(at), Some(salt), text)) = row else { return Ok(None) };
+            Ok(Some(LoggedStatement {
+                number: columns::number(number, STATEMENT)?,
+                at: Timestamp::from_millis(at),
+                salt: columns::bytes(salt, STATEMENT)?,
+                text,
+            }))
+        })
+    }
+
+    /// Reads the hashes of a tile; `None` if the tree has no such tile.
+    pub fn log_tile(&mut self, level: u8, index: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let Ok(index) = i64::try_from(index) else { return Ok(None) };
+        let hashes = t::table.find((i32::from(level), index)).select(t::hashes);
+        self.run(|conn| Ok(hashes.first(conn).optional()?))
+    }
+
+    /// Reads up to `limit` entries from the number `first` on.
+    pub fn log_entries(&mut self, first: u64, limit: u16) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Ok(first) = i64::try_from(first) else { return Ok(Vec::new()) };
+        let entries = e::table.filter(e::number.ge(first)).order(e::number).limit(limit.into());
+        self.run(|conn| Ok(entries.select(e::entry).load(conn)?))
+    }
+}
+
+const ENTRY: &str = "entry of the log";
+const HEAD: &str = "head of the log";
+const STATEMENT: &str = "statement of the log";
+const TILE: &str = "tile of the log";
+/// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
+const LOCK: i64 = 0x746c_6f67;

@@ -1,0 +1,133 @@
+//! Tests of the transparency log.
+
+use sealpost_domain::{
+    IssuerKeyId, KeyStatus,
+    ports::{
+        ClosingExtent, Durability::Durable, LogHead, NewLogEntry, PendingStatement, StatementKind,
+        StoredTile,
+    },
+};
+
+use crate::tests::fixture::{Fixture, at};
+
+on_both!(
+    each_change_of_an_identity_is_a_statement,
+    the_audit_trail_is_stated,
+    appended_statements_are_found_by_their_subject,
+    a_tile_grows_and_entries_are_read_in_order,
+    an_erasure_deletes_the_statements_of_the_account,
+);
+
+fn pending(db: &Fixture) -> Vec<PendingStatement> {
+    db.read(|reader| reader.pending_statements(100)).unwrap()
+}
+
+fn head(size: u64) -> LogHead {
+    let (origin, checkpoint) = ("example.org/log".to_owned(), format!("checkpoint {size}"));
+    LogHead { origin, issuer_key: IssuerKeyId::new(at(1), [9; 10]), size, checkpoint }
+}
+
+/// Appends all pending statements, the first with the number `first`.
+fn append(db: &Fixture, first: u64) -> Vec<NewLogEntry> {
+    let entries: Vec<_> = pending(db)
+        .into_iter()
+        .zip(first..)
+        .map(|(statement, number)| NewLogEntry {
+            statement: statement.id,
+            number,
+            salt: [u8::try_from(number).unwrap(); 32],
+            entry: statement.text.into_bytes(),
+        })
+        .collect();
+    let size = first + u64::try_from(entries.len()).unwrap();
+    db.write(Durable, |tx| tx.append_to_log(&entries, at(7), &[], &head(size))).unwrap();
+    entries
+}
+
+fn each_change_of_an_identity_is_a_statement(db: &Fixture) {
+    assert!(!db.read(crate::Reader::has_pending_statements).unwrap());
+    let key = db.activate();
+    db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
+    // Changes of other columns are no statements.
+    db.execute("UPDATE api_keys SET label = 'other', plan = 'pro'").unwrap();
+    db.execute("UPDATE api_keys SET did = 'did:key:other'").unwrap();
+    db.execute("UPDATE api_keys SET sealing_version = 2").unwrap();
+    assert!(db.read(crate::Reader::has_pending_statements).unwrap());
+    let found = pending(db);
+    assert!(found.iter().all(|statement| statement.kind == "key"));
+    let texts: Vec<_> = found.into_iter().map(|statement| statement.text).collect();
+    let text = |did: &str, version, status| {
+        format!("key {}\ndid {did}\nsealing_version {version}\nstatus {status}\n", key.id)
+    };
+    assert_eq!(
+        texts,
+        [
+            text(key.did.as_str(), 1, "active"),
+            text(key.did.as_str(), 1, "deactivated"),
+            text("did:key:other", 1, "deactivated"),
+            text("did:key:other", 2, "deactivated"),
+        ]
+    );
+}
+
+fn the_audit_trail_is_stated(db: &Fixture) {
+    db.execute(match db.has_single_writer() {
+        true => "INSERT INTO audit_entries VALUES (1, 1, 'a', 'b', 'c', '{}', x'00', x'AB01')",
+        false => "INSERT INTO audit_entries VALUES (1, 1, 'a', 'b', 'c', '{}', '\\x00', '\\xAB01')",
+    })
+    .unwrap();
+    let found = pending(db);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].kind.as_str(), found[0].text.as_str()), ("audit", "entry 1\nhash ab01\n"));
+}
+
+fn appended_statements_are_found_by_their_subject(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let newest = |key: &sealpost_domain::ApiKeyId| {
+        db.read(|reader| reader.newest_statement(StatementKind::Key, &key.to_string())).unwrap()
+    };
+    assert_eq!(newest(&key.id), None);
+    append(db, 0);
+    db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
+    assert_eq!(newest(&key.id).unwrap().number, 0);
+    append(db, 2);
+    assert!(pending(db).is_empty());
+    let found = newest(&key.id).unwrap();
+    assert_eq!((found.number, found.at, found.salt), (2, at(7), [2; 32]));
+    assert!(found.text.ends_with("status deactivated\n"), "{}", found.text);
+    assert_eq!(newest(&other.id).unwrap().number, 1);
+    assert_eq!(db.read(crate::Reader::log_head).unwrap(), Some(head(3)));
+    assert_eq!(db.write(Durable, crate::Transaction::lock_log).unwrap(), Some(head(3)));
+    assert_eq!(db.count("log_heads"), 1);
+}
+
+fn a_tile_grows_and_entries_are_read_in_order(db: &Fixture) {
+    for _ in 0..3 {
+        db.activate();
+    }
+    let entries = append(db, 0);
+    let tile = |length: usize| StoredTile { level: 1, index: 4, hashes: vec![9; length] };
+    for length in [32, 64] {
+        db.write(Durable, |tx| tx.append_to_log(&[], at(1), &[tile(length)], &head(3))).unwrap();
+    }
+    assert_eq!(db.read(|reader| reader.log_tile(1, 4)).unwrap(), Some(vec![9; 64]));
+    for (level, index) in [(1, 5), (0, 4), (1, u64::MAX)] {
+        assert_eq!(db.read(|reader| reader.log_tile(level, index)).unwrap(), None);
+    }
+    let read = |first, limit| db.read(|reader| reader.log_entries(first, limit)).unwrap();
+    assert_eq!(read(1, 1), [entries[1].entry.clone()]);
+    assert_eq!(read(1, 9), [entries[1].entry.clone(), entries[2].entry.clone()]);
+    assert_eq!(read(3, 9), Vec::<Vec<u8>>::new());
+}
+
+fn an_erasure_deletes_the_statements_of_the_account(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    append(db, 0);
+    db.write(Durable, |tx| tx.begin_closing(&key.account_id, ClosingExtent::Erase, at(9))).unwrap();
+    while !db.write(Durable, |tx| tx.close_portion(&key.account_id, at(9), 1)).unwrap().is_complete
+    {
+    }
+    assert_eq!(db.count(&format!("log_statements WHERE api_key_id = '{}'", key.id)), 0);
+    assert_eq!(db.count(&format!("log_statements WHERE api_key_id = '{}'", other.id)), 1);
+    assert_eq!(db.count("log_entries"), 2);
+}
