@@ -163,7 +163,6 @@ pub(crate) enum Author<'a> {
 }
 
 /// The name, subject (affected object) and details of an action, for the audit trail.
-#[derive(Clone)]
 pub(crate) struct ActionRecord {
     action: &'static str,
     subject: String,

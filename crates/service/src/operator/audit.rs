@@ -93,13 +93,13 @@ impl Operator {
 
     /// Records that the copies of the key-encryption keys in other places were deleted.
     pub fn record_kek_move_end(&self, to: &str) -> Result<(), OperatorError> {
-        self.record_of_keys("kek.move_end", json!({"to": to}))
+        self.record_of_keys("kek.move-end", json!({"to": to}))
     }
 
     fn record_of_keys(&self, action: &'static str, detail: Value) -> Result<(), OperatorError> {
-        let (subject, concerned) = ("kek".to_owned(), Concerned::Service);
-        let record = ActionRecord { action, subject, concerned, detail };
-        self.perform(|_| Ok(((), record.clone())))
+        self.perform(|_| {
+            Ok(((), ActionRecord::new(action, "kek", Concerned::Service, detail.clone())))
+        })
     }
 
     fn page(&self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, OperatorError> {
