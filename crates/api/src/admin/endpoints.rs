@@ -5,19 +5,10 @@ mod evidence;
 mod governance;
 mod keys;
 mod operations;
-mod webhooks;
 
 use sealpost_domain::Code;
 use serde_json::Value;
 
-use self::{
-    accounts::{end_sessions, list_accounts, show_account},
-    evidence::{assess, attest, revoke_badge},
-    governance::{assign_partner, council, partner},
-    keys::{change_state, list_keys, revoke_key, set_plan, show_key},
-    operations::{document, list_audit, stats},
-    webhooks::disable_webhook,
-};
 use crate::{
     endpoint::{Endpoint, Row},
     openapi::{DocumentHead, Tag, document as render, drop_unused_components},
@@ -26,29 +17,29 @@ use crate::{
 /// Returns all endpoints in the order of the OpenAPI document.
 pub(super) fn table() -> Vec<Row> {
     vec![
-        Row::post("/admin/v1/accounts/list", list_accounts::endpoint()),
-        Row::post("/admin/v1/accounts/show", show_account::endpoint()),
-        Row::post("/admin/v1/accounts/end-sessions", end_sessions::endpoint()),
-        Row::post("/admin/v1/keys/list", list_keys::endpoint()),
-        Row::post("/admin/v1/keys/show", show_key::endpoint()),
-        Row::post("/admin/v1/keys/plan", set_plan::endpoint()),
-        Row::post("/admin/v1/keys/deactivate", change_state::deactivate()),
-        Row::post("/admin/v1/keys/reactivate", change_state::reactivate()),
-        Row::post("/admin/v1/keys/rotate", change_state::rotate()),
-        Row::post("/admin/v1/keys/revoke", revoke_key::endpoint()),
-        Row::post("/admin/v1/governance/propose", council::propose()),
-        Row::post("/admin/v1/governance/enforce", council::enforce()),
-        Row::post("/admin/v1/governance/lift", council::lift()),
-        Row::post("/admin/v1/partners/assign", assign_partner::endpoint()),
-        Row::post("/admin/v1/partners/suspend", partner::suspend()),
-        Row::post("/admin/v1/partners/restore", partner::restore()),
-        Row::post("/admin/v1/assessments/record", assess::endpoint()),
-        Row::post("/admin/v1/attestations/record", attest::endpoint()),
-        Row::post("/admin/v1/badges/revoke", revoke_badge::endpoint()),
-        Row::post("/admin/v1/webhooks/disable", disable_webhook::endpoint()),
-        Row::post("/admin/v1/audit/list", list_audit::endpoint()),
-        Row::post("/admin/v1/stats", stats::endpoint()),
-        Row::get("/admin/v1/openapi.json", document::endpoint(admin_openapi)),
+        Row::post("/admin/v1/accounts/list", accounts::list_accounts()),
+        Row::post("/admin/v1/accounts/show", accounts::show_account()),
+        Row::post("/admin/v1/accounts/end-sessions", accounts::end_sessions()),
+        Row::post("/admin/v1/keys/list", keys::list_keys()),
+        Row::post("/admin/v1/keys/show", keys::show_key()),
+        Row::post("/admin/v1/keys/plan", keys::set_plan()),
+        Row::post("/admin/v1/keys/deactivate", keys::deactivate()),
+        Row::post("/admin/v1/keys/reactivate", keys::reactivate()),
+        Row::post("/admin/v1/keys/rotate", keys::rotate()),
+        Row::post("/admin/v1/keys/revoke", keys::revoke_key()),
+        Row::post("/admin/v1/governance/propose", governance::propose()),
+        Row::post("/admin/v1/governance/enforce", governance::enforce()),
+        Row::post("/admin/v1/governance/lift", governance::lift()),
+        Row::post("/admin/v1/partners/assign", governance::assign_partner()),
+        Row::post("/admin/v1/partners/suspend", governance::suspend()),
+        Row::post("/admin/v1/partners/restore", governance::restore()),
+        Row::post("/admin/v1/assessments/record", evidence::assess()),
+        Row::post("/admin/v1/attestations/record", evidence::attest()),
+        Row::post("/admin/v1/badges/revoke", evidence::revoke_badge()),
+        Row::post("/admin/v1/webhooks/disable", operations::disable_webhook()),
+        Row::post("/admin/v1/audit/list", operations::list_audit()),
+        Row::post("/admin/v1/stats", operations::stats()),
+        Row::get("/admin/v1/openapi.json", operations::document(admin_openapi)),
     ]
 }
 

@@ -6,29 +6,30 @@ use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
 use futures_util::future::LocalBoxFuture;
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
-use sealpost_service::{
-    Operator, OperatorCall, OperatorError, OperatorRole, Sealpost, SignedInOperator,
-};
+use sealpost_service::{Operator, OperatorCall, OperatorError, OperatorRole, SignedInOperator};
+use serde::Serialize;
 
 use super::state::AdminState;
 use crate::{
+    endpoint::Endpoint,
+    openapi::Operation,
     request::{Fields, RequestBody, bearer_token, invalid, read_small_body},
-    response::{JsonResponse, Problem},
+    response::Problem,
 };
 
 /// A request of an operator that only reads data. The operator can have any role.
-pub(super) struct ViewRequest<B> {
+struct ViewRequest<B> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
-    pub(super) body: B,
+    body: B,
 }
 
 /// A request of an operator that changes data. Refused unless the operator has the role `operator`.
-pub(super) struct ActRequest<B> {
+struct ActRequest<B> {
     admin: web::Data<AdminState>,
     operator: SignedInOperator,
     client_address: Option<IpAddr>,
-    pub(super) body: B,
+    body: B,
 }
 
 /// The reason for a change, for the audit trail.
@@ -53,37 +54,38 @@ impl Reason {
     }
 }
 
-impl<B> ViewRequest<B> {
-    /// Runs a query as the operator of the request.
-    pub(super) async fn ask<T: Send + 'static>(
-        self,
-        query: impl FnOnce(&Operator, B) -> Result<T, OperatorError> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        B: Send + 'static,
-    {
-        let Self { admin, operator, body } = self;
+/// Returns the endpoint of a query, which an operator in any role can send.
+pub(super) fn query<B: RequestBody + Send, T: Serialize + Send + 'static>(
+    operation: Operation,
+    query: fn(&Operator, B) -> Result<T, OperatorError>,
+) -> Endpoint {
+    let handler = move |request: ViewRequest<B>| async move {
+        let ViewRequest { admin, operator, body } = request;
         let call = OperatorCall { operator, client_address: None, reason: None };
-        Ok(admin.api.sealpost.operate(call, move |operator| query(operator, body)).await?)
-    }
+        let sealpost = &admin.api.sealpost;
+        Ok::<_, Problem>(web::Json(
+            sealpost.operate(call, move |operator| query(operator, body)).await?,
+        ))
+    };
+    Endpoint { operation, route: web::route().to(handler) }
 }
 
-impl<B> ActRequest<B> {
-    /// Makes the change. The audit trail records the operator, the client address and the reason.
-    pub(super) async fn perform<T: Send + 'static>(
-        self,
-        reason: impl FnOnce(&B) -> &Reason,
-        act: impl FnOnce(&Operator, B) -> Result<T, OperatorError> + Send + 'static,
-    ) -> JsonResponse<T>
-    where
-        B: Send + 'static,
-    {
-        let Self { admin, operator, client_address, body } = self;
+/// Returns the endpoint of an act. The audit trail records the operator, the client address and the reason.
+pub(super) fn act<B: RequestBody + Send, T: Serialize + Send + 'static>(
+    operation: Operation,
+    act: fn(&Operator, B) -> Result<T, OperatorError>,
+    reason: fn(&B) -> &Reason,
+) -> Endpoint {
+    let handler = move |request: ActRequest<B>| async move {
+        let ActRequest { admin, operator, client_address, body } = request;
         let reason = Some(reason(&body).0.clone());
         let call = OperatorCall { operator, client_address, reason };
-        let sealpost: &Sealpost = &admin.api.sealpost;
-        Ok(web::Json(sealpost.operate(call, move |operator| act(operator, body)).await?))
-    }
+        let sealpost = &admin.api.sealpost;
+        Ok::<_, Problem>(web::Json(
+            sealpost.operate(call, move |operator| act(operator, body)).await?,
+        ))
+    };
+    Endpoint { operation, route: web::route().to(handler) }
 }
 
 impl<B: RequestBody> FromRequest for ViewRequest<B> {

@@ -1,10 +1,119 @@
 //! Operator endpoints for accounts.
 
-pub(super) mod end_sessions;
-pub(super) mod list_accounts;
-pub(super) mod show_account;
-
+use schemars::JsonSchema;
+use sealpost_domain::{AccountId, Code, Refusal};
+use sealpost_service::{AccountDetails, AccountShown, SessionsEnded};
 use serde_json::{Value, json};
+
+use crate::{
+    admin::{
+        page::{Page, PageChoice, parsed_required},
+        request::{Reason, act, query},
+    },
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody},
+};
+
+/// The page to show.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields describe the schema")]
+struct ListAccountsRequest {
+    /// The maximum number of entries, 100 by default.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<u32>,
+    /// The `next_cursor` of the previous page.
+    cursor: Option<AccountId>,
+}
+
+impl RequestBody for PageChoice<AccountId> {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Self::read_members(fields)
+    }
+}
+
+/// The account to show.
+#[derive(JsonSchema)]
+struct ShowAccountRequest {
+    /// The id of the account.
+    account_id: AccountId,
+}
+
+impl RequestBody for ShowAccountRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id"])?;
+        Ok(Self { account_id: parsed_required(fields, "account_id")? })
+    }
+}
+
+/// The account whose sessions end.
+#[derive(JsonSchema)]
+struct EndSessionsRequest {
+    /// The id of the account.
+    account_id: AccountId,
+    /// The reason, for the audit trail.
+    reason: Reason,
+}
+
+impl RequestBody for EndSessionsRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id", "reason"])?;
+        let account_id = parsed_required(fields, "account_id")?;
+        Ok(Self { account_id, reason: Reason::read(fields)? })
+    }
+}
+
+/// `POST /admin/v1/accounts/list`
+pub(super) fn list_accounts() -> Endpoint {
+    let page = json!({ "entries": [example()], "next_cursor": "acct_01m7ye92k0e5wsvs5qjndehdka" });
+    let operation = Operation::new::<Page<AccountShown>>("listAccounts", page)
+        .describe(Tag::Accounts, "List accounts", "Lists accounts, newest first.")
+        .operator()
+        .optional_body::<ListAccountsRequest>(vec![("", json!({ "limit": 20 }))])
+        .refuses(&[Code::InvalidField]);
+    query(operation, |operator, page: PageChoice<AccountId>| {
+        let page = operator.accounts(page.cursor.as_ref(), page.limit)?;
+        Ok(Page::new(page, |last| last.account_id.to_string()))
+    })
+}
+
+/// `POST /admin/v1/accounts/show`
+pub(super) fn show_account() -> Endpoint {
+    let mut account = example();
+    if let Some(members) = account.as_object_mut() {
+        let more = [("session_count", json!(1)), ("webhook_count", json!(0)), ("keys", json!([]))];
+        members.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    }
+    let body = json!({ "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka" });
+    let operation = Operation::new::<AccountDetails>("getAccount", account)
+        .describe(Tag::Accounts, "Show an account", "Shows an account with its newest 100 keys.")
+        .operator()
+        .body::<ShowAccountRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::InvalidField, Code::SubjectNotFound]);
+    query(operation, |operator, body: ShowAccountRequest| operator.show_account(&body.account_id))
+}
+
+/// `POST /admin/v1/accounts/end-sessions`
+pub(super) fn end_sessions() -> Endpoint {
+    let account = "acct_01m7ye92k0e5wsvs5qjndehdka";
+    let ended = json!({ "account_id": account, "session_count": 3 });
+    let operation = Operation::new::<SessionsEnded>("endSessions", ended)
+        .describe(
+            Tag::Accounts,
+            "End the sessions of an account",
+            "Ends all sessions of an account. Its login secret stays valid.",
+        )
+        .acting_operator()
+        .body::<EndSessionsRequest>(vec![(
+            "",
+            json!({ "account_id": account, "reason": "Stolen laptop" }),
+        )]);
+    act(
+        operation,
+        |operator, body: EndSessionsRequest| operator.end_sessions(Some(&body.account_id)),
+        |body| &body.reason,
+    )
+}
 
 /// Returns an example of an account in a response.
 fn example() -> Value {

@@ -1,10 +1,207 @@
-//! Operator endpoints for council actions and partners.
+//! Operator endpoints for council actions, which block a key or an account, and for partners.
 
-pub(super) mod assign_partner;
-pub(super) mod council;
-pub(super) mod partner;
-
+use schemars::JsonSchema;
+use sealpost_domain::{AccountId, ApiKeyId, Code, GovernanceSubject, PartnerId, Refusal};
+use sealpost_service::{DecisionShown, PartnerAssigned};
 use serde_json::{Value, json};
+
+use crate::{
+    admin::{
+        page::parsed_required,
+        request::{Reason, act},
+    },
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody, invalid},
+};
+
+/// The API key or account that a council action blocks, and the reason.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields describe the schema")]
+struct CouncilRequest {
+    /// An API key (`ak_…`) or an account (`acct_…`).
+    subject: String,
+    /// The reason. The owner sees it in the status of the key.
+    reason: Reason,
+}
+
+/// The parsed request: the API key or account that the council action blocks, and the reason.
+struct CouncilAct {
+    subject: GovernanceSubject,
+    reason: Reason,
+}
+
+impl RequestBody for CouncilAct {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["subject", "reason"])?;
+        let text = fields.text("subject")?;
+        let key = text.parse::<ApiKeyId>().map(GovernanceSubject::Key);
+        let subject =
+            key.or_else(|_no_key| text.parse::<AccountId>().map(GovernanceSubject::Account));
+        let wrong =
+            |_neither| invalid("subject", "must be an API key (ak_…) or an account (acct_…)");
+        Ok(Self { subject: subject.map_err(wrong)?, reason: Reason::read(fields)? })
+    }
+}
+
+/// The name of a partner, and the reason for the change.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields describe the schema")]
+struct PartnerRequest {
+    /// The name of the partner.
+    partner: String,
+    /// The reason. The owners see it in the status of their keys.
+    reason: Reason,
+}
+
+/// The partner to suspend or to restore, and the reason.
+struct PartnerAct {
+    partner: PartnerId,
+    reason: Reason,
+}
+
+impl RequestBody for PartnerAct {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["partner", "reason"])?;
+        let partner = read_partner(fields)?;
+        Ok(Self { partner, reason: Reason::read(fields)? })
+    }
+}
+
+/// Reads the member `partner`.
+fn read_partner(fields: &mut Fields) -> Result<PartnerId, Refusal> {
+    let partner = PartnerId::parse(&fields.text("partner")?);
+    partner.map_err(|fault| invalid("partner", fault.to_string()))
+}
+
+/// An account and its partner.
+#[derive(JsonSchema)]
+struct AssignPartnerRequest {
+    /// The id of the account.
+    account_id: AccountId,
+    /// The name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive.
+    #[schemars(with = "String")]
+    partner: PartnerId,
+    /// The reason, for the audit trail.
+    reason: Reason,
+}
+
+impl RequestBody for AssignPartnerRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id", "partner", "reason"])?;
+        let account_id = parsed_required(fields, "account_id")?;
+        Ok(Self { account_id, partner: read_partner(fields)?, reason: Reason::read(fields)? })
+    }
+}
+
+/// `POST /admin/v1/governance/propose`
+pub(super) fn propose() -> Endpoint {
+    let operation = council_operation("proposeCouncilAction", "proposed").describe(
+        Tag::Governance,
+        "Propose a council action",
+        "Announces a council action. It does not block yet.",
+    );
+    act(
+        operation,
+        |operator, body: CouncilAct| operator.propose(body.subject, &body.reason.0),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/governance/enforce`
+pub(super) fn enforce() -> Endpoint {
+    let operation = council_operation("enforceCouncilAction", "enforced").describe(
+        Tag::Governance,
+        "Enforce a council action",
+        "Blocks the key, or all keys of the account.",
+    );
+    act(
+        operation,
+        |operator, body: CouncilAct| operator.enforce(body.subject, &body.reason.0),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/governance/lift`
+pub(super) fn lift() -> Endpoint {
+    let operation = council_operation("liftCouncilAction", "lifted").describe(
+        Tag::Governance,
+        "Lift a council action",
+        "Ends a council action, so that it no longer blocks.",
+    );
+    act(
+        operation,
+        |operator, body: CouncilAct| operator.lift(body.subject, &body.reason.0),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/partners/suspend`
+pub(super) fn suspend() -> Endpoint {
+    let operation = partner_operation("suspendPartner", "enforced").describe(
+        Tag::Governance,
+        "Suspend a partner",
+        "Blocks all keys of the partner's accounts.",
+    );
+    act(
+        operation,
+        |operator, body: PartnerAct| operator.suspend_partner(&body.partner, &body.reason.0),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/partners/restore`
+pub(super) fn restore() -> Endpoint {
+    let operation = partner_operation("restorePartner", "lifted").describe(
+        Tag::Governance,
+        "Restore a partner",
+        "Ends the suspension of a partner.",
+    );
+    act(
+        operation,
+        |operator, body: PartnerAct| operator.restore_partner(&body.partner, &body.reason.0),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/partners/assign`
+pub(super) fn assign_partner() -> Endpoint {
+    let account = "acct_01m7ye92k0e5wsvs5qjndehdka";
+    let assigned = json!({ "account_id": account, "partner": "acme" });
+    let body = json!({ "account_id": account, "partner": "acme", "reason": "Contract 7" });
+    let operation = Operation::new::<PartnerAssigned>("assignPartner", assigned)
+        .describe(
+            Tag::Governance,
+            "Assign an account to a partner",
+            "Assigns an account to a partner. This replaces its previous partner.",
+        )
+        .acting_operator()
+        .body::<AssignPartnerRequest>(vec![("", body)]);
+    act(
+        operation,
+        |operator, body: AssignPartnerRequest| {
+            operator.assign_partner(&body.account_id, &body.partner)
+        },
+        |body| &body.reason,
+    )
+}
+
+fn council_operation(id: &'static str, status: &str) -> Operation {
+    let subject = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
+    let body = json!({ "subject": subject, "reason": "Council decision 12" });
+    Operation::new::<DecisionShown>(id, example(subject, "council_action", status))
+        .acting_operator()
+        .body::<CouncilRequest>(vec![("", body)])
+        .refuses(&[Code::ActionRefused])
+}
+
+fn partner_operation(id: &'static str, status: &str) -> Operation {
+    let body = json!({ "partner": "acme", "reason": "Contract ended" });
+    Operation::new::<DecisionShown>(id, example("partner:acme", "partner_suspension", status))
+        .acting_operator()
+        .body::<PartnerRequest>(vec![("", body)])
+        .refuses(&[Code::ActionRefused])
+}
 
 /// Returns an example response that shows a council action or the state of a partner.
 fn example(subject: &str, kind: &str, status: &str) -> Value {

@@ -1,12 +1,318 @@
 //! Operator endpoints for API keys.
 
-pub(super) mod change_state;
-pub(super) mod list_keys;
-pub(super) mod revoke_key;
-pub(super) mod set_plan;
-pub(super) mod show_key;
-
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AccountId, ApiKeyId, Code, Handle, KeyStatus, Label, Plan, Refusal, ports::KeyFilter,
+};
+use sealpost_service::{Agreement, KeyDetails, KeyListed, KeyRevoked, KeyShown, PlanShown};
 use serde_json::{Value, json};
+
+use crate::{
+    admin::{
+        page::{Page, PageChoice, parsed, parsed_required},
+        request::{Reason, act, query},
+    },
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody, invalid},
+};
+
+/// The filters of the list. A key must match all of them.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields describe the schema")]
+struct ListKeysRequest {
+    /// Keys of this account.
+    account_id: Option<AccountId>,
+    /// Keys that show this handle, including revoked keys.
+    handle: Option<Handle>,
+    /// Keys with exactly this label.
+    label: Option<Label>,
+    /// Keys in this state.
+    status: Option<KeyStatus>,
+    /// Keys on this plan.
+    #[schemars(extend("enum" = Plan::NAMES))]
+    plan: Option<String>,
+    /// The maximum number of entries, 100 by default.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<u32>,
+    /// The `next_cursor` of the previous page.
+    cursor: Option<ApiKeyId>,
+}
+
+/// The filter of a request, and the page of the list that it selects.
+struct KeyQuery {
+    filter: KeyFilter,
+    page: PageChoice<ApiKeyId>,
+}
+
+impl RequestBody for KeyQuery {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        let account = parsed(fields, "account_id")?;
+        let handle = fields.optional_text("handle")?.map(|text| Handle::parse(&text)).transpose();
+        let handle = handle.map_err(|fault| invalid("handle", fault.to_string()))?;
+        let label = fields.optional_text("label")?.map(|text| Label::parse(&text)).transpose();
+        let label = label.map_err(|fault| invalid("label", fault.to_string()))?;
+        let status = fields.optional_text("status")?;
+        let unknown = || invalid("status", "must be a state of a key, such as active");
+        let status = status.map(|name| KeyStatus::from_name(&name).ok_or_else(unknown));
+        let status = status.transpose()?;
+        let plan = fields.optional_text("plan")?;
+        if plan.as_deref().is_some_and(|plan| !Plan::NAMES.contains(&plan)) {
+            return Err(invalid("plan", format!("must be one of {}", Plan::NAMES.join(", "))));
+        }
+        let filter = KeyFilter { account, handle, label, status, plan };
+        Ok(Self { filter, page: PageChoice::read_members(fields)? })
+    }
+}
+
+/// The key to show.
+#[derive(JsonSchema)]
+struct ShowKeyRequest {
+    /// The API key.
+    api_key_id: ApiKeyId,
+}
+
+impl RequestBody for ShowKeyRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["api_key_id"])?;
+        Ok(Self { api_key_id: parsed_required(fields, "api_key_id")? })
+    }
+}
+
+/// The key to change.
+#[derive(JsonSchema)]
+#[schemars(rename = "KeyActRequest")]
+struct KeyAct {
+    /// The API key.
+    api_key_id: ApiKeyId,
+    /// The reason, for the audit trail.
+    reason: Reason,
+}
+
+impl RequestBody for KeyAct {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["api_key_id", "reason"])?;
+        Ok(Self {
+            api_key_id: parsed_required(fields, "api_key_id")?,
+            reason: Reason::read(fields)?,
+        })
+    }
+}
+
+/// A key and its new plan.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the fields describe the schema")]
+struct SetPlanRequest {
+    /// The API key.
+    api_key_id: ApiKeyId,
+    /// The new plan.
+    #[schemars(extend("enum" = Plan::NAMES))]
+    plan: String,
+    /// Limit of requests per minute. Only the plan enterprise accepts limits. An omitted limit keeps its current value.
+    per_minute: Option<u32>,
+    /// Limit of requests per day.
+    per_day: Option<u32>,
+    /// Limit of messages per month.
+    per_month: Option<u32>,
+    /// Limit of messages per second.
+    per_second: Option<u32>,
+    /// Admit and record messages over the monthly allowance. Turned off if omitted.
+    #[schemars(default)]
+    allow_overage: bool,
+    /// The reason, for the audit trail.
+    reason: Reason,
+}
+
+/// The plan that a request selects.
+struct PlanChoice {
+    api_key_id: ApiKeyId,
+    /// The selected plan, if its limits are fixed. `None` selects the plan enterprise, with the limits in `agreement`.
+    fixed: Option<Plan>,
+    agreement: Agreement,
+    reason: Reason,
+}
+
+impl RequestBody for PlanChoice {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["api_key_id", "plan", "reason"])?;
+        let api_key_id = parsed_required(fields, "api_key_id")?;
+        let plan = fields.text("plan")?;
+        let mut limit = |field| fields.optional_number(field, 0..=u32::MAX);
+        let agreement = Agreement {
+            per_minute: limit("per_minute")?,
+            per_day: limit("per_day")?,
+            per_month: limit("per_month")?,
+            per_second: limit("per_second")?,
+            allow_overage: fields.flag("allow_overage")?,
+        };
+        let fixed = agreement.plan_named(&plan).map_err(|fault| invalid("plan", fault))?;
+        Ok(Self { api_key_id, fixed, agreement, reason: Reason::read(fields)? })
+    }
+}
+
+/// `POST /admin/v1/keys/list`
+pub(super) fn list_keys() -> Endpoint {
+    let key = example_with(&json!({ "created_at": "2026-11-21T06:56:38.596Z" }));
+    let page = json!({ "entries": [key], "next_cursor": null });
+    let operation = Operation::new::<Page<KeyListed>>("listKeys", page)
+        .describe(Tag::Keys, "List keys", "Lists API keys, newest first.")
+        .operator()
+        .optional_body::<ListKeysRequest>(vec![
+            ("The newest keys", json!({})),
+            ("Keys of a plan", json!({ "plan": "builder", "limit": 20 })),
+        ])
+        .refuses(&[Code::InvalidField]);
+    query(operation, |operator, KeyQuery { filter, page }| {
+        let page = operator.keys(&filter, page.cursor.as_ref(), page.limit)?;
+        Ok(Page::new(page, |last| last.key.api_key_id.to_string()))
+    })
+}
+
+/// `POST /admin/v1/keys/show`
+pub(super) fn show_key() -> Endpoint {
+    let window = |limit: u32| {
+        let resets_at = "2026-11-22T00:00:00.000Z";
+        json!({ "limit": limit, "used": 12, "remaining": limit - 12, "resets_at": resets_at })
+    };
+    let key = example_with(&json!({
+        "created_at": "2026-11-21T06:56:38.596Z",
+        "throughput_per_second": 50,
+        "allow_overage": false,
+        "usage": { "minute": window(300), "day": window(50_000), "month": window(100_000) },
+        "governance": { "blocked": false, "reasons": [] },
+        "webhooks": [],
+        "badges": [{
+            "badge_id": "bdg_01m7ye92k0ejgs32r4n1j3x7m3",
+            "status": "valid",
+            "jurisdiction": "EU",
+            "issued_at": "2026-11-21T07:00:00.000Z",
+            "expires_at": "2027-02-19T07:00:00.000Z",
+        }],
+    }));
+    let body = json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3" });
+    let operation = Operation::new::<KeyDetails>("getKey", key)
+        .describe(
+            Tag::Keys,
+            "Show a key",
+            "Shows a key with its usage, its governance and at most 100 webhooks.",
+        )
+        .operator()
+        .body::<ShowKeyRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::InvalidField, Code::SubjectNotFound]);
+    query(operation, |operator, body: ShowKeyRequest| operator.key_details(&body.api_key_id))
+}
+
+/// `POST /admin/v1/keys/plan`
+pub(super) fn set_plan() -> Endpoint {
+    let key = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
+    let plan = example_with(&json!({
+        "per_minute": 200,
+        "per_day": 10_000,
+        "per_month": 10_000,
+        "per_second": 100,
+        "allow_overage": false,
+    }));
+    let fixed = json!({ "api_key_id": key, "plan": "builder", "reason": "Invoice 2026-118" });
+    let agreed = json!({
+        "api_key_id": key,
+        "plan": "enterprise",
+        "per_minute": 5_000,
+        "per_day": 500_000,
+        "per_month": 5_000_000,
+        "per_second": 2_000,
+        "allow_overage": true,
+        "reason": "Contract 12",
+    });
+    let operation = Operation::new::<PlanShown>("setPlan", plan)
+        .describe(
+            Tag::Keys,
+            "Set the plan of a key",
+            "Sets the plan of a key. Its usage so far counts against the new limits. A repeated call changes nothing else.",
+        )
+        .acting_operator()
+        .body::<SetPlanRequest>(vec![("A plan with fixed limits", fixed), ("Agreed limits", agreed)]);
+    act(
+        operation,
+        |operator, choice: PlanChoice| {
+            let PlanChoice { api_key_id, fixed, agreement, reason: _ } = choice;
+            match fixed {
+                Some(plan) => operator.set_plan(&api_key_id, plan),
+                None => operator.agree(&api_key_id, agreement),
+            }
+        },
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/keys/deactivate`
+pub(super) fn deactivate() -> Endpoint {
+    let operation = state_operation("deactivateKey", "deactivated").describe(
+        Tag::Keys,
+        "Deactivate a key",
+        "Disables a key until it is reactivated. It can neither send nor receive.",
+    );
+    act(
+        operation,
+        |operator, body: KeyAct| operator.deactivate_key(&body.api_key_id),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/keys/reactivate`
+pub(super) fn reactivate() -> Endpoint {
+    let operation = state_operation("reactivateKey", "active").describe(
+        Tag::Keys,
+        "Reactivate a key",
+        "Enables a deactivated key again.",
+    );
+    act(
+        operation,
+        |operator, body: KeyAct| operator.reactivate_key(&body.api_key_id),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/keys/rotate`
+pub(super) fn rotate() -> Endpoint {
+    let operation = state_operation("rotateKey", "active").describe(
+        Tag::Keys,
+        "Rotate a sealing key",
+        "Replaces the sealing key of an API key. The DID stays, and old envelopes can be opened. Each call rotates again.",
+    );
+    act(
+        operation,
+        |operator, body: KeyAct| operator.rotate_key(&body.api_key_id),
+        |body| &body.reason,
+    )
+}
+
+/// `POST /admin/v1/keys/revoke`
+pub(super) fn revoke_key() -> Endpoint {
+    let revoked =
+        example_with(&json!({ "status": "revoked", "registrations": 1, "deliveries": 0 }));
+    let operation = Operation::new::<KeyRevoked>("revokeKey", revoked)
+        .describe(Tag::Keys, "Revoke a key", REVOKE)
+        .acting_operator()
+        .body::<KeyAct>(vec![("", body())])
+        .refuses(&[Code::ActionRefused]);
+    act(
+        operation,
+        |operator, body: KeyAct| operator.revoke_key(&body.api_key_id),
+        |body| &body.reason,
+    )
+}
+
+fn state_operation(id: &'static str, status: &str) -> Operation {
+    Operation::new::<KeyShown>(id, example_with(&json!({ "status": status })))
+        .acting_operator()
+        .body::<KeyAct>(vec![("", body())])
+        .refuses(&[Code::ActionRefused])
+}
+
+/// Returns an example of the request body.
+fn body() -> Value {
+    json!({ "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "reason": "Ticket 4711" })
+}
 
 /// Returns an example of an API key in a response.
 fn example() -> Value {
@@ -29,3 +335,7 @@ fn example_with(members: &Value) -> Value {
     }
     example
 }
+
+const REVOKE: &str = "\
+Revokes a key permanently, and deletes its webhooks and their pending deliveries. Envelopes to the key can never be \
+opened again.";

@@ -1,3 +1,0 @@
-//! Operator endpoints for webhooks.
-
-pub(super) mod disable_webhook;
