@@ -1,6 +1,7 @@
 //! The table of all endpoints. The router and the OpenAPI document are built from this table. The code of each endpoint
 //! is in the folder of its OpenAPI tag.
 
+mod account;
 mod badges;
 mod channel;
 mod identities;
@@ -17,10 +18,8 @@ use serde_json::Value;
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
     channel::{list as list_sent, open, receipt, send, send_batch},
-    identities::{activate, policy, resolve, status},
+    identities::{identity, policy},
     service::{document, log, ping},
-    sessions::{activity, close, export, login, logout, recover, rotate_secret},
-    tokens::{create, list as list_tokens, revoke},
     webhooks::{
         acts::{self, any_endpoint},
         changes::{
@@ -39,20 +38,20 @@ use crate::{
 /// Returns all endpoints in the order of the OpenAPI document.
 pub(crate) fn table() -> Vec<Row> {
     vec![
-        Row::post("/v1/did/activate", activate::endpoint()),
-        Row::post("/v1/did/status", status::endpoint()),
-        Row::post("/v1/did/resolve", resolve::endpoint()),
+        Row::post("/v1/did/activate", identity::activate_endpoint()),
+        Row::post("/v1/did/status", identity::status_endpoint()),
+        Row::post("/v1/did/resolve", identity::resolve_endpoint()),
         Row::post("/v1/did/policy", policy::endpoint()),
-        Row::post("/v1/auth/login", login::endpoint()),
-        Row::post("/v1/auth/logout", logout::endpoint()),
-        Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),
-        Row::post("/v1/auth/recover", recover::endpoint()),
-        Row::post("/v1/auth/tokens/create", create::endpoint()),
-        Row::post("/v1/auth/tokens/list", list_tokens::endpoint()),
-        Row::post("/v1/auth/tokens/revoke", revoke::endpoint()),
-        Row::post("/v1/account/activity", activity::endpoint()),
-        Row::post("/v1/account/export", export::endpoint()),
-        Row::post("/v1/account/close", close::endpoint()),
+        Row::post("/v1/auth/login", sessions::login_endpoint()),
+        Row::post("/v1/auth/logout", sessions::logout_endpoint()),
+        Row::post("/v1/auth/rotate-secret", sessions::rotate_secret_endpoint()),
+        Row::post("/v1/auth/recover", sessions::recover_endpoint()),
+        Row::post("/v1/auth/tokens/create", tokens::create_endpoint()),
+        Row::post("/v1/auth/tokens/list", tokens::list_endpoint()),
+        Row::post("/v1/auth/tokens/revoke", tokens::revoke_endpoint()),
+        Row::post("/v1/account/activity", account::activity_endpoint()),
+        Row::post("/v1/account/export", account::export_endpoint()),
+        Row::post("/v1/account/close", account::close_endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/send-batch", send_batch::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),

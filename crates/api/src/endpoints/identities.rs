@@ -1,6 +1,4 @@
-//! The endpoints `/v1/did/…`: create identities and show their status. An identity is an API key with its DID.
+//! `/v1/did`: identities, and the policy of a key.
 
-pub(super) mod activate;
+pub(super) mod identity;
 pub(super) mod policy;
-pub(super) mod resolve;
-pub(super) mod status;

@@ -1,9 +1,230 @@
-//! `/v1/auth` and `/v1/account`: sessions, the login secret, activity, export and closing of an account.
+//! `/v1/auth`: sessions, the login secret and the recovery code of an account.
 
-pub(super) mod activity;
-pub(super) mod close;
-pub(super) mod export;
-pub(super) mod login;
-pub(super) mod logout;
-pub(super) mod recover;
-pub(super) mod rotate_secret;
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{LoggedIn, Login, Recovery, Scope, SecretsReplaced};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, PublicRequest, RequestBody, SessionRequest, request_source},
+    response::{JsonResponse, ask_in_session},
+    state::ApiState,
+    throttle::{self, log_in},
+};
+
+/// An account and its login secret.
+#[derive(JsonSchema)]
+struct LoginRequest {
+    /// The id of the account, from the response to its activation.
+    #[schemars(length(min = 1))]
+    account_id: String,
+    /// The login secret of the account.
+    #[schemars(length(min = 1))]
+    login_secret: String,
+}
+
+impl RequestBody for LoginRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id", "login_secret"])?;
+        let account_id = fields.text("account_id")?;
+        Ok(Self { account_id, login_secret: fields.text("login_secret")? })
+    }
+}
+
+async fn login(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: PublicRequest<LoginRequest>,
+) -> JsonResponse<LoggedIn> {
+    let PublicRequest { token: _, body, memory: _memory } = request;
+    let LoginRequest { account_id, login_secret } = body?;
+    Ok(web::Json(log_in(&app, &http, Login { account_id, login_secret }).await?))
+}
+
+pub(super) fn login_endpoint() -> Endpoint {
+    let logged_in = json!({
+        "session_token": "st_wklD0Sn4aRBP8f9Oos9VSZ1BNl1Rl5zrA2Th38Kb3Lr1Rz8t9",
+        "token_type": "Bearer",
+        "expires_at": "2026-11-21T18:56:38.596Z",
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+    });
+    let body = json!({
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+    });
+    let operation = Operation::new::<LoggedIn>("createSession", logged_in)
+        .describe(Tag::Sessions, "Log in", LOGIN)
+        .body::<LoginRequest>(vec![("", body)])
+        .refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::Unauthorized,
+            Code::RateLimitExceeded,
+        ]);
+    Endpoint { operation, route: web::route().to(login) }
+}
+
+/// The sessions to end. Without members, only the session of the request.
+#[derive(JsonSchema)]
+struct LogoutRequest {
+    /// If true, ends all sessions of the account.
+    #[schemars(with = "Option<bool>")]
+    all: bool,
+}
+
+/// Confirms that the session has ended.
+#[derive(JsonSchema, Serialize)]
+struct LoggedOut {
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
+    logged_out: bool,
+}
+
+impl RequestBody for LogoutRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self { all: fields.flag("all")? })
+    }
+}
+
+async fn logout(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: SessionRequest<LogoutRequest>,
+) -> JsonResponse<LoggedOut> {
+    ask_in_session(&app, request, async |sealpost, session, body| {
+        let scope = if body.all { Scope::Account } else { Scope::Session };
+        sealpost.logout(session, scope, request_source(&app, &http)).await?;
+        Ok(LoggedOut { logged_out: true })
+    })
+    .await
+}
+
+pub(super) fn logout_endpoint() -> Endpoint {
+    let operation = Operation::new::<LoggedOut>("endSession", json!({ "logged_out": true }))
+        .describe(Tag::Sessions, "Log out", LOGOUT)
+        .session()
+        .optional_body::<LogoutRequest>(vec![
+            ("This session", json!({})),
+            ("All sessions of the account", json!({ "all": true })),
+        ])
+        .refuses(&[Code::InvalidField]);
+    Endpoint { operation, route: web::route().to(logout) }
+}
+
+/// The current login secret, which is replaced.
+#[derive(JsonSchema)]
+struct RotateSecretRequest {
+    /// The current login secret of the account.
+    #[schemars(length(min = 1))]
+    login_secret: String,
+}
+
+impl RequestBody for RotateSecretRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["login_secret"])?;
+        Ok(Self { login_secret: fields.text("login_secret")? })
+    }
+}
+
+async fn rotate_secret(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: SessionRequest<RotateSecretRequest>,
+) -> JsonResponse<SecretsReplaced> {
+    ask_in_session(&app, request, async |sealpost, session, body| {
+        let (secret, source) = (body.login_secret, request_source(&app, &http));
+        let verified =
+            throttle::verify_login_secret(&app, &http, session, &secret, "replacing the secrets");
+        verified.await?;
+        throttle::admit_secret_change(&app, session.account_id())?;
+        Ok(sealpost.replace_secrets(session.with_secret(secret, source)).await?)
+    })
+    .await
+}
+
+pub(super) fn rotate_secret_endpoint() -> Endpoint {
+    let rotated = json!({
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
+    });
+    let body = json!({ "login_secret": "ls_0000000000000000000000000000000000000000000000000" });
+    let operation = Operation::new::<SecretsReplaced>("rotateLoginSecret", rotated)
+        .describe(Tag::Sessions, "Replace the login secret", ROTATE_SECRET)
+        .session()
+        .body::<RotateSecretRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::InvalidField, Code::RateLimitExceeded]);
+    Endpoint { operation, route: web::route().to(rotate_secret) }
+}
+
+/// The account and its recovery code.
+#[derive(JsonSchema)]
+struct RecoverAccountRequest {
+    /// The id of the account, from the response to its activation.
+    #[schemars(length(min = 1))]
+    account_id: String,
+    /// The newest recovery code of the account.
+    #[schemars(length(min = 1))]
+    recovery_code: String,
+}
+
+impl RequestBody for RecoverAccountRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id", "recovery_code"])?;
+        let account_id = fields.text("account_id")?;
+        Ok(Self { account_id, recovery_code: fields.text("recovery_code")? })
+    }
+}
+
+async fn recover(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: PublicRequest<RecoverAccountRequest>,
+) -> JsonResponse<SecretsReplaced> {
+    let PublicRequest { token: _, body, memory: _memory } = request;
+    let RecoverAccountRequest { account_id, recovery_code } = body?;
+    let recovery = Recovery { account_id, recovery_code };
+    Ok(web::Json(throttle::recover(&app, &http, recovery).await?))
+}
+
+pub(super) fn recover_endpoint() -> Endpoint {
+    let recovered = json!({
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
+    });
+    let body = json!({
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
+    });
+    let operation = Operation::new::<SecretsReplaced>("recoverAccount", recovered)
+        .describe(Tag::Sessions, "Recover an account", RECOVER)
+        .body::<RecoverAccountRequest>(vec![("", body)])
+        .refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::Unauthorized,
+            Code::RateLimitExceeded,
+        ]);
+    Endpoint { operation, route: web::route().to(recover) }
+}
+
+const LOGIN: &str = "\
+Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An \
+unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts \
+together, right ones per account. A right secret is accepted however many wrong ones came before.";
+const LOGOUT: &str = "\
+Ends this session, or all sessions of the account, on all nodes at once. Not limited.";
+const ROTATE_SECRET: &str = "\
+Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login \
+secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. \
+Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Wrong \
+secrets are limited per client address, rotations per account.";
+const RECOVER: &str = "\
+Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new \
+recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks \
+and envelopes stay. Wrong codes are limited per client address, together with wrong login secrets.";

@@ -1,0 +1,199 @@
+//! `POST /v1/did/activate`, `status` and `resolve`: creates an identity, shows the key of the caller, and finds identities.
+
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Handle, Label, Refusal, TokenScope};
+use sealpost_service::{Access, Activate, Activated, KeyStanding, Purpose, Resolved};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, NoMembers, PublicRequest, RequestBody, invalid, request_source},
+    response::{JsonResponse, LimitedResponse, ask_as_key},
+    state::ApiState,
+    throttle::{admit_activation, admit_sign_up},
+};
+
+/// The name and the handle of a new identity.
+#[derive(JsonSchema)]
+struct ActivateRequest {
+    /// A name of the identity, for people.
+    label: Label,
+    /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes lower
+    /// case.
+    handle: Option<Handle>,
+    /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
+    invite: Option<String>,
+}
+
+impl RequestBody for ActivateRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["label"])?;
+        let label = Label::parse(&fields.text("label")?)
+            .map_err(|fault| invalid("label", fault.to_string()))?;
+        let handle = fields
+            .optional_text("handle")?
+            .map(|text| Handle::parse(&text))
+            .transpose()
+            .map_err(|fault| invalid("handle", fault.to_string()))?;
+        let invite = fields.optional_text("invite")?;
+        Ok(Self { label, handle, invite })
+    }
+}
+
+async fn activate(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: PublicRequest<ActivateRequest>,
+) -> JsonResponse<Activated> {
+    let PublicRequest { token, body, memory: _memory } = request;
+    let session = match token.as_deref() {
+        None => None,
+        token => Some(app.sealpost.authenticate_session(token).await?),
+    };
+    let ActivateRequest { label, handle, invite } = body?;
+    match &session {
+        None => admit_sign_up(&app, &http, invite.as_deref()).await?,
+        Some(_) => admit_activation(&app, &http)?,
+    }
+    let activate = Activate { label, handle, invite };
+    let source = request_source(&app, &http);
+    let activated = app.sealpost.activate(session.as_ref(), activate, source).await?;
+    Ok(web::Json(activated))
+}
+
+pub(in crate::endpoints) fn activate_endpoint() -> Endpoint {
+    let activated = json!({
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "label": "Bob",
+        "handle": "bob",
+        "did": "did:key:z6MksVWKWtyHa9uFEG7z7nJVe4VsP3EJ4fYnNpc95ohVKNrR",
+        "status": "active",
+        "plan": "explorer",
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "created_at": "2026-11-21T06:56:38.496Z",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+        "recovery_code": "rc_0000000000000000000000000000000000000000000000000",
+    });
+    let operation = Operation::new::<Activated>("activateIdentity", activated)
+        .describe(Tag::Identities, "Activate an identity", ACTIVATE)
+        .optional_session()
+        .body::<ActivateRequest>(vec![
+            ("With a handle", json!({ "label": "Bob", "handle": "bob" })),
+            ("Without a handle", json!({ "label": "Alice" })),
+            (
+                "With an invite",
+                json!({
+                    "label": "Carol",
+                    "invite": "inv_0000000000000000000000000000000000000000000000000",
+                }),
+            ),
+        ])
+        .refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::ActivationRefused,
+            Code::QuotaExceeded,
+            Code::HandleTaken,
+            Code::RateLimitExceeded,
+        ]);
+    Endpoint { operation, route: web::route().to(activate) }
+}
+
+/// A request without parameters. The API key can be named in the body or in a header.
+#[derive(JsonSchema)]
+struct StatusRequest {}
+
+async fn status(
+    app: web::Data<ApiState>,
+    request: KeyRequest<NoMembers>,
+) -> LimitedResponse<KeyStanding> {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, NoMembers| {
+        sealpost.status(caller).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn status_endpoint() -> Endpoint {
+    let standing = json!({
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "label": "Bob",
+        "handle": "bob",
+        "did": "did:key:z6MksVWKWtyHa9uFEG7z7nJVe4VsP3EJ4fYnNpc95ohVKNrR",
+        "status": "active",
+        "plan": "explorer",
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "created_at": "2026-11-21T06:56:38.496Z",
+        "governance": { "blocked": false, "reasons": [] },
+        "usage": {
+            "minute": { "limit": 20, "used": 3, "remaining": 17, "resets_at": "2026-11-21T06:57:00.000Z" },
+            "day": { "limit": 1000, "used": 3, "remaining": 997, "resets_at": "2026-11-22T00:00:00.000Z" },
+            "month": { "limit": 1000, "used": 0, "remaining": 1000, "resets_at": "2026-12-01T00:00:00.000Z" },
+        },
+        "throughput_per_second": 10,
+        "webhooks": 1,
+        "waiting": 0,
+        "waiting_more": false,
+    });
+    let operation = Operation::new::<KeyStanding>("getKeyStatus", standing)
+        .describe(Tag::Identities, "Show the status of an API key", STATUS)
+        .session_and_key(ACCESS)
+        .optional_body::<StatusRequest>(vec![("", json!({}))]);
+    Endpoint { operation, route: web::route().to(status) }
+}
+
+#[derive(JsonSchema)]
+struct ResolveRequest {
+    /// An API key or a handle, with or without a leading `@`.
+    #[schemars(length(min = 1))]
+    id: String,
+}
+
+impl RequestBody for ResolveRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["id"])?;
+        Ok(Self { id: fields.text("id")? })
+    }
+}
+
+async fn resolve(
+    app: web::Data<ApiState>,
+    request: KeyRequest<ResolveRequest>,
+) -> LimitedResponse<Resolved> {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
+        sealpost.resolve_identity(caller, body.id).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn resolve_endpoint() -> Endpoint {
+    let resolved = json!({
+        "api_key_id": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "handle": "alice",
+        "label": "Alice",
+        "active": true,
+    });
+    let operation = Operation::new::<Resolved>("resolveIdentity", resolved)
+        .describe(Tag::Identities, "Find an identity", RESOLVE)
+        .session_and_key(ACCESS)
+        .body::<ResolveRequest>(vec![
+            ("By API key", json!({ "id": "ak_01m7ye92jjfq1s4zr4gcymmdgn" })),
+            ("By handle", json!({ "id": "alice" })),
+        ])
+        .refuses(&[Code::MissingField, Code::RawDidRejected]);
+    Endpoint { operation, route: web::route().to(resolve) }
+}
+
+const ACTIVATE: &str = "\
+Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
+shows its `login_secret` and `recovery_code` only once: store them in different places. With a session token the \
+identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator \
+may require an `invite` for a new account, or close sign-up. Limited per client address.";
+const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
+const STATUS: &str = "\
+Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts \
+against the limits per minute and per day.";
+const RESOLVE: &str = "\
+Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can \
+send and receive. A raw DID is refused. The request counts against the limits per minute and per day.";
