@@ -2,7 +2,6 @@
 
 pub(crate) mod activate;
 pub(crate) mod activity;
-pub(crate) mod activity_cursor;
 pub(crate) mod export;
 pub(crate) mod key_status;
 pub(crate) mod resolve;

@@ -12,7 +12,5 @@ pub(crate) mod event;
 pub(crate) mod key_cache;
 pub(crate) mod load;
 pub(crate) mod rate_limit_cache;
-pub(crate) mod refusals;
-pub(crate) mod review;
 pub(crate) mod secret_vault;
 pub(crate) mod session_uses;

@@ -1,7 +1,6 @@
 //! The caller of a request: its credentials, their authentication, the rate limits, and the transaction that runs the
 //! request.
 
-pub(crate) mod access;
 pub(crate) mod admission;
 pub(crate) mod authenticate;
 pub(crate) mod authenticated;

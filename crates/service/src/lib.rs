@@ -29,8 +29,7 @@ mod webhooks;
 
 pub use account::{
     activate::{Activate, Activated, NeededInvite},
-    activity::{ActivityPage, ActivityView, ListActivity},
-    activity_cursor::ActivityCursor,
+    activity::{ActivityCursor, ActivityPage, ActivityView, ListActivity},
     export::{
         ExportPosition,
         document::{
@@ -65,16 +64,15 @@ pub use badges::{
     verify::{BadgeVerdict, BadgeVerified},
 };
 pub use caller::{
-    access::Access,
     admission::Purpose,
     authenticated::{AccountSession, Caller},
+    bearer::Access,
     credentials::{Credentials, KeyNamed},
     limited::{Limited, Limits},
 };
 pub use compliance::{
     circuits_file::{CircuitsFault, built_in_circuits, parse_circuits},
-    explanation::{Explanation, Members},
-    validate::{Tried, Validate, Validated},
+    validate::{Explanation, Members, Tried, Validate, Validated},
 };
 pub use envelopes::{
     list_sent::{ListSent, SentCursor, SentPage, SentView},
@@ -131,10 +129,8 @@ pub use send::{
 };
 pub use settings::{Activation, Settings};
 pub use webhooks::{
-    cursor::{Cursor, CursorFault},
+    cursor::{Cursor, CursorFault, DeliveryState},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},
-    delivery_state::DeliveryState,
     relay::Relay,
-    view::{WebhookList, WebhookView},
-    waiting::{WaitingChoice, WaitingCount},
+    view::{WaitingChoice, WaitingCount, WebhookList, WebhookView},
 };

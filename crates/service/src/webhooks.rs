@@ -2,8 +2,5 @@
 
 pub(crate) mod cursor;
 pub(crate) mod deliveries;
-pub(crate) mod delivery_state;
-pub(crate) mod find;
 pub(crate) mod relay;
 pub(crate) mod view;
-pub(crate) mod waiting;

@@ -2,10 +2,13 @@
 //! transaction that performs the act also stores the entry. The owner of the account can list the entries.
 
 use std::{
+    fmt,
     net::IpAddr,
+    str::FromStr,
     sync::atomic::{AtomicU16, Ordering},
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, Activity, ActivityActor, ActivityId, ActivityKind, RequestSource, Timestamp,
@@ -15,11 +18,11 @@ use sealpost_storage::Transaction;
 use sealpost_wallet::random;
 use serde::Serialize;
 
-use super::activity_cursor::ActivityCursor;
 use crate::{
     caller::authenticated::{AccountSession, Caller},
     error::Error,
     sealpost::{Sealpost, core::Core},
+    webhooks::cursor::CursorFault,
 };
 
 /// The origin of an act: the account, the author and the address of the client. An act is an action on an account, such
@@ -209,6 +212,26 @@ impl From<Activity> for ActivityView {
     }
 }
 
+/// The id of the last entry of a page. The next page begins after this entry. The text form is base64url.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActivityCursor(pub(super) ActivityId);
+
+impl fmt::Display for ActivityCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.0.as_bytes()))
+    }
+}
+
+impl FromStr for ActivityCursor {
+    type Err = CursorFault;
+
+    fn from_str(text: &str) -> Result<Self, CursorFault> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_malformed| CursorFault)?;
+        let bytes = bytes.try_into().map_err(|_length| CursorFault)?;
+        Ok(Self(ActivityId::from_bytes(bytes)))
+    }
+}
+
 /// Maximum number of activity entries of each kind for one account. If there are more, the oldest entries of the kind
 /// are deleted. Each kind has its own limit. Otherwise the thief of a session could perform many actions of another
 /// kind to delete the entry about the login.
@@ -218,3 +241,27 @@ const KEPT_MAX: u32 = 1000;
 const FAILED_PER_HOUR_MAX: u32 = 10;
 const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
 const LAST_FAILED: &str = "further failures of the next hour may not be recorded";
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn only_the_text_of_a_cursor_is_parsed() {
+        let id = ActivityId::new(Timestamp::from_millis(1_790_000_000_000), [7; 10]);
+        let text = ActivityCursor(id).to_string();
+        assert_eq!(text.parse(), Ok(ActivityCursor(id)));
+        for wrong in [
+            "",
+            "%",
+            text.get(1..).unwrap(),
+            &format!("{text}A"),
+            &format!("{text}="),
+            &id.to_string(),
+        ] {
+            assert_eq!(wrong.parse::<ActivityCursor>(), Err(CursorFault), "{wrong}");
+        }
+    }
+}

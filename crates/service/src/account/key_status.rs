@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     sealpost::{Sealpost, core::Core},
-    webhooks::waiting::WaitingCount,
+    webhooks::view::WaitingCount,
 };
 
 /// The state, the limits and the usage of an API key.

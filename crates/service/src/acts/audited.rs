@@ -4,8 +4,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use sealpost_domain::{
-    AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition, Refusal,
-    Timestamp,
+    AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition, Timestamp,
     ports::{Durability, StoreError},
 };
 use sealpost_storage::{Abort, Database, Transaction};
@@ -47,9 +46,6 @@ pub enum OperatorError {
     /// The key, account or decision does not exist.
     #[error("there is no {0}; check the name")]
     NotFound(&'static str),
-    /// The owner of the account may not perform the action.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),

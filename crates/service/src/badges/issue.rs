@@ -15,10 +15,7 @@ use serde::Serialize;
 
 use crate::{
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
-    compliance::{
-        explanation::Explanation,
-        validate::{evaluate, parse_jurisdiction},
-    },
+    compliance::validate::{Explanation, evaluate, parse_jurisdiction},
     error::Error,
     sealpost::{Sealpost, core::Core},
 };

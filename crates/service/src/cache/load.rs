@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKey, ApiKeyId, Did, Handle, TokenHash, ports::StoreError};
+use sealpost_domain::{
+    ApiKey, ApiKeyId, Did, Handle, Refusal, TokenHash,
+    ports::{Durability, StoreError},
+};
 use sealpost_wallet::{Identity, Root, WalletError};
 
 use super::{
@@ -10,7 +13,11 @@ use super::{
     event::CacheEvent,
 };
 use crate::{
-    caller::bearer::{Bearer, BearerHash},
+    caller::{
+        bearer::{Bearer, BearerHash},
+        credentials::CallerId,
+        limited::{Limited, Limits},
+    },
     sealpost::core::Core,
 };
 
@@ -104,3 +111,58 @@ fn distinct(mut tokens: Vec<TokenHash>) -> Vec<TokenHash> {
     tokens.dedup();
     tokens
 }
+
+impl Core {
+    /// Compares cached keys with the database, and removes those that have changed. Blocks the thread.
+    pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
+        for page in self.cache.keys_with_secrets().chunks(PAGE) {
+            // Each page holds a connection only briefly, because sends need connections of the same pool for their
+            // look-ups.
+            let snapshots = self.store.read(|reader| reader.find_key_snapshots(page))?;
+            for snapshot in &snapshots {
+                self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the last use of sessions, at most once an hour for each session. The commit does not wait for the disk,
+    /// so a crash may lose a stored use. Blocks the thread.
+    pub(crate) fn store_session_uses(&self) -> Result<(), StoreError> {
+        let (hour, sessions) = self.cache.session_uses.take(self.clock.now());
+        for page in sessions.chunks(SESSIONS_PER_WRITE) {
+            self.store.write(Durability::Relaxed, |tx| tx.set_last_use(page, hour))?;
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Updates the cache after a transaction has refused a request. Removes data that the refusal proves wrong, and
+    /// caches a rate-limit refusal.
+    pub(crate) fn cache_refusal(
+        &self,
+        caller: &CallerId,
+        recipient: Option<&ApiKeyId>,
+        refusal: &Refusal,
+        limits: Option<Limits>,
+    ) {
+        if let Some(event) = CacheEvent::of_refusal(caller, recipient, refusal) {
+            self.cache.invalidate_on(event);
+        }
+        if let Some(limits) = limits {
+            self.cache.rate_limits.insert(*caller, refusal, limits);
+        }
+    }
+
+    /// Returns the cached refusal if the caller has reached a rate limit. Otherwise returns `None`.
+    pub(crate) fn cached_rate_limit<T>(&self, caller: &CallerId) -> Option<Limited<T>> {
+        let (refusal, limits) = self.cache.rate_limits.get(caller, &*self.clock)?;
+        Some(Limited { result: Err(refusal.into()), limits: Some(limits) })
+    }
+}
+
+const PAGE: usize = 512;
+/// Maximum number of sessions that one transaction updates. It is small because sends on SQLite wait for the
+/// transaction.
+const SESSIONS_PER_WRITE: usize = 200;

@@ -15,9 +15,8 @@ use std::sync::Arc;
 use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenHash};
 
 use super::{
-    access::Access,
     authenticated::{AccountSession, Caller},
-    bearer::{Bearer, BearerHash},
+    bearer::{Access, Bearer, BearerHash},
     credentials::{CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token},
 };
 use crate::{

@@ -44,7 +44,6 @@ impl From<OperatorError> for Error {
     fn from(error: OperatorError) -> Self {
         match error {
             OperatorError::NotFound(what) => Refusal::SubjectNotFound(what).into(),
-            OperatorError::Refused(refusal) => refusal.into(),
             OperatorError::Store(error) => error.into(),
             OperatorError::Wallet(error) => error.into(),
             refused @ (OperatorError::HandleInUse(_)

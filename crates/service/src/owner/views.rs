@@ -11,7 +11,7 @@ use sealpost_wallet::WalletError;
 
 use crate::{
     account::key_status::KeyStanding, acts::policy::PolicyView, sealpost::core::Core,
-    webhooks::waiting::WaitingCount,
+    webhooks::view::WaitingCount,
 };
 
 /// The data for the page of one key.

@@ -1,11 +1,10 @@
-//! The cursor of a list of deliveries. It is opaque to callers, and valid only for the same webhook and filter.
+//! The state of an entry in a list of deliveries, and the cursor of such a list. A cursor is opaque to callers, and valid
+//! only for the same webhook and filter.
 
 use std::{fmt, str::FromStr};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{AttemptNumber, EventId, WebhookId};
-
-use super::delivery_state::DeliveryState;
+use sealpost_domain::{AttemptNumber, AttemptOutcome, EventId, WebhookId};
 
 /// The position after a page of deliveries. Its text form is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +67,33 @@ fn read(text: &str) -> Option<Cursor> {
         Err(_) => Below::Event(below.parse().ok()?),
     };
     Some(Cursor { webhook_id: webhook_id.parse().ok()?, state, below })
+}
+
+/// The state of an entry in a list of deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// A completed attempt, with its outcome.
+    Attempted(AttemptOutcome),
+    /// A delivery that waits for its next attempt.
+    Pending,
+}
+
+impl DeliveryState {
+    /// Returns the name of the state in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Attempted(outcome) => outcome.as_str(),
+            Self::Pending => "pending",
+        }
+    }
+
+    /// Parses the name of a state in JSON. Returns `None` for an unknown name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == Self::Pending.as_str() {
+            return Some(Self::Pending);
+        }
+        AttemptOutcome::from_name(name).map(Self::Attempted)
+    }
 }
 
 const ANY: &str = "any";

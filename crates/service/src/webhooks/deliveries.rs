@@ -9,9 +9,8 @@ use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use super::{
-    cursor::{Below, Cursor, CursorFault},
-    delivery_state::DeliveryState,
-    find::find,
+    cursor::{Below, Cursor, CursorFault, DeliveryState},
+    view::find,
 };
 use crate::{
     acts::actor::Actor,

@@ -8,7 +8,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::random;
 
-use super::find::find;
+use super::view::find;
 use crate::{
     caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
     error::Error,

@@ -1,10 +1,12 @@
-//! A webhook, as its owner sees it.
+//! A webhook as its owner sees it, the search for one webhook, and the number of waiting envelopes. An envelope waits if its
+//! recipient has no webhook for received envelopes.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Timestamp, Webhook, WebhookId,
-    WebhookStatus, ports::StoreError,
+    ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Refusal, Timestamp, Webhook,
+    WebhookId, WebhookStatus, ports::StoreError,
 };
+use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use crate::{
@@ -99,5 +101,62 @@ impl Core {
             }
         }
         Ok(views)
+    }
+}
+
+/// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.
+pub(crate) fn find(
+    reader: &mut Reader,
+    key: &ApiKeyId,
+    webhook_id: &str,
+) -> Result<Webhook, Abort> {
+    let id = parse_id(webhook_id)?;
+    let mut all = reader.list_webhooks(key)?.into_iter();
+    let found = all.find(|webhook| webhook.id == id);
+    Ok(found.ok_or(Refusal::WebhookNotFound)?)
+}
+
+/// Parses the id of a webhook. Refuses a malformed id like an unknown one.
+pub(crate) fn parse_id(webhook_id: &str) -> Result<WebhookId, Refusal> {
+    webhook_id.parse().map_err(|_malformed| Refusal::of_id(webhook_id, Refusal::WebhookNotFound))
+}
+
+/// The number of waiting envelopes of a key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct WaitingCount {
+    /// Number of envelopes that wait for a webhook of the key, at most 10,000.
+    pub waiting: u64,
+    /// Whether more envelopes wait than `waiting` counts.
+    pub waiting_more: bool,
+}
+
+/// The choice at the registration of a key's first webhook: deliver or skip the waiting envelopes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WaitingChoice {
+    /// The webhook receives the waiting envelopes, oldest first.
+    #[default]
+    Deliver,
+    /// No webhook receives the waiting envelopes.
+    Skip,
+}
+
+impl WaitingCount {
+    /// Creates the number from `counted`, the result of a count that stops at `max` plus one.
+    pub(crate) fn of(counted: u64, max: u32) -> Self {
+        let max = u64::from(max);
+        Self { waiting: counted.min(max), waiting_more: counted > max }
+    }
+}
+
+impl Core {
+    /// Counts the waiting envelopes of a key.
+    pub(crate) fn count_waiting(
+        &self,
+        reader: &mut Reader,
+        key: &ApiKeyId,
+    ) -> Result<WaitingCount, StoreError> {
+        let max = self.settings.waiting_counted_max;
+        let oldest = self.kept_since(self.clock.now());
+        Ok(WaitingCount::of(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
     }
 }

@@ -20,10 +20,7 @@ use crate::{
     caller::{admission::Purpose, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
-    webhooks::{
-        find::{find, parse_id},
-        view::WebhookView,
-    },
+    webhooks::view::{WebhookView, find, parse_id},
 };
 
 /// The changes of a webhook. `None` leaves a value as it is.

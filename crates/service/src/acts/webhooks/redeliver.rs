@@ -17,9 +17,8 @@ use crate::{
     error::Error,
     sealpost::{Sealpost, core::Core},
     webhooks::{
-        delivery_state::DeliveryState,
-        find::{find, parse_id},
-        view::WebhookView,
+        cursor::DeliveryState,
+        view::{WebhookView, find, parse_id},
     },
 };
 

@@ -15,7 +15,7 @@ use crate::{
     caller::{admission::Purpose, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
-    webhooks::waiting::{WaitingChoice, WaitingCount},
+    webhooks::view::{WaitingChoice, WaitingCount},
 };
 
 /// A webhook to register.

@@ -16,7 +16,7 @@ use crate::{
     caller::{admission::Purpose, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
-    webhooks::find::find,
+    webhooks::view::find,
 };
 
 /// The result of a test event.

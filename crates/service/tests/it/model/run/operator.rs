@@ -111,7 +111,6 @@ fn done<T: Serialize>(result: Result<T, OperatorError>) -> Deed {
             error @ (OperatorError::HandleInUse(_)
             | OperatorError::HasHandle(_)
             | OperatorError::KekInUse { .. }
-            | OperatorError::Refused(_)
             | OperatorError::Store(_)
             | OperatorError::Wallet(_)),
         ) => panic!("{error:?}"),
