@@ -52,22 +52,25 @@ fn key_routes(config: &mut web::ServiceConfig) {
         .service(
             page("/keys/{key}/state")
                 .route(web::get().to(p::key::show_state))
-                .route(web::post().to(p::key::state::submit)),
+                .route(web::post().to(p::key::acts::submit_state)),
         )
         .service(
             page("/keys/{key}/plan")
                 .route(web::get().to(p::key::show_plan))
-                .route(web::post().to(p::key::plan::submit)),
+                .route(web::post().to(p::key::acts::submit_plan)),
         )
         .service(
             page("/keys/{key}/governance")
                 .route(web::get().to(p::key::show_governance))
-                .route(web::post().to(p::key::governance::submit)),
+                .route(web::post().to(p::key::acts::submit_council_action)),
         )
-        .service(form("/keys/{key}/assess").route(web::post().to(p::key::evidence::assess)))
-        .service(form("/keys/{key}/attest").route(web::post().to(p::key::evidence::attest)))
-        .service(form("/keys/{key}/badge").route(web::post().to(p::key::evidence::revoke_badge)))
-        .service(form("/keys/{key}/webhook").route(web::post().to(p::key::webhook::disable)));
+        .service(form("/keys/{key}/assess").route(web::post().to(p::key::acts::submit_assessment)))
+        .service(form("/keys/{key}/attest").route(web::post().to(p::key::acts::submit_attestation)))
+        .service(
+            form("/keys/{key}/badge")
+                .route(web::post().to(p::key::acts::submit_revocation_of_badge)),
+        )
+        .service(form("/keys/{key}/webhook").route(web::post().to(p::key::acts::submit_webhook)));
 }
 
 fn at(path: &str, allowed: &'static str) -> Resource {

@@ -1,10 +1,6 @@
 //! The pages of an API key: a tab for its data, its webhooks, and each kind of act.
 
-pub(crate) mod evidence;
-pub(crate) mod governance;
-pub(crate) mod plan;
-pub(crate) mod state;
-pub(crate) mod webhook;
+pub(crate) mod acts;
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
