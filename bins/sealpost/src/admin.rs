@@ -4,22 +4,18 @@
 mod account;
 pub(crate) mod actor;
 mod audit;
-mod badge;
 mod confirmation;
 mod desk;
 mod governance;
-mod handle;
 mod invite;
 mod issuer;
 mod journal;
 mod kek;
 mod key;
 mod output;
-mod partner;
 mod plan;
 mod recover;
 mod token;
-mod webhook;
 
 use std::io::Write as _;
 
@@ -52,23 +48,23 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
 fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
     match noun {
         Noun::Account(command) => account::run(desk, output, command),
-        Noun::Assess(args) => badge::assess(desk, output, args),
-        Noun::Attest(args) => badge::attest(desk, output, args),
+        Noun::Assess(args) => governance::assess(desk, output, args),
+        Noun::Attest(args) => governance::attest(desk, output, args),
         Noun::Audit(command) => audit::run(desk, output, command),
-        Noun::Badge(command) => badge::run(desk, output, command),
+        Noun::Badge(command) => governance::badge(desk, output, command),
         Noun::Governance(command) => governance::run(desk, output, command),
-        Noun::Handle(command) => handle::run(desk, output, command),
+        Noun::Handle(command) => key::handle(desk, output, command),
         Noun::Invite(command) => invite::run(desk, output, command),
         Noun::Issuer(command) => issuer::run(desk, output, command),
         Noun::Journal(command) => journal::run(desk, output, command),
         Noun::Kek(command) => kek::run(desk, output, command),
         Noun::Key(command) => key::run(desk, output, command),
-        Noun::Partner(command) => partner::run(desk, output, command),
+        Noun::Partner(command) => governance::partner(desk, output, command),
         Noun::Plan(command) => plan::run(desk, output, command),
         Noun::Recover(args) => recover::run(desk, output, args),
         Noun::Session(command) => account::session(desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
         Noun::Token(command) => token::run(desk, output, command),
-        Noun::Webhook(command) => webhook::run(desk, output, command),
+        Noun::Webhook(command) => key::webhook(desk, output, command),
     }
 }

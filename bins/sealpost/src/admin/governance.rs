@@ -1,7 +1,14 @@
-//! `sealpost admin governance`: proposes, enforces and lifts council actions, which block a key or an account.
+//! `sealpost admin governance` and `partner`: council actions and suspensions, which block keys. `assess`, `attest` and `badge`:
+//! the evidence for badges, and their revocation.
+
+use sealpost_domain::AssessmentMetrics;
+use sealpost_service::{AssessmentSource, Attest};
 
 use super::{desk::Desk, output::Output};
-use crate::{cli::GovernanceCommand as C, fault::Fault};
+use crate::{
+    cli::{AssessArgs, AttestArgs, BadgeCommand, GovernanceCommand as C, PartnerCommand},
+    fault::Fault,
+};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     let operator = &desk.operator;
@@ -11,4 +18,45 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
         C::Propose(verdict) => operator.propose(verdict.subject.clone(), &verdict.reason.text),
     };
     output.show(&decision?)
+}
+
+pub(super) fn partner(desk: &Desk, output: Output, command: &PartnerCommand) -> Result<(), Fault> {
+    let operator = &desk.operator;
+    match command {
+        PartnerCommand::Assign { account_id, partner } => {
+            output.show(&operator.assign_partner(account_id, partner)?)
+        }
+        PartnerCommand::Restore(named) => {
+            output.show(&operator.restore_partner(&named.partner, &named.reason.text)?)
+        }
+        PartnerCommand::Suspend(named) => {
+            output.show(&operator.suspend_partner(&named.partner, &named.reason.text)?)
+        }
+    }
+}
+
+pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(), Fault> {
+    let metrics = AssessmentMetrics {
+        clarity: args.clarity,
+        coherence: args.coherence,
+        confidence: args.confidence,
+        drift: args.drift,
+    };
+    let finding = AssessmentSource { by: args.assessor.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
+}
+
+pub(super) fn attest(desk: &Desk, output: Output, args: &AttestArgs) -> Result<(), Fault> {
+    let attest =
+        Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
+    let finding = AssessmentSource { by: args.attester.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
+}
+
+pub(super) fn badge(desk: &Desk, output: Output, command: &BadgeCommand) -> Result<(), Fault> {
+    match command {
+        BadgeCommand::Revoke { badge_id, reason } => {
+            output.show(&desk.operator.revoke_badge(badge_id, reason)?)
+        }
+    }
 }

@@ -1,16 +1,15 @@
-//! `sealpost admin key`: lists and shows API keys, and deactivates, reactivates, rotates or revokes a key.
+//! `sealpost admin key`, `handle` and `webhook`: list, show and change API keys, their handles and their webhooks. A handle is the
+//! readable name of a key.
 
 use sealpost_domain::ports::KeyFilter;
-
 use serde_json::Value;
 
 use super::{
     desk::Desk,
     output::{Output, lines, plain, row},
-    webhook,
 };
 use crate::{
-    cli::{KeyCommand as C, KeyListArgs},
+    cli::{HandleCommand, KeyCommand as C, KeyListArgs, WebhookCommand},
     fault::Fault,
 };
 
@@ -51,7 +50,7 @@ fn details(key: &Value) -> String {
     });
     let governance = governance.as_ref().and_then(|view| view.get("reasons"));
     let governance = entries(governance, "governance", &["kind", "status", "since", "reason"]);
-    let webhooks = entries(webhooks.as_ref(), "webhook", &webhook::COLUMNS);
+    let webhooks = entries(webhooks.as_ref(), "webhook", &WEBHOOK_COLUMNS);
     format!("{}{}{governance}{webhooks}", lines(&key), usage.collect::<String>())
 }
 
@@ -64,3 +63,28 @@ fn entries(list: Option<&Value>, name: &str, columns: &[&str]) -> String {
 /// The JSON fields of an API key that a list shows. The first field is also the cursor of the next page.
 pub(super) const COLUMNS: [&str; 7] =
     ["api_key_id", "account_id", "status", "plan", "handle", "created_at", "label"];
+
+pub(super) fn handle(desk: &Desk, output: Output, command: &HandleCommand) -> Result<(), Fault> {
+    match command {
+        HandleCommand::Assign { handle, api_key_id } => {
+            output.show(&desk.operator.assign_handle(&handle.handle, api_key_id)?)
+        }
+        HandleCommand::Release(args) => output.show(&desk.operator.release_handle(&args.handle)?),
+    }
+}
+
+pub(super) fn webhook(desk: &Desk, output: Output, command: &WebhookCommand) -> Result<(), Fault> {
+    let operator = &desk.operator;
+    match command {
+        WebhookCommand::Disable { webhook_id } => {
+            output.show(&operator.disable_webhook(webhook_id)?)
+        }
+        WebhookCommand::List { owner, page } => {
+            let page = operator.webhooks(&owner.owner()?, page.cursor.as_ref(), page.limit)?;
+            output.list(&page, &WEBHOOK_COLUMNS)
+        }
+    }
+}
+
+const WEBHOOK_COLUMNS: [&str; 6] =
+    ["webhook_id", "api_key_id", "status", "disabled_reason", "created_at", "url"];
