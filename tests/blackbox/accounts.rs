@@ -5,6 +5,7 @@ mod activity;
 mod closing;
 mod confirmation;
 mod export;
+mod forged_rows;
 mod recovery;
 mod token_limits;
 mod tokens;

@@ -16,6 +16,7 @@ mod nodes;
 mod operator;
 mod owner;
 mod relays;
+mod row_authenticator;
 mod store;
 
 pub use closing::{ClosedPortion, ClosingExtent, DeletedRows};
@@ -42,4 +43,5 @@ pub use relays::{
     OpenRelay, RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayFrame, RelayLink,
     Relays,
 };
+pub use row_authenticator::RowAuthenticator;
 pub use store::{Durability, OldestSnapshot};

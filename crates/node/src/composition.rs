@@ -76,6 +76,7 @@ impl Components {
             );
         }
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
+        database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         if lock.is_some() {
             // The lock excludes other servers, so every delivery lease in the database belongs to a dead process.

@@ -6,6 +6,8 @@ pub mod rotation;
 pub mod source;
 pub(crate) mod watch;
 
+use std::sync::Arc;
+
 use sealpost_service::unlock;
 use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
@@ -30,4 +32,16 @@ pub fn open(
     let keyring = source.read_or_create(database)?;
     unlock(&keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))?;
     Ok(keyring)
+}
+
+/// Reads the key-encryption keys for a command that authenticates rows, and attaches them to the database. Rejects keys
+/// that do not match the database. If the key file is missing, attaches no keys: the command then fails if it needs them.
+pub fn attach(
+    source: &source::KeySource<'_>,
+    database: &sealpost_storage::Database,
+) -> Result<(), NodeError> {
+    let Some(keyring) = source.read_for(database)? else { return Ok(()) };
+    inspection::check_marks(&keyring, database)?;
+    database.authenticate_rows(Arc::new(keyring));
+    Ok(())
 }

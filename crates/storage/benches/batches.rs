@@ -15,6 +15,7 @@ use sealpost_domain::{
     ports::{AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, StoreError, WriteSet},
 };
 use sealpost_storage::{Database, Settings};
+use sealpost_wallet::Keyring;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
@@ -25,6 +26,7 @@ fn main() {
     for (name, url) in [("SQLite", sqlite), ("PostgreSQL", server.create_database())] {
         let url = url.parse().expect("a database's address");
         let database = Database::open(&url, Settings::default()).expect("the database opens");
+        database.authenticate_rows(Arc::new(Keyring::generate(1).expect("random bytes")));
         database.migrate().expect("a fresh database can be migrated");
         let mut load = Load::new(&database);
         for size in [1, 16, 64, 256] {

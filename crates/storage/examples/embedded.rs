@@ -1,18 +1,21 @@
 //! Opens an embedded database, stores an account and reads the account back: `cargo run -p sealpost-storage --example
 //! embedded -- sqlite:/tmp/example.db`.
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, Timestamp, TokenHash, ports::Durability,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings};
+use sealpost_wallet::Keyring;
 
 #[expect(clippy::print_stdout, reason = "an example shows what it does")]
 fn main() -> Result<(), Box<dyn Error>> {
     let url: DatabaseUrl = std::env::args().nth(1).ok_or("give the URL of a database")?.parse()?;
     let database = Database::open(&url, Settings::default())?;
     println!("{url:?}: applied {:?}", database.migrate()?);
+    // Authenticates the rows of accounts.
+    database.authenticate_rows(Arc::new(Keyring::generate(1)?));
 
     // Time and random bytes come from the caller.
     let now = Timestamp::from_millis(1_767_225_600_000);

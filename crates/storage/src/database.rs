@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_domain::ports::{Durability, RowAuthenticator, StoreError};
 
 use crate::{
     connection::{
@@ -27,6 +27,7 @@ use crate::{
     housekeeping::purge_cursor::PurgeCursor,
     migrations, owned_file,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
+    rows::row_tags::RowTags,
     send::facts_cache::FactsCache,
     settings::Settings,
 };
@@ -60,6 +61,7 @@ pub struct Database {
     pub(crate) purge_cursor: Arc<PurgeCursor>,
     pub(crate) facts_cache: Arc<FactsCache>,
     pub(crate) journal: SharedJournal,
+    pub(crate) row_tags: RowTags,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
@@ -142,12 +144,19 @@ impl Database {
             purge_cursor: Arc::default(),
             facts_cache,
             journal: SharedJournal::default(),
+            row_tags: RowTags::default(),
             durable_commits: Arc::new(durable_commits),
             write_timeout: settings.connection_timeout,
             settings,
             file: None,
             hook: AccessHook::default(),
         }
+    }
+
+    /// Attaches the keys that authenticate rows: sessions, API tokens, badges, and the secrets of accounts. Clones share
+    /// them. Without keys, reads and writes of these rows fail. Does nothing if keys are already attached.
+    pub fn authenticate_rows(&self, authenticator: Arc<dyn RowAuthenticator>) {
+        self.row_tags.attach(authenticator);
     }
 
     /// Applies all missing migrations and returns their names. Several nodes may migrate at the same time. Refuses a

@@ -15,6 +15,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     database::Database,
+    records::accounts::account_content,
     rows::columns,
     schema::{
         accounts as a, api_keys as k, badges as b, database_identity as i, journal_marks as m,
@@ -56,16 +57,42 @@ impl Database {
     /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
     /// because their rows are deleted. The secrets of accounts stand for those that were replaced.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
-        self.look_up(|conn| {
+        let (mut acts, accounts) = self.look_up(|conn| {
             let mut acts = key_acts(conn)?;
-            acts.extend(account_acts(conn)?);
             let badges = b::table.filter(b::revoked_at.is_not_null()).select(b::id);
             for id in badges.load::<String>(conn)? {
                 acts.push(JournaledAct::BadgeRevoked(columns::id(&id, "badge")?));
             }
-            acts.push(JournaledAct::SessionsEnded);
-            Ok(acts)
-        })
+            Ok((acts, a::table.select(AccountRow::as_select()).load(conn)?))
+        })?;
+        for account in accounts {
+            acts.extend(self.account_act(account)?);
+        }
+        acts.push(JournaledAct::SessionsEnded);
+        Ok(acts)
+    }
+
+    /// Returns the act that describes the state of an account. `None` if its secrets are those of its activation, or if
+    /// another program has changed the row.
+    fn account_act(&self, account: AccountRow) -> Result<Option<JournaledAct>, StoreError> {
+        let AccountRow { id: text, login_secret, recovery_code, closed_at, erased_at, tag } =
+            account;
+        let id = columns::id(&text, "account")?;
+        let code = match (erased_at, closed_at, recovery_code) {
+            (Some(_), _, _) => return Ok(Some(JournaledAct::AccountErased(id))),
+            (None, Some(_), _) => return Ok(Some(JournaledAct::AccountClosed(id))),
+            // Accounts of early versions have no recovery code, and no replaced secrets.
+            (None, None, None) => return Ok(None),
+            (None, None, Some(code)) => code,
+        };
+        let content = account_content(&text, &login_secret, Some(&code));
+        if !self.row_tags.is_unsuspicious(&content, tag.as_deref())? {
+            return Ok(None);
+        }
+        let login_secret = columns::token(login_secret, "account")?;
+        let recovery_code = columns::token(code, "account")?;
+        let secrets = AccountSecrets { login_secret, recovery_code };
+        Ok(Some(JournaledAct::SecretsReplaced(id, secrets)))
     }
 
     /// Raises the mark of a revocation journal to at least `mark`.
@@ -97,24 +124,13 @@ fn key_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, Fault> {
     keys.load(conn)?.into_iter().map(act).collect()
 }
 
-fn account_acts(conn: &mut AnyConnection) -> Result<Vec<JournaledAct>, Fault> {
-    type Row = (String, Vec<u8>, Option<Vec<u8>>, Option<i64>, Option<i64>);
-    let columns = (a::id, a::login_secret, a::recovery_code, a::closed_at, a::erased_at);
-    let rows: Vec<Row> = a::table.select(columns).load(conn)?;
-    let act = |(id, login_secret, recovery_code, closed_at, erased_at): Row| {
-        let id = columns::id(&id, "account")?;
-        Ok(match (erased_at, closed_at, recovery_code) {
-            (Some(_), _, _) => Some(JournaledAct::AccountErased(id)),
-            (None, Some(_), _) => Some(JournaledAct::AccountClosed(id)),
-            (None, None, Some(code)) => {
-                let login_secret = columns::token(login_secret, "account")?;
-                let recovery_code = columns::token(code, "account")?;
-                let secrets = AccountSecrets { login_secret, recovery_code };
-                Some(JournaledAct::SecretsReplaced(id, secrets))
-            }
-            // Accounts of early versions have no recovery code, and no replaced secrets.
-            (None, None, None) => None,
-        })
-    };
-    rows.into_iter().map(act).filter_map(Result::transpose).collect()
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = a)]
+struct AccountRow {
+    id: String,
+    login_secret: Vec<u8>,
+    recovery_code: Option<Vec<u8>>,
+    closed_at: Option<i64>,
+    erased_at: Option<i64>,
+    tag: Option<Vec<u8>>,
 }

@@ -2,5 +2,6 @@
 //! a provider has wrapped, and replacement of encrypted secrets.
 
 pub(crate) mod marks;
+pub(crate) mod retag;
 pub(crate) mod rewrap;
 pub(crate) mod wrapped_keks;

@@ -94,6 +94,7 @@ pub use connection::transaction::Transaction;
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};
 pub use database::{Database, PoolState};
+pub use kek_rotation::retag::{RetaggedPage, Retagging, TaggedTable};
 pub use kek_rotation::wrapped_keks::WrappedKek;
 pub use moving::{MoveSource, MovedRows};
 pub use settings::Settings;

@@ -11,6 +11,7 @@ pub(crate) mod idempotency;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod retiring_secrets;
+pub(crate) mod row_tags;
 pub(crate) mod session;
 pub(crate) mod usage;
 pub(crate) mod waiting;

@@ -11,6 +11,7 @@ diesel::table! {
         erased_at -> Nullable<BigInt>,
         /// `close` or `erase` while the account is being closed; null before and after.
         closing -> Nullable<Text>,
+        tag -> Nullable<Binary>,
     }
 }
 
@@ -48,6 +49,7 @@ diesel::table! {
         token -> Binary,
         account_id -> Text,
         confirmed_at -> Nullable<BigInt>,
+        confirmation_tag -> Nullable<Binary>,
     }
 }
 
@@ -62,6 +64,7 @@ diesel::table! {
         created_at -> BigInt,
         expires_at -> BigInt,
         last_used_at -> Nullable<BigInt>,
+        tag -> Nullable<Binary>,
     }
 }
 
@@ -77,6 +80,7 @@ diesel::table! {
         last_used_at -> Nullable<BigInt>,
         client_address -> Nullable<Text>,
         user_agent -> Nullable<Text>,
+        tag -> Nullable<Binary>,
     }
 }
 
@@ -442,6 +446,7 @@ diesel::table! {
         revoked_at -> Nullable<BigInt>,
         revoked_by -> Nullable<Text>,
         revocation_reason -> Nullable<Text>,
+        tag -> Nullable<Binary>,
     }
 }
 

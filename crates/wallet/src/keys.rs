@@ -8,6 +8,7 @@ mod keyring;
 mod locked_pool;
 mod operator_session;
 mod provider;
+mod row_tags;
 mod wrapping;
 
 pub use identity::{Identity, Root};

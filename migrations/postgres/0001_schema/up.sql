@@ -17,7 +17,9 @@ CREATE TABLE accounts (
     created_at BIGINT NOT NULL,
     closed_at BIGINT,
     erased_at BIGINT,
-    closing TEXT COLLATE "C" CHECK (closing IN ('close', 'erase'))
+    closing TEXT COLLATE "C" CHECK (closing IN ('close', 'erase')),
+    -- Authenticates the columns that decide about a login. NULL for a closed account.
+    tag BYTEA
 );
 CREATE INDEX ix_accounts__partner_id ON accounts (partner_id) WHERE partner_id IS NOT NULL;
 CREATE INDEX ix_accounts__closing ON accounts (id) WHERE closing IS NOT NULL;
@@ -31,7 +33,10 @@ CREATE TABLE sessions (
     started_at BIGINT,
     last_used_at BIGINT,
     client_address TEXT,
-    user_agent TEXT
+    user_agent TEXT,
+    -- Authenticates the columns that decide; the second tag authenticates `confirmed_at`.
+    tag BYTEA,
+    confirmation_tag BYTEA
 );
 CREATE INDEX ix_sessions__account_id ON sessions (account_id);
 CREATE INDEX ix_sessions__expires_at ON sessions (expires_at);
@@ -133,7 +138,7 @@ CREATE TABLE erased_handles (
     hash BYTEA PRIMARY KEY
 );
 
--- Bearer tokens for one key. A row never changes, except the hour of the last use. Revocation deletes it.
+-- Bearer tokens for one key. A row never changes, except the tag and the hour of the last use. Revocation deletes it.
 CREATE TABLE api_tokens (
     id TEXT COLLATE "C" PRIMARY KEY,
     token BYTEA NOT NULL UNIQUE,
@@ -143,7 +148,9 @@ CREATE TABLE api_tokens (
     scopes TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    last_used_at BIGINT
+    last_used_at BIGINT,
+    -- Authenticates all other columns except the last use.
+    tag BYTEA
 );
 CREATE INDEX ix_api_tokens__account_id__id ON api_tokens (account_id, id);
 CREATE INDEX ix_api_tokens__api_key_id ON api_tokens (api_key_id);
@@ -653,10 +660,13 @@ CREATE TABLE badges (
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT,
     revoked_by TEXT,
-    revocation_reason TEXT
+    revocation_reason TEXT,
+    -- Authenticates the other columns. A revocation removes the tag, and a badge without its tag counts as revoked.
+    tag BYTEA
 );
 CREATE INDEX ix_badges__api_key_id ON badges (api_key_id, expires_at);
-CREATE INDEX ix_badges__position__revoked ON badges (position) WHERE revoked_at IS NOT NULL;
+CREATE INDEX ix_badges__position__revoked ON badges (position)
+    WHERE revoked_at IS NOT NULL OR tag IS NULL;
 
 -- The service's own keys. Keys that were used for signatures are never deleted.
 CREATE TABLE issuer_keys (

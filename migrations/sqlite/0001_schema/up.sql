@@ -17,7 +17,9 @@ CREATE TABLE accounts (
     created_at INTEGER NOT NULL,
     closed_at INTEGER,
     erased_at INTEGER,
-    closing TEXT CHECK (closing IN ('close', 'erase'))
+    closing TEXT CHECK (closing IN ('close', 'erase')),
+    -- Authenticates the columns that decide about a login. NULL for a closed account.
+    tag BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_accounts__partner_id ON accounts (partner_id) WHERE partner_id IS NOT NULL;
 CREATE INDEX ix_accounts__closing ON accounts (id) WHERE closing IS NOT NULL;
@@ -31,7 +33,10 @@ CREATE TABLE sessions (
     started_at INTEGER,
     last_used_at INTEGER,
     client_address TEXT,
-    user_agent TEXT
+    user_agent TEXT,
+    -- Authenticates the columns that decide; the second tag authenticates `confirmed_at`.
+    tag BLOB,
+    confirmation_tag BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_sessions__account_id ON sessions (account_id);
 CREATE INDEX ix_sessions__expires_at ON sessions (expires_at);
@@ -128,7 +133,7 @@ CREATE TABLE erased_handles (
     hash BLOB NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
--- Bearer tokens for one key. A row never changes, except the hour of the last use. Revocation deletes it.
+-- Bearer tokens for one key. A row never changes, except the tag and the hour of the last use. Revocation deletes it.
 CREATE TABLE api_tokens (
     id TEXT NOT NULL PRIMARY KEY,
     token BLOB NOT NULL UNIQUE,
@@ -138,7 +143,9 @@ CREATE TABLE api_tokens (
     scopes TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    last_used_at INTEGER
+    last_used_at INTEGER,
+    -- Authenticates all other columns except the last use.
+    tag BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_api_tokens__account_id__id ON api_tokens (account_id, id);
 CREATE INDEX ix_api_tokens__api_key_id ON api_tokens (api_key_id);
@@ -566,10 +573,13 @@ CREATE TABLE badges (
     expires_at INTEGER NOT NULL,
     revoked_at INTEGER,
     revoked_by TEXT,
-    revocation_reason TEXT
+    revocation_reason TEXT,
+    -- Authenticates the other columns. A revocation removes the tag, and a badge without its tag counts as revoked.
+    tag BLOB
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ix_badges__api_key_id ON badges (api_key_id, expires_at);
-CREATE INDEX ix_badges__position__revoked ON badges (position) WHERE revoked_at IS NOT NULL;
+CREATE INDEX ix_badges__position__revoked ON badges (position)
+    WHERE revoked_at IS NOT NULL OR tag IS NULL;
 
 -- The service's own keys. Keys that were used for signatures are never deleted.
 CREATE TABLE issuer_keys (

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     rc::Rc,
+    sync::Arc,
     time::Duration,
 };
 
@@ -102,7 +103,9 @@ impl Place {
             Some(made) => made.url().parse().expect("a URL of PostgreSQL"),
             None => DatabaseUrl::Sqlite(self.file()),
         };
-        Database::open(&url, Settings::default()).expect("the database opens")
+        let database = Database::open(&url, Settings::default()).expect("the database opens");
+        database.authenticate_rows(Arc::new(self.keyring()));
+        database
     }
 
     pub(crate) fn keyring(&self) -> Keyring {

@@ -103,7 +103,8 @@ fn an_account_without_a_recovery_code_gets_one(database: &Database) {
     let (account, code) = (text(&activated, "account_id"), text(&activated, "recovery_code"));
     let secret = text(&activated, "login_secret");
     // As in a database of an earlier version.
-    database.by_hand("UPDATE accounts SET recovery_code = NULL");
+    database.by_hand("UPDATE accounts SET recovery_code = NULL, tag = NULL");
+    database.operate(&["kek", "adopt-rows"]);
     recover(client, &account, &code).refused(401, "UNAUTHORIZED");
     let session = text(&client.login(&account, &secret).ok(), "session_token");
     let rotate = client.post("/v1/auth/rotate-secret").token(&session);

@@ -119,7 +119,7 @@ fn a_move_between_providers_fails_no_send(database: &Database) {
     at_two.operate(&arguments);
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    database.operate(&[&arguments[..], &["--finish"]].concat());
+    at_two.operate(&[&arguments[..], &["--finish"]].concat());
     assert_eq!(database.count("kek_versions"), 0);
     moved.stop();
     fs::rename(&file, database.kek_file()).unwrap();

@@ -18,7 +18,15 @@ impl Database {
         if let Some(url) = self.postgres_url() {
             command.args(["--database-url", url]);
         }
-        if matches!(arguments, ["kek" | "issuer", "rotate", ..] | ["kek", "move", ..]) {
+        let takes_keys = matches!(
+            arguments,
+            ["kek" | "issuer", "rotate", ..]
+                | ["kek", "move" | "adopt-rows", ..]
+                | ["account", "reset-secret", ..]
+                | ["journal", "complete", ..]
+                | ["recover", ..]
+        );
+        if takes_keys {
             command.args(self.key_arguments());
         }
         let asks = matches!(

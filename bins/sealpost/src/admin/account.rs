@@ -25,7 +25,10 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             output.list(&desk.operator.accounts(page.cursor.as_ref(), page.limit)?, &COLUMNS)
         }
         C::Show { account_id } => output.show_as(&desk.operator.show_account(account_id)?, details),
-        C::ResetSecret { account_id } => output.show(&desk.operator.reset_secret(account_id)?),
+        C::ResetSecret { account_id, keks } => {
+            desk.use_keys(keks)?;
+            output.show(&desk.operator.reset_secret(account_id)?)
+        }
     }
 }
 

@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use sealpost_domain::Clock;
 use sealpost_node::{
-    Database, DatabaseUrl, Journal, SystemClock, attach_for_command, database_error, open_database,
-    settings::DatabaseSettings,
+    Database, DatabaseUrl, Journal, SystemClock, attach_for_command, database_error,
+    keys::{self, source::KeySource},
+    open_database,
+    settings::{DatabaseSettings, KeySettings},
 };
 use sealpost_service::Operator;
 
 use super::actor;
-use crate::{fault::Fault, settings::DatabaseArgs};
+use crate::{
+    fault::Fault,
+    settings::{DatabaseArgs, KekArgs},
+};
 
 /// An open database, and the [`Operator`] that runs commands on it.
 pub(super) struct Desk {
@@ -40,6 +45,18 @@ impl Desk {
             Operator::new(Arc::<Database>::clone(&database), Arc::clone(&clock), actor::name())
                 .of_process(actor::process());
         Ok(Self { operator, database, settings, clock })
+    }
+
+    /// Reads the key-encryption keys, with which the command authenticates the rows that it writes. Without keys, a
+    /// command that needs them fails.
+    pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<(), Fault> {
+        let (settings, paths) = (KeySettings::try_from(keks)?, self.settings.embedded_paths());
+        let KeySettings { file, text, provider, .. } = &settings;
+        let are_given = file.is_some() || text.is_some() || provider.is_some();
+        if are_given || paths.database.is_some() {
+            keys::attach(&KeySource::of(&settings, &paths)?, &self.database)?;
+        }
+        Ok(())
     }
 
     /// Opens the revocation journal and records the revocations of this command in it. Returns `None` if the journal is

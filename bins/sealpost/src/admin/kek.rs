@@ -22,11 +22,23 @@ use crate::{
 
 pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
     match command {
+        AdminKekCommand::AdoptRows(keks) => adopt_rows(desk, output, keks),
         AdminKekCommand::Move { to, finish: false, keks } => copy(desk, output, to, keks),
         AdminKekCommand::Move { to, finish: true, keks } => finish(desk, output, to, keks),
         AdminKekCommand::Retire { version, .. } => retire(desk, output, *version),
         AdminKekCommand::Rotate { keks } => show_rotation(desk, output, keks),
     }
+}
+
+fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
+    desk.use_keys(keks)?;
+    let progress = Progress::start();
+    let adopted =
+        desk.operator.adopt_rows(&mut |rows| progress.show(&format!("{rows} rows read")))?;
+    drop(progress);
+    output.show_as(&serde_json::json!({"adopted": adopted}), |_| {
+        format!("{adopted} rows of an earlier version are authenticated now\n")
+    })
 }
 
 fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
@@ -83,10 +95,10 @@ fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
 fn show_rotation(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
     let rewrapped = rotate(desk, keks)?;
     output.show_as(&rewrapped, |_| {
-        let Rewrapped { version, roots, secrets, issuer_keys } = rewrapped;
+        let Rewrapped { version, roots, secrets, issuer_keys, tags } = rewrapped;
         format!(
             "all rows are encrypted under version {version} now; re-encrypted {roots} identities, {secrets} webhook \
-             secrets and {issuer_keys} issuer keys\n"
+             secrets and {issuer_keys} issuer keys, and authenticated {tags} rows again\n"
         )
     })
 }

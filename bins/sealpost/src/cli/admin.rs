@@ -150,11 +150,16 @@ pub(crate) enum JournalCommand {
     ///
     /// Servers may run. Keeps the entries of the file. Revoked API tokens are not written again, because the database
     /// has deleted them; `sealpost admin recover` ends all tokens after a restore.
-    Complete,
+    Complete(KekArgs),
 }
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
+    /// Authenticate the accounts, sessions, API tokens and badges of an earlier version, after the upgrade
+    ///
+    /// Needed once, for a database of a version that did not authenticate its rows. Until then nobody can log in. Trusts
+    /// all rows that are not authenticated: run it only if no other program could change the database before.
+    AdoptRows(KekArgs),
     /// Copy the keys to another provider or into a key file, while servers run
     ///
     /// The keys stay the same, so no other row changes. Restart the servers with the new setting, one after the other,
@@ -264,6 +269,8 @@ pub(crate) struct RecoverArgs {
     /// Further revocation journals to apply, such as those of other servers; repeatable
     #[arg(long = "journal", value_name = "FILE")]
     pub(crate) journal: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keks: KekArgs,
 }
 
 #[derive(Subcommand)]

@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 58] = [
+const EXAMPLES: [(&str, &str); 59] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -132,6 +132,7 @@ const EXAMPLES: [(&str, &str); 58] = [
         "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
     ),
     ("admin journal complete", "sealpost admin journal complete --data-dir /var/lib/sealpost"),
+    ("admin kek adopt-rows", "sealpost admin kek adopt-rows --kek-file /etc/sealpost/kek"),
     (
         "admin kek move",
         "sealpost admin kek move --to exec:/usr/local/bin/sealpost-kek\n\

@@ -11,7 +11,7 @@ use sealpost_domain::{
 };
 
 use super::confirmation::Confirmation;
-use crate::fault::Fault;
+use crate::{fault::Fault, settings::KekArgs};
 
 #[derive(Subcommand)]
 pub(crate) enum AccountCommand {
@@ -53,6 +53,8 @@ pub(crate) enum AccountCommand {
         /// Account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
+        #[command(flatten)]
+        keks: KekArgs,
     },
 }
 

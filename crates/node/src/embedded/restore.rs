@@ -122,7 +122,8 @@ fn check_keys(
 ) -> Result<(), NodeError> {
     let paths = settings.embedded_paths();
     let source = KeySource::of(keys, &paths)?;
-    keys::open(&source, database).map(drop).map_err(|error| {
+    let attach = |keyring| database.authenticate_rows(Arc::new(keyring));
+    keys::open(&source, database).map(attach).map_err(|error| {
         let message = "the backup does not match the key-encryption keys: put the key file of the backup in place, give \
                        it with --kek-file, or restore with --without-keys and put the key file in place before the start";
         NodeError::Keys(Failure::caused(message, error))
@@ -255,6 +256,9 @@ mod tests {
 
     fn open(path: &Path) -> Database {
         let settings = DatabaseSettings::default().storage;
-        Database::open(&DatabaseUrl::Sqlite(path.to_owned()), settings).unwrap()
+        let database = Database::open(&DatabaseUrl::Sqlite(path.to_owned()), settings).unwrap();
+        let key = "1:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+        database.authenticate_rows(Arc::new(sealpost_wallet::Keyring::parse(key).unwrap()));
+        database
     }
 }

@@ -6,7 +6,7 @@
 
 mod key_file;
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use sealpost_domain::{
     Wrapped,
@@ -54,6 +54,8 @@ pub fn rotate(
     // Waits until every server has loaded the new version. From then on, no server encrypts under an older version.
     thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
     check(database, &keyring)?;
+    let keyring = Arc::new(keyring);
+    database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
     let failed = |error| NodeError::Keys(Failure::of(error));
     operator.record_kek_rotation(keyring.newest()).map_err(failed)?;
     operator.rewrap(&keyring, progress).map_err(failed)
@@ -101,7 +103,11 @@ fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
     let roots = any_older(database, newest, Transaction::roots_after)?;
     let secrets = || any_older(database, newest, Transaction::secrets_after);
     let issuer = || any_older(database, newest, Transaction::issuer_secrets_after);
-    Ok(roots || secrets()? || issuer()?)
+    let tags = || {
+        let count = |tx: &mut Transaction| tx.count_tags_before(newest);
+        database.write(Durability::Relaxed, count).map_err(database_error)
+    };
+    Ok(roots || secrets()? || issuer()? || tags()? > 0)
 }
 
 fn any_older<Id: Copy>(

@@ -144,7 +144,7 @@ impl Operator {
     /// Lists the API tokens of an account that have not expired.
     pub fn api_tokens(&self, account: &AccountId) -> Result<ListPage<ApiTokenView>, OperatorError> {
         let now = self.clock.now();
-        if self.store.read(|reader| reader.find_login_secret(account))?.is_none() {
+        if !self.store.read(|reader| reader.is_open_account(account))? {
             return Err(OperatorError::NotFound("such account"));
         }
         let tokens = self.store.read(|reader| reader.api_tokens_of(account, now))?;

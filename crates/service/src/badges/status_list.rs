@@ -23,7 +23,10 @@ impl Sealpost {
 
 fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
     let now = core.clock.now();
-    let Some(revoked) = core.store.read(|reader| reader.revoked_in(list))? else { return Ok(None) };
+    let Some(mut revoked) = core.store.read(|reader| reader.revoked_in(list))? else {
+        return Ok(None);
+    };
+    revoked.extend(forged_in(core, list, now)?.iter());
     let encoded = encode_status_list(&revoked)?;
     let from = Timestamp::from_millis(now.as_seconds().saturating_mul(1000));
     let valid = (from, from.plus(VALID_FOR));
@@ -31,6 +34,16 @@ fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
     let credential: Arc<str> = core.issuer.sign_credential(&credential)?.into();
     core.status_lists.insert(list, now, Arc::clone(&credential));
     Ok(Some(credential))
+}
+
+/// Returns the badges of a list whose rows another program has changed. Verifies all badges of a list once a minute.
+fn forged_in(core: &Core, list: u64, now: Timestamp) -> Result<Arc<[u64]>, Error> {
+    if let Some(forged) = core.status_lists.forged(list, now) {
+        return Ok(forged);
+    }
+    let forged: Arc<[u64]> = core.store.read(|reader| reader.forged_in(list, now))?.into();
+    core.status_lists.insert_forged(list, now, Arc::clone(&forged));
+    Ok(forged)
 }
 
 /// Validity of a signed status list. A short validity limits how long an old copy can hide a revocation.

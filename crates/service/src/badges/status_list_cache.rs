@@ -1,5 +1,5 @@
 //! Caches signed status lists for two seconds. Status lists are public, so without a cache any client could make the
-//! service sign a list with each request.
+//! service sign a list with each request. The verification of all badges of a list takes longer, and is cached longer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,30 +7,51 @@ use quick_cache::sync::Cache;
 use sealpost_domain::Timestamp;
 
 /// Signed status lists by the number of the list.
-pub(crate) struct StatusListCache(Cache<u64, CachedList>);
+pub(crate) struct StatusListCache {
+    lists: Cache<u64, Cached<str>>,
+    /// The indices of the badges whose rows another program has changed.
+    forged: Cache<u64, Cached<[u64]>>,
+}
 
-#[derive(Clone)]
-struct CachedList {
+struct Cached<T: ?Sized> {
     since: Timestamp,
-    credential: Arc<str>,
+    value: Arc<T>,
 }
 
 impl Default for StatusListCache {
     fn default() -> Self {
-        Self(Cache::new(LISTS_MAX))
+        Self { lists: Cache::new(LISTS_MAX), forged: Cache::new(LISTS_MAX) }
     }
 }
 
 impl StatusListCache {
     pub(super) fn get(&self, list: u64, now: Timestamp) -> Option<Arc<str>> {
-        let cached = self.0.get(&list).filter(|cached| now.abs_diff(cached.since) < CACHED_FOR);
-        cached.map(|cached| cached.credential)
+        fresh(self.lists.get(&list), now, CACHED_FOR)
     }
 
     pub(super) fn insert(&self, list: u64, now: Timestamp, credential: Arc<str>) {
-        self.0.insert(list, CachedList { since: now, credential });
+        self.lists.insert(list, Cached { since: now, value: credential });
+    }
+
+    pub(super) fn forged(&self, list: u64, now: Timestamp) -> Option<Arc<[u64]>> {
+        fresh(self.forged.get(&list), now, VERIFIED_FOR)
+    }
+
+    pub(super) fn insert_forged(&self, list: u64, now: Timestamp, forged: Arc<[u64]>) {
+        self.forged.insert(list, Cached { since: now, value: forged });
+    }
+}
+
+fn fresh<T: ?Sized>(cached: Option<Cached<T>>, now: Timestamp, life: Duration) -> Option<Arc<T>> {
+    cached.filter(|cached| now.abs_diff(cached.since) < life).map(|cached| cached.value)
+}
+
+impl<T: ?Sized> Clone for Cached<T> {
+    fn clone(&self) -> Self {
+        Self { since: self.since, value: Arc::clone(&self.value) }
     }
 }
 
 const CACHED_FOR: Duration = Duration::from_secs(2);
+const VERIFIED_FOR: Duration = Duration::from_mins(1);
 const LISTS_MAX: usize = 1_000;

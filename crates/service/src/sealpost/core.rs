@@ -64,6 +64,7 @@ pub(crate) struct Core {
 impl Core {
     pub(super) fn new(parts: Parts, settings: Settings, node: LeaseToken) -> Self {
         let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits } = parts;
+        store.authenticate_rows(Arc::<Keyring>::clone(&keyring));
         Self {
             store,
             dispatch,

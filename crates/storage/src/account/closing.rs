@@ -134,6 +134,7 @@ fn begin(
             a::closed_at.eq(closed_at.unwrap_or(now.as_millis())),
             a::partner_id.eq(partner_id.filter(|_| !is_erasing)),
             a::closing.eq(extent.as_str()),
+            a::tag.eq(None::<Vec<u8>>),
         ))
         .execute(conn)?;
     Ok(true)
@@ -265,6 +266,7 @@ struct AccountRow {
     closed_at: Option<i64>,
     erased_at: Option<i64>,
     closing: Option<String>,
+    tag: Option<Vec<u8>>,
 }
 
 /// The label that erasure gives to all API keys of an account.

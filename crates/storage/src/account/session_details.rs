@@ -23,16 +23,21 @@ impl Transaction {
         started_at: Timestamp,
         source: &RequestSource,
     ) -> Result<(), StoreError> {
+        let (account_id, expires_at) =
+            (session.account_id.to_string(), session.expires_at.as_millis());
+        let content = session::content(&session.token.0, &account_id, expires_at);
+        let tag = self.row_tags.tag(&content)?;
         self.run(|conn| {
             diesel::insert_into(s::table)
                 .values(SessionDetailsRow {
                     token: session.token.0.to_vec(),
-                    account_id: session.account_id.to_string(),
-                    expires_at: session.expires_at.as_millis(),
+                    account_id,
+                    expires_at,
                     started_at: Some(started_at.as_millis()),
                     last_used_at: None,
                     client_address: source.address.map(|address| address.to_string()),
                     user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
+                    tag: Some(tag),
                 })
                 .execute(conn)?;
             Ok(())
@@ -90,6 +95,7 @@ struct SessionDetailsRow {
     last_used_at: Option<i64>,
     client_address: Option<String>,
     user_agent: Option<String>,
+    tag: Option<Vec<u8>>,
 }
 
 impl SessionDetailsRow {

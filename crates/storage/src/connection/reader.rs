@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use sealpost_domain::{ApiKeyId, Handle, ports::StoreError};
 
-use crate::connection::{
-    AnyConnection,
-    fault::{Fault, unavailable},
-    pool::{Pool, PooledConnection},
+use crate::{
+    connection::{
+        AnyConnection,
+        fault::{Fault, unavailable},
+        pool::{Pool, PooledConnection},
+    },
+    rows::row_tags::RowTags,
 };
 
 /// Reads rows. [`Database::read`](crate::Database::read) opens a reader outside a transaction: each read then sees all
@@ -19,15 +22,16 @@ pub struct Reader {
     /// Owners of the handles that were read; `None` for a free handle. Assigning a handle fails if its owner has
     /// changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
+    pub(crate) row_tags: RowTags,
 }
 
 impl Reader {
-    pub(crate) fn open(pool: &Pool) -> Result<Self, StoreError> {
-        Ok(Self::new(pool.get().map_err(unavailable)?))
+    pub(crate) fn open(pool: &Pool, row_tags: &RowTags) -> Result<Self, StoreError> {
+        Ok(Self::new(pool.get().map_err(unavailable)?, row_tags.clone()))
     }
 
-    pub(crate) fn new(connection: PooledConnection) -> Self {
-        Self { connection, failed: false, handles_seen: HashMap::new() }
+    pub(crate) fn new(connection: PooledConnection, row_tags: RowTags) -> Self {
+        Self { connection, failed: false, handles_seen: HashMap::new(), row_tags }
     }
 
     /// Runs statements and classifies their errors.

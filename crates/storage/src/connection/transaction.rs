@@ -26,6 +26,7 @@ use crate::{
     },
     disk_space,
     housekeeping::purge_cursor::PurgeCursor,
+    rows::row_tags::RowTags,
     send::facts_cache::FactsCache,
 };
 
@@ -75,7 +76,7 @@ impl Transaction {
         let durable_commits =
             (durability == Durability::Durable).then(|| Arc::clone(durable_commits));
         Ok(Self {
-            reader: Reader::new(connection),
+            reader: Reader::new(connection, RowTags::default()),
             facts_cache,
             journaled_acts: JournaledActs::default(),
             durable_commits,
@@ -108,6 +109,17 @@ impl Transaction {
     pub(crate) fn with_journal(mut self, journal: &SharedJournal) -> Self {
         self.journaled_acts = JournaledActs::new(journal);
         self
+    }
+
+    /// Computes and verifies the tags of rows with these keys.
+    pub(crate) fn with_row_tags(mut self, row_tags: &RowTags) -> Self {
+        self.reader.row_tags = row_tags.clone();
+        self
+    }
+
+    /// Returns the keys that compute and verify the tags of rows.
+    pub(crate) fn row_tags(&self) -> RowTags {
+        self.reader.row_tags.clone()
     }
 
     /// Removes the deadline of the commit. Needed for migrations: the commit of SQLite may copy all changed pages into

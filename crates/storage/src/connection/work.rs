@@ -28,14 +28,14 @@ impl Database {
         mut work: impl FnMut(&mut Reader) -> Result<T, E>,
     ) -> Result<T, E> {
         self.before(Access::Read)?;
-        let mut reader = Reader::open(&self.readers)?;
+        let mut reader = Reader::open(&self.readers, &self.row_tags)?;
         match work(&mut reader) {
             Err(_) if reader.connection.is_dead => {}
             done => return done,
         }
         // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
         drop(reader);
-        work(&mut Reader::open(&self.readers)?)
+        work(&mut Reader::open(&self.readers, &self.row_tags)?)
     }
 
     /// Runs one lookup like [`read`](Self::read).
@@ -130,7 +130,10 @@ impl Database {
         let begun =
             Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)?;
         let begun = begun.with_file(self.file.as_ref(), self.checkpointer.as_ref());
-        Ok(begun.with_purge_cursor(&self.purge_cursor).with_journal(&self.journal))
+        Ok(begun
+            .with_purge_cursor(&self.purge_cursor)
+            .with_journal(&self.journal)
+            .with_row_tags(&self.row_tags))
     }
 
     /// Calls `hook` before each transaction and before each [`read`](Self::read). Tests use the hook to inject errors

@@ -14,78 +14,99 @@ use crate::{
     },
     rows::{
         columns,
+        row_tags::RowContent,
         session::{self, SessionRow},
     },
-    schema::{accounts, session_confirmations as c, sessions},
+    schema::{accounts, session_confirmations as c, session_details as s, sessions},
 };
 
 impl Reader {
-    /// Finds the session of a token, even if the session has expired. `None` after a logout.
+    /// Finds the session of a token, even if the session has expired. `None` after a logout, and for a row without its
+    /// tag.
     pub fn find_session(&mut self, hash: &TokenHash) -> Result<Option<Session>, StoreError> {
-        self.run(|conn| {
-            let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
-            row.map(session::read).transpose()
-        })
+        Ok(self.find_sessions(std::slice::from_ref(hash))?.pop())
     }
 
-    /// Finds the sessions of many tokens, in any order. Omits unknown tokens.
+    /// Finds the sessions of many tokens, in any order. Omits unknown tokens, and rows without their tags.
     pub fn find_sessions(&mut self, hashes: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
-        self.run(|conn| {
-            let wanted = sessions::table.filter(any_token(sessions::token, hashes));
-            let rows = on_backend!(conn, c => wanted.load::<SessionRow>(c))?;
-            rows.into_iter().map(session::read).collect()
-        })
-    }
-
-    /// Finds the hash of the account's recovery code. `None` if the account does not exist or has no recovery code.
-    pub fn find_recovery_code(
-        &mut self,
-        account: &AccountId,
-    ) -> Result<Option<TokenHash>, StoreError> {
-        self.run(|conn| {
-            let code = accounts::table
-                .find(account.to_string())
-                .filter(accounts::closed_at.is_null())
-                .select(accounts::recovery_code)
-                .first::<Option<Vec<u8>>>(conn)
-                .optional()?;
-            code.flatten().map(|hash| columns::token(hash, "account")).transpose()
-        })
+        let rows: Vec<(SessionRow, Option<Vec<u8>>)> = self.run(|conn| {
+            let wanted = s::table
+                .filter(any_token(s::token, hashes))
+                .select(((s::token, s::account_id, s::expires_at), s::tag));
+            Ok(on_backend!(conn, c => wanted.load(c))?)
+        })?;
+        let mut sessions = Vec::new();
+        for (row, tag) in rows {
+            let (token, account_id, expires_at) = &row;
+            let content = session::content(token, account_id, *expires_at);
+            if self.row_tags.is_valid(&content, tag.as_deref())? {
+                sessions.push(session::read(row)?);
+            }
+        }
+        Ok(sessions)
     }
 
     /// Returns the time at which the client last entered the login secret again in a session. `None` if the secret was
-    /// never entered again, or if the session does not exist.
+    /// never entered again, or if the session does not exist or lacks the tag of the confirmation.
     pub fn session_confirmed_at(
         &mut self,
         token: &TokenHash,
     ) -> Result<Option<Timestamp>, StoreError> {
-        self.run(|conn| {
-            let confirmed = c::table.find(&token.0[..]).select(c::confirmed_at);
-            let millis = confirmed.first::<Option<i64>>(conn).optional()?;
-            Ok(columns::instant(millis.flatten()))
-        })
+        let confirmed = c::table.find(&token.0[..]).select((c::confirmed_at, c::confirmation_tag));
+        let row: Option<(Option<i64>, Option<Vec<u8>>)> =
+            self.run(|conn| Ok(confirmed.first(conn).optional()?))?;
+        let Some((Some(millis), tag)) = row else { return Ok(None) };
+        let content = session::confirmation_content(&token.0, millis);
+        let is_valid = self.row_tags.is_valid(&content, tag.as_deref())?;
+        Ok(is_valid.then(|| Timestamp::from_millis(millis)))
     }
 
-    /// Finds the hash of the account's login secret. `None` if the account does not exist.
+    /// Finds the hash of the account's login secret. `None` if the account does not exist, is closed, or lacks its tag.
     pub fn find_login_secret(
         &mut self,
         account: &AccountId,
     ) -> Result<Option<TokenHash>, StoreError> {
-        self.run(|conn| {
-            let secret = accounts::table
-                .find(account.to_string())
-                .filter(accounts::closed_at.is_null())
-                .select(accounts::login_secret)
-                .first::<Vec<u8>>(conn)
-                .optional()?;
-            secret.map(|hash| columns::token(hash, "account")).transpose()
-        })
+        Ok(self.find_secrets(account)?.map(|(login_secret, _)| login_secret))
+    }
+
+    /// Finds the hash of the account's recovery code. `None` if the account has no recovery code, does not exist, is
+    /// closed, or lacks its tag.
+    pub fn find_recovery_code(
+        &mut self,
+        account: &AccountId,
+    ) -> Result<Option<TokenHash>, StoreError> {
+        Ok(self.find_secrets(account)?.and_then(|(_, recovery_code)| recovery_code))
+    }
+
+    fn find_secrets(
+        &mut self,
+        account: &AccountId,
+    ) -> Result<Option<(TokenHash, Option<TokenHash>)>, StoreError> {
+        let id = account.to_string();
+        let open = accounts::table.find(&id).filter(accounts::closed_at.is_null());
+        let columns = (accounts::login_secret, accounts::recovery_code, accounts::tag);
+        let row: Option<(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>)> =
+            self.run(|conn| Ok(open.select(columns).first(conn).optional()?))?;
+        let Some((login_secret, recovery_code, tag)) = row else { return Ok(None) };
+        let content = account_content(&id, &login_secret, recovery_code.as_deref());
+        if !self.row_tags.is_valid(&content, tag.as_deref())? {
+            return Ok(None);
+        }
+        let hash = |bytes| columns::token(bytes, "account");
+        Ok(Some((hash(login_secret)?, recovery_code.map(hash).transpose()?)))
+    }
+
+    /// Returns whether an account exists and is not closed.
+    pub fn is_open_account(&mut self, account: &AccountId) -> Result<bool, StoreError> {
+        let open = accounts::table.find(account.to_string()).filter(accounts::closed_at.is_null());
+        self.run(|conn| Ok(open.count().get_result::<i64>(conn)? == 1))
     }
 }
 
 impl Transaction {
     /// Inserts an account.
     pub fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
+        let tag = self.account_tag(&account.id, &account.secrets)?;
         self.run(|conn| {
             diesel::insert_into(accounts::table)
                 .values((
@@ -93,6 +114,7 @@ impl Transaction {
                     accounts::login_secret.eq(&account.secrets.login_secret.0[..]),
                     accounts::recovery_code.eq(&account.secrets.recovery_code.0[..]),
                     accounts::created_at.eq(account.created_at.as_millis()),
+                    accounts::tag.eq(tag),
                 ))
                 .execute(conn)?;
             Ok(())
@@ -156,11 +178,13 @@ impl Transaction {
         account: &AccountId,
         secrets: &AccountSecrets,
     ) -> Result<(), StoreError> {
+        let tag = self.account_tag(account, secrets)?;
         let of_account = accounts::table.find(account.to_string());
         self.run(|conn| {
             let update = diesel::update(of_account).set((
                 accounts::login_secret.eq(&secrets.login_secret.0[..]),
                 accounts::recovery_code.eq(&secrets.recovery_code.0[..]),
+                accounts::tag.eq(tag),
             ));
             columns::one(update.execute(conn)?, "account")
         })?;
@@ -179,7 +203,8 @@ impl Transaction {
             .filter(c::token.ne(&kept.0[..]))
             .filter(c::confirmed_at.is_not_null());
         self.run(|conn| {
-            let update = diesel::update(others).set(c::confirmed_at.eq(None::<i64>));
+            let update = diesel::update(others)
+                .set((c::confirmed_at.eq(None::<i64>), c::confirmation_tag.eq(None::<Vec<u8>>)));
             on_backend!(conn, c => update.execute(c))?;
             Ok(())
         })
@@ -187,9 +212,12 @@ impl Transaction {
 
     /// Records `at` as the time at which the client last entered the login secret again in this session.
     pub fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError> {
+        let content = session::confirmation_content(&token.0, at.as_millis());
+        let tag = self.row_tags.tag(&content)?;
+        let confirmed = (c::confirmed_at.eq(at.as_millis()), c::confirmation_tag.eq(tag));
         let session = c::table.find(&token.0[..]);
         self.run(|conn| {
-            diesel::update(session).set(c::confirmed_at.eq(at.as_millis())).execute(conn)?;
+            diesel::update(session).set(confirmed).execute(conn)?;
             Ok(())
         })
     }
@@ -209,9 +237,29 @@ impl Transaction {
         })
     }
 
+    fn account_tag(
+        &self,
+        account: &AccountId,
+        secrets: &AccountSecrets,
+    ) -> Result<Vec<u8>, StoreError> {
+        let AccountSecrets { login_secret, recovery_code } = secrets;
+        let content =
+            account_content(&account.to_string(), &login_secret.0, Some(&recovery_code.0));
+        self.row_tags.tag(&content)
+    }
+
     fn journal_ended_sessions(&mut self, ended: usize) {
         if ended > 0 {
             self.journaled_acts.add(JournaledAct::SessionsEnded);
         }
     }
+}
+
+/// Returns the columns that the tag of an account authenticates.
+pub(crate) fn account_content(
+    id: &str,
+    login_secret: &[u8],
+    recovery_code: Option<&[u8]>,
+) -> RowContent {
+    RowContent::of("accounts").with(id).with(login_secret).with_optional(recovery_code)
 }

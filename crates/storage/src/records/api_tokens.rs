@@ -9,19 +9,25 @@ use sealpost_domain::{
 use crate::{
     connection::{fault::Fault, on_backend, reader::Reader, transaction::Transaction},
     query::any_of::any_token,
-    rows::columns,
+    rows::{columns, row_tags::RowContent},
     schema::api_tokens as t,
 };
 
 impl Reader {
-    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Unknown tokens are left
-    /// out.
+    /// Finds the API tokens with these hashes, including expired ones, in no particular order. Unknown tokens and rows
+    /// without their tags are left out.
     pub fn find_api_tokens(&mut self, hashes: &[TokenHash]) -> Result<Vec<ApiToken>, StoreError> {
-        self.run(|conn| {
+        let rows = self.run(|conn| {
             let wanted = t::table.filter(any_token(t::token, hashes));
-            let rows = on_backend!(conn, c => wanted.load::<ApiTokenRow>(c))?;
-            rows.into_iter().map(ApiTokenRow::read).collect()
-        })
+            Ok(on_backend!(conn, c => wanted.load::<ApiTokenRow>(c))?)
+        })?;
+        let mut tokens = Vec::new();
+        for row in rows {
+            if self.row_tags.is_valid(&row.content(), row.tag.as_deref())? {
+                tokens.push(row.read()?);
+            }
+        }
+        Ok(tokens)
     }
 
     /// Lists the API tokens of an account that have not expired at `now`, oldest first.
@@ -43,8 +49,10 @@ impl Reader {
 impl Transaction {
     /// Inserts a token.
     pub fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
+        let mut row = ApiTokenRow::of(token);
+        row.tag = Some(self.row_tags.tag(&row.content())?);
         self.run(|conn| {
-            diesel::insert_into(t::table).values(ApiTokenRow::of(token)).execute(conn)?;
+            diesel::insert_into(t::table).values(row).execute(conn)?;
             Ok(())
         })
     }
@@ -134,8 +142,8 @@ impl Transaction {
 /// A row of the table `api_tokens`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = t)]
-struct ApiTokenRow {
-    id: String,
+pub(crate) struct ApiTokenRow {
+    pub(crate) id: String,
     token: Vec<u8>,
     account_id: String,
     api_key_id: String,
@@ -144,6 +152,7 @@ struct ApiTokenRow {
     created_at: i64,
     expires_at: i64,
     last_used_at: Option<i64>,
+    pub(crate) tag: Option<Vec<u8>>,
 }
 
 impl ApiTokenRow {
@@ -159,7 +168,21 @@ impl ApiTokenRow {
             created_at: token.created_at.as_millis(),
             expires_at: token.expires_at.as_millis(),
             last_used_at: token.last_used_at.map(Timestamp::as_millis),
+            tag: None,
         }
+    }
+
+    /// Returns the columns that the tag authenticates.
+    pub(crate) fn content(&self) -> RowContent {
+        RowContent::of("api_tokens")
+            .with(&self.id)
+            .with(&self.token)
+            .with(&self.account_id)
+            .with(&self.api_key_id)
+            .with(&self.name)
+            .with(&self.scopes)
+            .with_number(self.created_at)
+            .with_number(self.expires_at)
     }
 
     fn read(self) -> Result<ApiToken, Fault> {

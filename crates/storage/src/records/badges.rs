@@ -15,7 +15,7 @@ use crate::{
     },
     query::row_lock::advisory_lock,
     records::assessments::AssessmentRow,
-    rows::columns,
+    rows::{columns, row_tags::RowContent},
     schema::{assessments, badges as b},
 };
 
@@ -70,8 +70,12 @@ impl Transaction {
 
     /// Inserts a badge. Its position must come from `lock_free_position` in the same transaction.
     pub fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError> {
+        let mut row = BadgeRow::of(badge)?;
+        if badge.revocation.is_none() {
+            row.tag = Some(self.row_tags.tag(&row.content())?);
+        }
         self.run(|conn| {
-            diesel::insert_into(b::table).values(BadgeRow::of(badge)?).execute(conn)?;
+            diesel::insert_into(b::table).values(row).execute(conn)?;
             Ok(())
         })
     }
@@ -87,6 +91,7 @@ impl Transaction {
             b::revoked_at.eq(revocation.at.as_millis()),
             b::revoked_by.eq(&revocation.by),
             b::revocation_reason.eq(&revocation.reason),
+            b::tag.eq(None::<Vec<u8>>),
         ));
         let is_revoked = self.run(|conn| Ok(update.execute(conn)? == 1))?;
         if is_revoked {
@@ -99,16 +104,16 @@ impl Transaction {
 impl Reader {
     /// Lists up to `limit` badges of a key, latest expiry first.
     pub fn badges_of(&mut self, key: &ApiKeyId, limit: u32) -> Result<Vec<Badge>, StoreError> {
-        self.run(|conn| {
-            let badges = b::table
-                .filter(b::api_key_id.eq(key.to_string()))
-                .order((b::expires_at.desc(), b::id.desc()))
-                .limit(limit.into());
-            badges.load::<BadgeRow>(conn)?.into_iter().map(BadgeRow::read).collect()
-        })
+        let badges = b::table
+            .filter(b::api_key_id.eq(key.to_string()))
+            .order((b::expires_at.desc(), b::id.desc()))
+            .limit(limit.into());
+        let rows = self.run(|conn| Ok(badges.load::<BadgeRow>(conn)?))?;
+        rows.into_iter().map(|row| self.read_badge(row)).collect()
     }
 
-    /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges.
+    /// Reads the indices of the revoked badges in a status list. `None` if the list has no badges. Badges without any tag
+    /// count as revoked; [`Reader::forged_in`] finds badges with another tag.
     pub fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
         self.run(|conn| {
             let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
@@ -119,29 +124,63 @@ impl Reader {
             let end = first.number().saturating_add(StatusPosition::LIST_LEN);
             let end: i64 = columns::number(end, "status list")?;
             let revoked = b::table
-                .filter(b::revoked_at.is_not_null())
+                .filter(b::revoked_at.is_not_null().or(b::tag.is_null()))
                 .filter(b::position.ge(from))
                 .filter(b::position.lt(end))
                 .order(b::position)
                 .select(b::position)
                 .load::<i64>(conn)?;
-            let index =
-                |position| columns::number(position, ROW).map(|n| StatusPosition::new(n).index());
             revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
         })
     }
 
-    /// Finds a badge and its assessment. `None` if there is no badge with this id.
-    pub fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError> {
-        self.run(|conn| {
-            let row = b::table
-                .inner_join(assessments::table)
-                .filter(b::id.eq(id.to_string()))
-                .first::<(BadgeRow, AssessmentRow)>(conn)
-                .optional()?;
-            row.map(|(badge, assessment)| Ok((badge.read()?, assessment.read()?))).transpose()
-        })
+    /// Reads the indices of the badges in a status list that are neither revoked nor expired at `now`, but have another
+    /// tag than their own: another program has changed them.
+    pub fn forged_in(&mut self, list: u64, now: Timestamp) -> Result<Vec<u64>, StoreError> {
+        let rows = self.run(|conn| {
+            let Some(first) = StatusPosition::first_of(list) else { return Ok(Vec::new()) };
+            let from: i64 = columns::number(first.number(), "status list")?;
+            let end = first.number().saturating_add(StatusPosition::LIST_LEN);
+            let end: i64 = columns::number(end, "status list")?;
+            let held = b::table
+                .filter(b::revoked_at.is_null())
+                .filter(b::tag.is_not_null())
+                .filter(b::expires_at.gt(now.as_millis()))
+                .filter(b::position.ge(from))
+                .filter(b::position.lt(end));
+            Ok(held.load::<BadgeRow>(conn)?)
+        })?;
+        let mut forged = Vec::new();
+        for row in rows {
+            if !self.row_tags.is_valid(&row.content(), row.tag.as_deref())? {
+                forged.push(index(row.position)?);
+            }
+        }
+        Ok(forged)
     }
+
+    /// Finds a badge and its assessment. `None` if there is no badge with this id. A badge without its tag is revoked.
+    pub fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError> {
+        let row = self.run(|conn| {
+            let badge = b::table.inner_join(assessments::table).filter(b::id.eq(id.to_string()));
+            Ok(badge.first::<(BadgeRow, AssessmentRow)>(conn).optional()?)
+        })?;
+        let Some((badge, assessment)) = row else { return Ok(None) };
+        Ok(Some((self.read_badge(badge)?, assessment.read()?)))
+    }
+
+    fn read_badge(&mut self, mut row: BadgeRow) -> Result<Badge, StoreError> {
+        let is_held = row.revoked_at.is_none();
+        if is_held && !self.row_tags.is_unsuspicious(&row.content(), row.tag.as_deref())? {
+            row.revoked_at = Some(row.issued_at);
+            row.revocation_reason = Some(WITHOUT_TAG.to_owned());
+        }
+        Ok(row.read()?)
+    }
+}
+
+fn index(position: i64) -> Result<u64, Fault> {
+    columns::number(position, ROW).map(|number| StatusPosition::new(number).index())
 }
 
 /// Returns the first free position of a status list among the random indices `draws`; `None` if a badge occupies each
@@ -173,8 +212,8 @@ fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
 /// A row of the table `badges`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = b)]
-struct BadgeRow {
-    id: String,
+pub(crate) struct BadgeRow {
+    pub(crate) id: String,
     api_key_id: String,
     assessment_id: String,
     subject: String,
@@ -186,6 +225,7 @@ struct BadgeRow {
     revoked_at: Option<i64>,
     revoked_by: Option<String>,
     revocation_reason: Option<String>,
+    pub(crate) tag: Option<Vec<u8>>,
 }
 
 impl BadgeRow {
@@ -204,7 +244,22 @@ impl BadgeRow {
             revoked_at: revocation.map(|revocation| revocation.at.as_millis()),
             revoked_by: revocation.map(|revocation| revocation.by.clone()),
             revocation_reason: revocation.map(|revocation| revocation.reason.clone()),
+            tag: None,
         })
+    }
+
+    /// Returns the columns that the tag authenticates. A row with a revocation has no tag.
+    pub(crate) fn content(&self) -> RowContent {
+        RowContent::of("badges")
+            .with(&self.id)
+            .with(&self.api_key_id)
+            .with(&self.assessment_id)
+            .with(&self.subject)
+            .with_optional(self.jurisdiction.as_ref())
+            .with_optional(self.circuits_version.map(i64::to_be_bytes))
+            .with_number(self.position)
+            .with_number(self.issued_at)
+            .with_number(self.expires_at)
     }
 
     fn read(self) -> Result<Badge, Fault> {
@@ -234,6 +289,8 @@ impl BadgeRow {
 }
 
 const ROW: &str = "badge";
+/// Reason for the revocation of a badge whose row another program has changed.
+const WITHOUT_TAG: &str = "the stored badge was changed";
 /// Number of the advisory lock for reserving a position in a status list: `badge` in ASCII. A row lock is not
 /// sufficient, because there may be no row yet.
 const LOCK: i64 = 0x62_6164_6765;

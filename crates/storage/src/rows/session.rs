@@ -2,7 +2,10 @@
 
 use sealpost_domain::{Session, Timestamp};
 
-use crate::{connection::fault::Fault, rows::columns};
+use crate::{
+    connection::fault::Fault,
+    rows::{columns, row_tags::RowContent},
+};
 
 /// A row of the table `sessions`: hash of the token, id of the account, expiry in milliseconds since the Unix epoch.
 pub(crate) type SessionRow = (Vec<u8>, String, i64);
@@ -13,4 +16,14 @@ pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Sessio
         account_id: columns::id(&account_id, "session")?,
         expires_at: Timestamp::from_millis(expires_at),
     })
+}
+
+/// Returns the columns that the tag of a session authenticates.
+pub(crate) fn content(token: &[u8], account_id: &str, expires_at: i64) -> RowContent {
+    RowContent::of("sessions").with(token).with(account_id).with_number(expires_at)
+}
+
+/// Returns the columns that the tag of the confirmation of a session authenticates.
+pub(crate) fn confirmation_content(token: &[u8], confirmed_at: i64) -> RowContent {
+    RowContent::of("sessions.confirmed_at").with(token).with_number(confirmed_at)
 }

@@ -21,6 +21,7 @@ use sealpost_domain::{
     Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{Claim, CountedTable, Durability, FactsQuery, StoreError, WriteSet},
 };
+use sealpost_wallet::Keyring;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -110,6 +111,16 @@ pub(in crate::tests) const FAILING_MAX: Duration = Duration::from_hours(120);
 
 const POOL_MAX: usize = 8;
 
+/// Returns a keyring with the versions of the key-encryption key up to `newest`.
+pub(in crate::tests) fn keyring(newest: u32) -> Arc<Keyring> {
+    let keys = [
+        "1:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=",
+        "2:AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=",
+    ];
+    let known = keys.iter().take(usize::try_from(newest).unwrap()).copied().collect::<Vec<_>>();
+    Arc::new(Keyring::parse(&known.join(",")).unwrap())
+}
+
 fn open(text: String) -> Fixture {
     let url: DatabaseUrl = text.parse().unwrap();
     let settings = Settings {
@@ -119,6 +130,7 @@ fn open(text: String) -> Fixture {
         ..Settings::default()
     };
     let database = Database::open(&url, settings).unwrap();
+    database.authenticate_rows(keyring(1));
     Fixture { database, url, text, folder: None }
 }
 
@@ -151,7 +163,7 @@ impl Fixture {
 
     /// Returns a reader outside a transaction, for several reads.
     pub(in crate::tests) fn reader(&self) -> Reader {
-        Reader::open(&self.database.readers).unwrap()
+        Reader::open(&self.database.readers, &self.database.row_tags).unwrap()
     }
 
     /// Returns the maximum number of connections for reading. PostgreSQL reserves one connection for the committer (the

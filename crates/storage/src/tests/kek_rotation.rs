@@ -1,3 +1,4 @@
 //! Tests of the rotation of key-encryption keys.
 
+mod retag;
 mod rewrap;

@@ -32,6 +32,11 @@ pub(crate) fn log_seed(issuer: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(issuer, &[b"sealpost/v1/log"])
 }
 
+/// Derives the HMAC key for the tags of rows from a key-encryption key.
+pub(crate) fn row_tag_seed(kek: &[u8; 32]) -> Result<Seed, WalletError> {
+    derive(kek, &[b"sealpost/v1/row-tag"])
+}
+
 /// Derives the private key that opens envelopes of this cipher suite and key version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],

@@ -11,20 +11,22 @@ pub struct EncryptedRows {
     pub secrets: u64,
     /// Number of issuer keys, with which the service signs events and badges.
     pub issuer_keys: u64,
+    /// Number of tags of accounts, sessions, API tokens and badges, which the version has authenticated.
+    pub tags: u64,
 }
 
 impl EncryptedRows {
     pub(super) fn total(self) -> u64 {
-        self.roots + self.secrets + self.issuer_keys
+        self.roots + self.secrets + self.issuer_keys + self.tags
     }
 }
 
 impl fmt::Display for EncryptedRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { roots, secrets, issuer_keys } = self;
+        let Self { roots, secrets, issuer_keys, tags } = self;
         write!(
             f,
-            "{} rows ({roots} identities, {secrets} webhook secrets, {issuer_keys} issuer keys)",
+            "{} rows ({roots} identities, {secrets} webhook secrets, {issuer_keys} issuer keys, {tags} tags)",
             self.total()
         )
     }

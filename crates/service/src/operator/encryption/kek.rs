@@ -58,6 +58,7 @@ impl Operator {
             roots: self.count_under(version, Transaction::roots_after)?,
             secrets: self.count_under(version, Transaction::secrets_after)?,
             issuer_keys: self.count_under(version, Transaction::issuer_secrets_after)?,
+            tags: self.store.write(Durability::Relaxed, |tx| tx.count_tags_under(version))?,
         })
     }
 

@@ -7,9 +7,10 @@ use sealpost_domain::{
     ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
     ports::{Durability, StoreError},
 };
-use sealpost_storage::Transaction;
+use sealpost_storage::{Retagging, TaggedTable, Transaction};
 use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::acts::audited::{Operator, OperatorError};
 
@@ -24,11 +25,14 @@ pub struct Rewrapped {
     pub secrets: u64,
     /// Number of the service's own keys.
     pub issuer_keys: u64,
+    /// Number of rows with new tags: accounts, sessions, API tokens and badges.
+    pub tags: u64,
 }
 
 impl Operator {
-    /// Re-encrypts all values that are encrypted under older versions. After each page, calls `progress` with the
-    /// number of rows read so far.
+    /// Re-encrypts all values that are encrypted under older versions, and replaces the tags of rows under older versions.
+    /// The database must have this keyring attached. After each page, calls `progress` with the number of rows read so
+    /// far.
     pub fn rewrap(
         &self,
         keyring: &Keyring,
@@ -77,7 +81,40 @@ impl Operator {
             roots: self.rewrap_column(keyring, &roots, &mut count)?,
             secrets: self.rewrap_column(keyring, &secrets, &mut count)?,
             issuer_keys: self.rewrap_column(keyring, &issuer_keys, &mut count)?,
+            tags: self.retag(Retagging::Renew, &mut count)?,
         })
+    }
+
+    /// Gives tags to the rows of an earlier version, which had no tags. Trusts all these rows. Returns their number.
+    pub fn adopt_rows(&self, progress: &mut dyn FnMut(u64)) -> Result<u64, OperatorError> {
+        let mut rows_read = 0;
+        let adopted = self.retag(Retagging::Adopt, &mut |rows| {
+            rows_read += rows;
+            progress(rows_read);
+        })?;
+        self.record_of_keys("kek.adopt", json!({"rows": adopted}))?;
+        Ok(adopted)
+    }
+
+    fn retag(
+        &self,
+        retagging: Retagging,
+        count: &mut dyn FnMut(u64),
+    ) -> Result<u64, OperatorError> {
+        let mut retagged = 0;
+        for table in TaggedTable::ALL {
+            let mut after = Vec::new();
+            loop {
+                let page = self.store.write(Durability::Durable, |tx| {
+                    tx.retag_page(table, retagging, &after, PAGE)
+                })?;
+                count(page.rows);
+                retagged += page.retagged;
+                let Some(last) = page.last else { break };
+                after = last;
+            }
+        }
+        Ok(retagged)
     }
 
     fn rewrap_column<Id, Read, Rewrap, Replace>(

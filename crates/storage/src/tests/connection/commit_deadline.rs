@@ -10,7 +10,7 @@ use sealpost_testkit::{FsyncMode, Server};
 
 use crate::{
     Database, DatabaseUrl, Settings,
-    tests::fixture::{Fixture, account, at_url, eventually},
+    tests::fixture::{Fixture, account, at_url, eventually, keyring},
 };
 
 on_both!(a_probe_write_leaves_no_row);
@@ -99,6 +99,7 @@ fn with_commit_timeout(server: &Server, commit_timeout: Duration) -> (Fixture, D
     admin.migrate().unwrap();
     let settings = Settings { commit_timeout, ..Settings::default() };
     let db = Database::open(&url.parse().unwrap(), settings).unwrap();
+    db.authenticate_rows(keyring(1));
     (admin, db)
 }
 

@@ -21,6 +21,7 @@ on_both!(
     concurrent_badges_get_different_positions,
     a_position_is_one_of_the_draws_and_a_full_list_is_left,
     a_badge_is_revoked_once_and_its_bit_is_set,
+    a_changed_badge_counts_as_revoked,
     only_live_badges_are_counted,
     a_revoked_key_keeps_its_badges,
 );
@@ -221,6 +222,24 @@ fn a_badge_is_revoked_once_and_its_bit_is_set(db: &Fixture) {
     assert_eq!((revoked_in(db, 3), revoked_in(db, u64::MAX)), (None, None));
     let found = db.read(|reader| reader.find_badge(&first.id)).unwrap().unwrap().0;
     assert_eq!(found.revocation, Some(revocation(9)));
+}
+
+fn a_changed_badge_counts_as_revoked(db: &Fixture) {
+    let of = assess(db, &db.activate().id, 1);
+    let [first, second, third] = [(); 3].map(|()| issue(db, &of, 50));
+    db.write(Durable, |tx| tx.revoke_badge(&first.id, &revocation(9))).unwrap();
+    db.execute(&format!(
+        "UPDATE badges SET revoked_at = NULL, revoked_by = NULL, revocation_reason = NULL WHERE id = '{}'; \
+         UPDATE badges SET expires_at = 51 WHERE id = '{}'",
+        first.id, second.id
+    ))
+    .unwrap();
+    let is_revoked =
+        |id| db.read(|reader| reader.find_badge(id)).unwrap().unwrap().0.revocation.is_some();
+    assert_eq!([&first, &second, &third].map(|badge| is_revoked(&badge.id)), [true, true, false]);
+    assert_eq!(revoked_in(db, 1), Some(vec![0]));
+    let forged = |now| db.read(|reader| reader.forged_in(1, at(now))).unwrap();
+    assert_eq!((forged(49), forged(51)), (vec![1], vec![]));
 }
 
 fn only_live_badges_are_counted(db: &Fixture) {

@@ -1,0 +1,227 @@
+//! Replaces the tags of rows that were made under an older key-encryption key.
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Binary, Nullable, Text},
+};
+use sealpost_domain::ports::StoreError;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    records::{accounts::account_content, api_tokens::ApiTokenRow, badges::BadgeRow},
+    rows::{columns, row_tags::RowContent, session},
+    schema::{
+        accounts as a, api_tokens as t, badges as b, session_confirmations as c,
+        session_details as s,
+    },
+};
+
+/// A table whose rows have tags. A session has a further tag for its confirmation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the tables")]
+pub enum TaggedTable {
+    Accounts,
+    ApiTokens,
+    Badges,
+    SessionConfirmations,
+    Sessions,
+}
+
+/// Selects the rows that get a new tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retagging {
+    /// Rows without a tag, from a version that had no tags. Trusts these rows. Skips closed accounts, revoked badges and
+    /// confirmations.
+    Adopt,
+    /// Rows with a valid tag under an older key. Removes tags that are invalid.
+    Renew,
+}
+
+/// A page of rows that was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RetaggedPage {
+    /// The id of the last row. `None` if no row is left.
+    pub last: Option<Vec<u8>>,
+    /// Number of rows that were read.
+    pub rows: u64,
+    /// Number of rows with a new tag.
+    pub retagged: u64,
+}
+
+struct TaggedRow {
+    id: Vec<u8>,
+    content: RowContent,
+    tag: Option<Vec<u8>>,
+}
+
+impl TaggedTable {
+    /// All tables.
+    pub const ALL: [Self; 5] =
+        [Self::Accounts, Self::ApiTokens, Self::Badges, Self::SessionConfirmations, Self::Sessions];
+}
+
+impl Transaction {
+    /// Reads up to `limit` rows of a table with ids above `after`, and gives some of them new tags. Fails if no
+    /// key-encryption keys are attached, or if the key of a tag is missing.
+    pub fn retag_page(
+        &mut self,
+        table: TaggedTable,
+        retagging: Retagging,
+        after: &[u8],
+        limit: u32,
+    ) -> Result<RetaggedPage, StoreError> {
+        let (rows, tags) = (self.run(|conn| page(conn, table, after, limit))?, self.row_tags());
+        let newest = tags.newest_prefix()?;
+        let mut retagged = 0;
+        for row in &rows {
+            let new = match (retagging, &row.tag) {
+                (Retagging::Adopt, None) if table != TaggedTable::SessionConfirmations => {
+                    Some(tags.tag(&row.content)?)
+                }
+                (Retagging::Renew, Some(tag)) if !tag.starts_with(&newest) => {
+                    match tags.is_valid(&row.content, Some(tag))? {
+                        true => Some(tags.tag(&row.content)?),
+                        false => None,
+                    }
+                }
+                (Retagging::Adopt | Retagging::Renew, _) => continue,
+            };
+            let changed = self.run(|conn| set_tag(conn, table, row, new.as_deref()))?;
+            retagged += u64::from(changed && new.is_some());
+        }
+        let last = rows.last().map(|row| row.id.clone());
+        Ok(RetaggedPage { last, rows: u64::try_from(rows.len()).unwrap_or(u64::MAX), retagged })
+    }
+
+    /// Counts the tags that were made under a version of the key-encryption key.
+    pub fn count_tags_under(&mut self, version: u32) -> Result<u64, StoreError> {
+        self.count_tags(version, version.saturating_add(1))
+    }
+
+    /// Counts the tags that were made under a version of the key-encryption key before `version`.
+    pub fn count_tags_before(&mut self, version: u32) -> Result<u64, StoreError> {
+        self.count_tags(0, version)
+    }
+
+    fn count_tags(&mut self, from: u32, end: u32) -> Result<u64, StoreError> {
+        let query = sql_query(COUNT_TAGS)
+            .bind::<Binary, _>(from.to_be_bytes().to_vec())
+            .bind::<Binary, _>(end.to_be_bytes().to_vec());
+        self.run(|conn| columns::number(query.get_result::<TagCount>(conn)?.tags, "number of tags"))
+    }
+}
+
+fn page(
+    conn: &mut AnyConnection,
+    table: TaggedTable,
+    after: &[u8],
+    limit: u32,
+) -> Result<Vec<TaggedRow>, Fault> {
+    let (text, limit) = (String::from_utf8_lossy(after), i64::from(limit));
+    Ok(match table {
+        TaggedTable::Accounts => {
+            type Row = (String, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
+            let open = a::table.filter(a::id.gt(text)).filter(a::closed_at.is_null());
+            let columns = (a::id, a::login_secret, a::recovery_code, a::tag);
+            let rows = open.order(a::id).limit(limit).select(columns).load::<Row>(conn)?;
+            let row = |(id, secret, code, tag): Row| {
+                let content = account_content(&id, &secret, code.as_deref());
+                TaggedRow { id: id.into_bytes(), content, tag }
+            };
+            rows.into_iter().map(row).collect()
+        }
+        TaggedTable::ApiTokens => {
+            let rows = t::table.filter(t::id.gt(text)).order(t::id).limit(limit);
+            let row = |row: ApiTokenRow| {
+                let content = row.content();
+                TaggedRow { id: row.id.into_bytes(), content, tag: row.tag }
+            };
+            rows.load(conn)?.into_iter().map(row).collect()
+        }
+        TaggedTable::Badges => {
+            let held = b::table.filter(b::id.gt(text)).filter(b::revoked_at.is_null());
+            let row = |row: BadgeRow| {
+                let content = row.content();
+                TaggedRow { id: row.id.into_bytes(), content, tag: row.tag }
+            };
+            held.order(b::id).limit(limit).load(conn)?.into_iter().map(row).collect()
+        }
+        TaggedTable::SessionConfirmations => {
+            type Row = (Vec<u8>, Option<i64>, Option<Vec<u8>>);
+            let confirmed =
+                c::table.filter(c::token.gt(after)).filter(c::confirmed_at.is_not_null());
+            let columns = (c::token, c::confirmed_at, c::confirmation_tag);
+            let rows = confirmed.order(c::token).limit(limit).select(columns).load::<Row>(conn)?;
+            let row = |(token, at, tag): Row| {
+                let content = session::confirmation_content(&token, at.unwrap_or_default());
+                TaggedRow { id: token, content, tag }
+            };
+            rows.into_iter().map(row).collect()
+        }
+        TaggedTable::Sessions => {
+            type Row = (Vec<u8>, String, i64, Option<Vec<u8>>);
+            let columns = (s::token, s::account_id, s::expires_at, s::tag);
+            let rows = s::table.filter(s::token.gt(after)).order(s::token).limit(limit);
+            let row = |(token, account, expires_at, tag): Row| {
+                let content = session::content(&token, &account, expires_at);
+                TaggedRow { id: token, content, tag }
+            };
+            rows.select(columns).load::<Row>(conn)?.into_iter().map(row).collect()
+        }
+    })
+}
+
+/// Replaces the tag of a row if it is unchanged.
+fn set_tag(
+    conn: &mut AnyConnection,
+    table: TaggedTable,
+    row: &TaggedRow,
+    new: Option<&[u8]>,
+) -> Result<bool, Fault> {
+    let update = match table {
+        TaggedTable::Accounts => SET_OF_ACCOUNT,
+        TaggedTable::ApiTokens => SET_OF_API_TOKEN,
+        TaggedTable::Badges => SET_OF_BADGE,
+        TaggedTable::SessionConfirmations => SET_OF_CONFIRMATION,
+        TaggedTable::Sessions => SET_OF_SESSION,
+    };
+    let update = sql_query(update)
+        .bind::<Nullable<Binary>, _>(new)
+        .bind::<Nullable<Binary>, _>(row.tag.as_deref());
+    let updated = match table {
+        TaggedTable::Accounts | TaggedTable::ApiTokens | TaggedTable::Badges => {
+            update.bind::<Text, _>(String::from_utf8_lossy(&row.id)).execute(conn)?
+        }
+        TaggedTable::SessionConfirmations | TaggedTable::Sessions => {
+            update.bind::<Binary, _>(row.id.as_slice()).execute(conn)?
+        }
+    };
+    Ok(updated == 1)
+}
+
+#[derive(QueryableByName)]
+struct TagCount {
+    #[diesel(sql_type = BigInt)]
+    tags: i64,
+}
+
+const SET_OF_ACCOUNT: &str = "/* retag.account */
+    UPDATE accounts SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3 AND closed_at IS NULL";
+const SET_OF_API_TOKEN: &str = "/* retag.api_token */
+    UPDATE api_tokens SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3";
+const SET_OF_BADGE: &str = "/* retag.badge */
+    UPDATE badges SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND id = $3 AND revoked_at IS NULL";
+const SET_OF_CONFIRMATION: &str = "/* retag.confirmation */
+    UPDATE sessions SET confirmation_tag = $1 WHERE confirmation_tag IS NOT DISTINCT FROM $2 AND token = $3";
+const SET_OF_SESSION: &str = "/* retag.session */
+    UPDATE sessions SET tag = $1 WHERE tag IS NOT DISTINCT FROM $2 AND token = $3";
+/// Tags sort by their version, which is at their beginning.
+const COUNT_TAGS: &str = "/* retag.count */
+    SELECT count(*) AS tags FROM (
+        SELECT tag FROM accounts
+        UNION ALL SELECT tag FROM api_tokens
+        UNION ALL SELECT tag FROM badges
+        UNION ALL SELECT tag FROM sessions
+        UNION ALL SELECT confirmation_tag FROM sessions
+    ) AS t WHERE tag >= $1 AND tag < $2";

@@ -1,0 +1,91 @@
+//! Authenticates rows of the database with HMAC-SHA256. Each version of the key-encryption key has its own HMAC key,
+//! derived from it. A tag is the version, 32 bits, big endian, and the code.
+
+use sealpost_domain::ports::{RowAuthenticator, StoreError};
+use subtle::ConstantTimeEq as _;
+
+use super::{derivation, keyring::Keyring};
+use crate::{WalletError, keyed_hash::keyed_hash};
+
+impl Keyring {
+    fn code(
+        &self,
+        version: u32,
+        table: &str,
+        columns: &[Vec<u8>],
+    ) -> Result<[u8; 32], WalletError> {
+        let key = derivation::row_tag_seed(&*self.require(version)?)?;
+        let parts: Vec<&[u8]> =
+            std::iter::once(table.as_bytes()).chain(columns.iter().map(Vec::as_slice)).collect();
+        keyed_hash(&key, &parts)
+    }
+}
+
+impl RowAuthenticator for Keyring {
+    fn tag(&self, table: &'static str, columns: &[Vec<u8>]) -> Result<Vec<u8>, StoreError> {
+        let version = self.newest();
+        let code = self.code(version, table, columns).map_err(missing)?;
+        Ok([version.to_be_bytes().as_slice(), &code].concat())
+    }
+
+    fn is_valid(
+        &self,
+        table: &'static str,
+        columns: &[Vec<u8>],
+        tag: &[u8],
+    ) -> Result<bool, StoreError> {
+        let Some((version, code)) = tag.split_first_chunk() else { return Ok(false) };
+        let right = self.code(u32::from_be_bytes(*version), table, columns).map_err(missing)?;
+        Ok(right.ct_eq(code).into())
+    }
+
+    fn newest_prefix(&self) -> [u8; 4] {
+        self.newest().to_be_bytes()
+    }
+}
+
+/// A missing key is a temporary state of a node, like a database that cannot be reached.
+fn missing(error: WalletError) -> StoreError {
+    StoreError::Unavailable(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+
+    use super::*;
+
+    fn line(version: u32, byte: u8) -> String {
+        format!("{version}:{}", STANDARD.encode([byte; 32]))
+    }
+
+    #[test]
+    fn a_tag_belongs_to_one_table_one_row_and_one_key() {
+        let keyring = Keyring::parse(&format!("{},{}", line(1, 1), line(2, 2))).unwrap();
+        let row = [b"ab".to_vec(), b"c".to_vec()];
+        let tag = keyring.tag("sessions", &row).unwrap();
+        assert_eq!(tag[..4], keyring.newest_prefix());
+        let is_valid =
+            |table, row: &[Vec<u8>], tag: &[u8]| keyring.is_valid(table, row, tag).unwrap();
+        assert!(is_valid("sessions", &row, &tag));
+        assert!(!is_valid("accounts", &row, &tag));
+        assert!(!is_valid("sessions", &[b"a".to_vec(), b"bc".to_vec()], &tag));
+        assert!(!is_valid("sessions", &row, &tag[..35]));
+        assert!(!is_valid("sessions", &row, &[]));
+        for bit in 0..tag.len() * 8 {
+            let mut changed = tag.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(!keyring.is_valid("sessions", &row, &changed).unwrap_or(false));
+        }
+        let other = Keyring::parse(&line(2, 9)).unwrap();
+        assert!(!other.is_valid("sessions", &row, &tag).unwrap());
+    }
+
+    #[test]
+    fn a_tag_of_a_missing_version_cannot_be_checked() {
+        let new = Keyring::parse(&line(2, 2)).unwrap();
+        let tag = new.tag("sessions", &[]).unwrap();
+        let old = Keyring::parse(&line(1, 1)).unwrap();
+        assert!(matches!(old.is_valid("sessions", &[], &tag), Err(StoreError::Unavailable(_))));
+    }
+}

@@ -1,0 +1,173 @@
+//! Tests that write access to the database alone logs nobody in, widens no right, and undoes no revocation.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, binary, on_both, run, text};
+
+on_both!(
+    a_forged_session_is_no_session,
+    a_forged_secret_is_no_login,
+    a_forged_api_token_has_no_rights,
+    a_forged_badge_stays_revoked,
+    rows_of_an_earlier_version_are_adopted_by_command,
+);
+
+fn a_forged_session_is_no_session(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    // The account of a session of one's own, and the expiry. The server caches neither session yet.
+    let moved = login(client, &mallory);
+    database.by_hand(&format!(
+        "UPDATE sessions SET account_id = '{}' WHERE account_id = '{}'",
+        victim.account, mallory.account
+    ));
+    for token in [&moved, &mallory.token] {
+        let as_victim = Identity { token: token.clone(), ..victim.clone() };
+        client.status(&as_victim).refused(401, "UNAUTHORIZED");
+        let list = client.post("/v1/auth/tokens/list").token(token);
+        list.response().refused(401, "UNAUTHORIZED");
+    }
+    let longer = login(client, &mallory);
+    database.by_hand(&format!(
+        "UPDATE sessions SET expires_at = expires_at + 1000000 WHERE account_id = '{}'",
+        mallory.account
+    ));
+    let list = |token: &str| client.post("/v1/auth/tokens/list").token(token).response();
+    list(&longer).refused(401, "UNAUTHORIZED");
+    // A row with the tag of another row.
+    let donor = login(client, &mallory);
+    list(&donor).ok();
+    database.by_hand(&format!(
+        "UPDATE sessions SET account_id = '{0}', \
+         tag = (SELECT s.tag FROM sessions AS s WHERE s.account_id = '{0}' LIMIT 1) WHERE account_id = '{1}'",
+        victim.account, mallory.account
+    ));
+    list(&donor).refused(401, "UNAUTHORIZED");
+    // The rows of the victim are untouched, and the server explains the refusals.
+    client.status(&victim).ok();
+    assert!(server.log().contains("a row does not have its tag"), "{}", server.log());
+    server.stop();
+}
+
+fn a_forged_secret_is_no_login(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let secret = mallory.login_secret.clone().unwrap();
+    let copy = |column: &str| {
+        format!("{column} = (SELECT {column} FROM accounts WHERE id = '{}')", mallory.account)
+    };
+    database.by_hand("CREATE TABLE kept AS SELECT * FROM accounts");
+    let restore = || {
+        database.by_hand(
+            "UPDATE accounts SET login_secret = k.login_secret, recovery_code = k.recovery_code, tag = k.tag, \
+             closed_at = k.closed_at FROM kept AS k WHERE k.id = accounts.id",
+        );
+    };
+    for change in [
+        copy("login_secret"),
+        [copy("login_secret"), copy("recovery_code"), copy("tag")].join(", "),
+        "tag = NULL".to_owned(),
+    ] {
+        database.by_hand(&format!("UPDATE accounts SET {change} WHERE id = '{}'", victim.account));
+        client.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
+        restore();
+    }
+    login(client, &victim);
+    // A closed account stays closed, with the secrets of another account.
+    database.operate(&["account", "close", &victim.account]);
+    let reopen = [copy("login_secret"), "closed_at = NULL".to_owned()].join(", ");
+    database.by_hand(&format!("UPDATE accounts SET {reopen} WHERE id = '{}'", victim.account));
+    client.login(&victim.account, &secret).refused(401, "UNAUTHORIZED");
+    // An operator without the keys cannot set secrets; with the keys, the new secrets are authenticated.
+    if let Some(url) = database.postgres_url() {
+        let mut command = database.admin_command(&["account", "show", &mallory.account]);
+        command.args(["--json"]);
+        assert!(run(command).stdout.contains(&mallory.account));
+        let mut reset = binary(&["admin", "account", "reset-secret"]);
+        reset.args([&mallory.account, "--database-url", url]);
+        let refused = run(reset);
+        assert!(refused.stderr.contains("--kek-file"), "{}", refused.stderr);
+    }
+    database.operate(&["account", "reset-secret", &mallory.account]);
+    server.stop();
+}
+
+fn a_forged_api_token_has_no_rights(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let forge = |change: &str| {
+        let token = client.token_with(&mallory, &["read"]);
+        let bearer = Identity { token, ..mallory.clone() };
+        client.status(&bearer).ok();
+        database.by_hand(&format!("UPDATE api_tokens SET {change}"));
+        bearer
+    };
+    let as_victim = format!("account_id = '{}', api_key_id = '{}'", victim.account, victim.key);
+    for change in ["scopes = 'read,send,open'", "expires_at = expires_at + 1", &as_victim] {
+        let forged = forge(change);
+        // The token may be cached: an action that it does not allow reads the row again.
+        let sent = client.send(&forged, &mallory.key, "x");
+        assert!([401, 403].contains(&sent.status), "{change}: {sent:?}");
+    }
+    server.stop();
+    let server = database.serve();
+    let client = server.client();
+    for identity in [&mallory, &victim] {
+        client.status(identity).ok();
+    }
+    let listed = client.post("/v1/auth/tokens/list").token(&victim.token).response().ok();
+    assert_eq!(listed["tokens"].as_array().unwrap().len(), 3, "the forged tokens are stored");
+    server.stop();
+}
+
+fn a_forged_badge_stays_revoked(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let scores = ["--clarity", "1", "--coherence", "1", "--confidence", "1", "--drift", "0"];
+    database.operate(&[&["assess", &alice.key][..], &scores].concat());
+    let [old, other] = [(); 2].map(|()| client.act(&alice, "/v1/badges/issue", &json!({})).ok());
+    let verified = |badge: &Value| {
+        let body = json!({"credential": badge["credential"]});
+        client.act(&alice, "/v1/badges/verify", &body).ok()["status"].clone()
+    };
+    assert_eq!(verified(&old), "valid");
+    let id = text(&old, "badge_id");
+    database.operate(&["badge", "revoke", &id, "--reason", "misuse"]);
+    for tag in ["NULL".to_owned(), format!("(SELECT tag FROM badges WHERE id <> '{id}')")] {
+        database.by_hand(&format!(
+            "UPDATE badges SET revoked_at = NULL, revoked_by = NULL, revocation_reason = NULL, tag = {tag} \
+             WHERE id = '{id}'",
+        ));
+        assert_eq!(verified(&old), "revoked");
+    }
+    assert_eq!(verified(&other), "valid");
+    server.stop();
+}
+
+fn rows_of_an_earlier_version_are_adopted_by_command(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let secret = alice.login_secret.clone().unwrap();
+    database.by_hand("UPDATE accounts SET tag = NULL; UPDATE sessions SET tag = NULL");
+    client.login(&alice.account, &secret).refused(401, "UNAUTHORIZED");
+    server.stop();
+    let adopted = database.operate(&["kek", "adopt-rows"]);
+    assert!(adopted["adopted"].as_u64().unwrap() >= 2, "{adopted}");
+    assert_eq!(database.operate(&["kek", "adopt-rows"])["adopted"], 0);
+    let server = database.serve();
+    server.client().status(&alice).ok();
+    login(server.client(), &alice);
+    let entries = &database.operate(&["audit", "list", "--limit", "2"])["entries"];
+    assert_eq!(entries[0]["action"], "kek.adopt");
+    server.stop();
+}
+
+fn login(client: &Client, identity: &Identity) -> String {
+    let secret = identity.login_secret.clone().unwrap();
+    text(&client.login(&identity.account, &secret).ok(), "session_token")
+}
