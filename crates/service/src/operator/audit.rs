@@ -96,7 +96,11 @@ impl Operator {
         self.record_of_keys("kek.move-end", json!({"to": to}))
     }
 
-    fn record_of_keys(&self, action: &'static str, detail: Value) -> Result<(), OperatorError> {
+    pub(super) fn record_of_keys(
+        &self,
+        action: &'static str,
+        detail: Value,
+    ) -> Result<(), OperatorError> {
         self.perform(|_| {
             Ok(((), ActionRecord::new(action, "kek", Concerned::Service, detail.clone())))
         })
