@@ -109,7 +109,7 @@ pub use owner::{
     event_cursor::EventLogCursor,
     event_log::{EventLogEntry, EventLogPage, ListEvents, LoggedWebhook},
     event_report::{AttemptHeaders, EventReport, ReportedAttempt},
-    health::{AttemptCount, RecentAttempts, WebhookReport},
+    health::{AttemptCount, ConnectedRelay, RecentAttempts, WebhookReport},
     response_times::{DayTimes, ResponseTimes},
     sent::{SentEntry, SentLog},
     used_forms::{FormUse, form_hash, new_form_id},

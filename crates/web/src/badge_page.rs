@@ -11,7 +11,7 @@ use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeShown;
 
 use crate::{
-    html::{Layout, NavLink, private_page},
+    html::{Layout, Nav, private_page},
     state::WebState,
 };
 
@@ -27,7 +27,7 @@ async fn badge_page(
     id: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let found = app.api.sealpost.show_badge(&id).await?;
-    let layout = |title| Layout { site: &app.site, title, nav: &NAV, current: "" };
+    let layout = |title| Layout { site: &app.site, title, nav: &Nav::SITE, current: "" };
     Ok(match &found {
         Some(badge) => {
             let page = BadgePage::new(badge);
@@ -78,5 +78,3 @@ impl<'a> BadgePage<'a> {
         Self { badge, status, verdict, metrics }
     }
 }
-
-const NAV: [NavLink; 1] = [NavLink { text: "Documentation", to: "/docs" }];

@@ -21,5 +21,4 @@ mod synonyms;
 mod tests;
 
 pub(crate) use content::Docs;
-pub(crate) use layout::NAV;
 pub(crate) use routes::routes;

@@ -5,7 +5,7 @@ use askama::Template;
 use sealpost_api::Problem;
 
 use crate::{
-    html::{Layout, NavLink, accepts_html, private_page},
+    html::{Layout, Nav, accepts_html, private_page},
     state::WebState,
 };
 
@@ -18,7 +18,7 @@ pub async fn no_such_page(
     if request.path().starts_with("/v1") || !accepts_html(request.headers()) {
         return sealpost_api::no_such_path(request).await;
     }
-    let layout = Layout { site: &app.site, title: "No such page", nav: &NAV, current: "" };
+    let layout = Layout { site: &app.site, title: "No such page", nav: &Nav::SITE, current: "" };
     let page = NotFoundPage { base: &app.site.base_path };
     Ok(private_page(StatusCode::NOT_FOUND, layout.render(&page)))
 }
@@ -28,8 +28,3 @@ pub async fn no_such_page(
 struct NotFoundPage<'a> {
     base: &'a str,
 }
-
-const NAV: [NavLink; 2] = [
-    NavLink { text: "Documentation", to: "/docs" },
-    NavLink { text: "Dashboard", to: "/dashboard" },
-];

@@ -31,7 +31,7 @@ impl WebState {
         let sales_contact = api.sealpost.sales_contact().map(str::to_owned);
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
-        let landing = Landing::new(site.clone());
+        let landing = Landing::new(site.clone(), api.sealpost.activation());
         let dashboard = Throttle::new(dashboard_per_minute);
         let live = Arc::new(LiveStreams::new(live_logs_per_account, live_logs));
         Self { api, dashboard, sales_contact, live, docs, landing, site }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, text,
+    Browser, CommandResult, Database, Identity, Listener, Receiver, SOON, Server, binary, text,
 };
 
 /// A user of the shell with a folder for profiles.
@@ -63,6 +63,37 @@ impl Shell {
         let file = self.config.path().join("sealpost").join(format!("{name}.json"));
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    }
+}
+
+/// Runs the commands that the page "Sent" shows for an identity that sent nothing yet.
+#[test]
+fn the_commands_of_the_dashboard_send_a_first_message() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let identity = client.new_identity();
+    let browser = Browser::sign_in(client, &identity);
+    let to = format!("/dashboard/keys/{}/sent", identity.key);
+    assert!(browser.page("/dashboard").contains(&format!("href=\"{to}\">Send the first message")));
+    let secret = format!("{}\n", identity.login_secret.as_deref().unwrap());
+    for path in [to.as_str(), "/dashboard/sent"] {
+        let page = browser.page(path);
+        let commands = page.split("<code>").nth(1).and_then(|code| code.split("</code>").next());
+        let (log_in, send) = commands.unwrap().split_once('\n').unwrap();
+        let words = |line: &str| -> Vec<_> {
+            let (_, command) = line.split_once("sealpost ").unwrap();
+            command.split(' ').map(str::to_owned).collect()
+        };
+        let run = |line: &str, input: &str| {
+            let words = words(line);
+            shell.succeed(&words.iter().map(String::as_str).collect::<Vec<_>>(), input)
+        };
+        run(log_in, &secret);
+        assert!(send.starts_with("echo 'Meet me at noon.' |"), "{send}");
+        if path != to {
+            assert!(run(send, "Meet me at noon.").starts_with("env_"));
+        }
     }
 }
 

@@ -71,6 +71,7 @@ async function openAccount(page) {
   const [key] = /ak_\w+/.exec(text);
   const file = decodeURIComponent(await page.getAttribute('a[download]', 'href'));
   for (const part of [id, secret, key]) assert.ok(file.includes(part), 'the file has all credentials');
+  assert.ok(await page.locator(`code.copyable:text-is("${id}")`).isVisible(), 'a script adds a copy button to the account');
   await page.click('text=Continue to the dashboard');
   await has(page, 'h1', 'Overview');
   await has(page, 'main', 'First steps');

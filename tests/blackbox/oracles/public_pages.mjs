@@ -26,7 +26,19 @@ async function isWhole(page, response, path) {
 async function look(page, form) {
   const swapped = await page.evaluate(examplesAfterErrors);
   assert.ok(!swapped, `${form} has the examples after the errors`);
+  assert.deepEqual(await page.evaluate(hidden), [], form);
   await notTooWide(page, form);
+}
+
+// Returns the columns and pictures that a reader has to scroll to, and the buttons that only a pointer finds.
+function hidden() {
+  const cut = [...document.querySelectorAll('.table, picture')].filter((it) => it.scrollWidth > it.clientWidth);
+  const buttons = [...document.querySelectorAll('.copy-button')].filter((it) => getComputedStyle(it).opacity !== '1');
+  const covers = [...document.querySelectorAll('.code-frame')].filter(({ children: [code, button] }) => {
+    const [a, b] = [code, button].map((it) => it.getBoundingClientRect());
+    return a.right > b.left && a.bottom > b.top;
+  });
+  return [...cut, ...buttons, ...covers].map((it) => it.outerHTML.slice(0, 200));
 }
 
 // Returns true if the page of an operation shows its errors above its request.

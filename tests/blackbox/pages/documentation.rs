@@ -152,11 +152,16 @@ fn only_browsers_get_the_landing_page() {
         "/docs/rust",
         "/docs/command-line",
         "/dashboard",
+        "/dashboard/open-account",
         "/openapi.json",
         "https://www.apache.org/licenses/LICENSE-2.0",
     ] {
         assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
     }
+    assert!(page.contains("The API key names the identity and is no secret."), "{page}");
+    let closed = Database::embedded().serve_with(&["--activation", "closed"]);
+    let closed = html(&get_as_browser(closed.client(), "/"));
+    assert!(!closed.contains("open-account") && !closed.contains("<code>me="), "{closed}");
     get(client, "/").refused(404, "NOT_FOUND");
     client.request("GET", "/").header("Accept", "*/*").response().refused(404, "NOT_FOUND");
     client

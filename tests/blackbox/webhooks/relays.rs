@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Server, Socket, eventually, exchange, on_both, status_of,
-    text,
+    Browser, Client, Database, Identity, Receiver, Server, Socket, eventually, exchange, on_both,
+    status_of, text,
 };
 
 on_both!(
@@ -61,10 +61,14 @@ fn a_relay_gets_the_request_that_a_url_would_get(database: &Database) {
     request.verify(&secret);
     assert_eq!((request.id(), request.header("content-type")), (sent.clone(), "application/json"));
     assert_eq!(request.json()["envelope_id"], json!(sent));
+    let browser = Browser::sign_in(client, &bob);
+    let page = || browser.page(&format!("/dashboard/keys/{}/webhooks/{id}", bob.key));
+    assert!(page().contains("from 127.0.0.1, 1 event in flight"), "{}", page());
     socket.answer(&delivery, 200);
     eventually("the receipt says so", Duration::from_secs(10), || {
         (state(client, &alice, &sent) == "notified").then_some(())
     });
+    assert!(page().contains("0 events in flight"), "{}", page());
     let [attempt] = &attempts(client, &bob, &id)[..] else { panic!("one attempt") };
     assert_eq!((&attempt["outcome"], &attempt["status_code"]), (&json!("succeeded"), &json!(200)));
     drop(socket);
@@ -103,6 +107,11 @@ fn messages_through_any_node_reach_the_connection(database: &Database) {
         assert!(answered.elapsed() < Duration::from_secs(1), "{:?}", answered.elapsed());
     }
     assert!(servers.iter().all(|server| listed(server.client(), &bob)["connected"] == 1));
+    if let Some(other) = servers.get(1) {
+        let browser = Browser::sign_in(other.client(), &bob);
+        let page = browser.page(&format!("/dashboard/keys/{}/webhooks/{id}", bob.key));
+        assert!(page.contains("at another node"), "{page}");
+    }
 }
 
 fn unanswered_deliveries_come_back_without_a_failed_attempt(database: &Database) {

@@ -92,7 +92,7 @@ pub struct SentEnvelope {
     pub envelope_id: EnvelopeId,
     /// SHA-256 of the sealed bytes, as `sha256:` and hexadecimal digits.
     pub envelope_hash: String,
-    /// Always `delivered`: the envelope is stored for its recipient.
+    /// Always `delivered`: the envelope and its events are stored. `state` has the progress towards the recipient.
     pub status: String,
     /// The state of the envelope, as its receipt shows it.
     pub state: ReceiptState,

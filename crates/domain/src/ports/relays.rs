@@ -31,8 +31,8 @@ pub trait Relays: Send + Sync {
     /// Returns whether a receiver of this webhook is connected to this node.
     fn is_connected(&self, webhook_id: &WebhookId) -> bool;
 
-    /// Returns whether this node has this connection.
-    fn holds(&self, id: RelayConnectionId) -> bool;
+    /// Returns the number of unanswered deliveries on a connection. `None` if this node does not have the connection.
+    fn unanswered(&self, id: RelayConnectionId) -> Option<usize>;
 
     /// Returns the number of connections.
     fn len(&self) -> usize;
@@ -134,6 +134,8 @@ pub struct RelayConnection {
 /// An open connection, as the owner of the webhook sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRelay {
+    /// Id of the connection.
+    pub id: RelayConnectionId,
     /// Time at which the connection was opened.
     pub connected_at: Timestamp,
     /// IP address of the receiver, if known.

@@ -24,7 +24,15 @@ pub struct WebhookReport {
     /// The attempts at the webhook in the last 24 hours.
     pub recent: RecentAttempts,
     /// The connections of a relay, oldest first. Empty for a webhook with another URL.
-    pub relays: Vec<OpenRelay>,
+    pub relays: Vec<ConnectedRelay>,
+}
+
+/// A connection of a relay.
+pub struct ConnectedRelay {
+    /// The connection.
+    pub open: OpenRelay,
+    /// Number of deliveries without an answer. `None` if another node holds the connection.
+    pub in_flight: Option<usize>,
 }
 
 /// The attempts at a webhook in the last 24 hours.
@@ -72,15 +80,18 @@ impl Owner<'_> {
     /// Returns one webhook of a key, with its recent attempts.
     pub async fn webhook(&self, key: &ApiKeyId, webhook: &str) -> Result<WebhookReport, Error> {
         let (key, webhook) = (*key, webhook.parse::<WebhookId>());
-        self.read(move |_core, reader, account, now| {
+        self.read(move |core, reader, account, now| {
             reader.key_of(&account, &key, now, 0)?.ok_or(NO_KEY)?;
             let webhooks = reader.list_webhooks(&key)?;
             let found = webhooks.into_iter().find(|it| Ok(it.id) == webhook);
             let mut report = report(reader, found.ok_or(Refusal::WebhookNotFound)?, now)?;
-            if let Some(connected) = &mut report.webhook.connected {
+            if let Some(number) = &mut report.webhook.connected {
                 let id = &report.webhook.webhook_id;
-                report.relays = reader.relays_of(id, now)?;
-                *connected = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
+                let in_flight = |id| core.dispatch.relays().unanswered(id);
+                let connected =
+                    |open: OpenRelay| ConnectedRelay { in_flight: in_flight(open.id), open };
+                report.relays = reader.relays_of(id, now)?.into_iter().map(connected).collect();
+                *number = u64::try_from(report.relays.len()).unwrap_or(u64::MAX);
             }
             Ok(report)
         })

@@ -42,7 +42,7 @@ impl Drop for Send {
 /// The response to a send. The envelope and its deliveries are stored.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Sent {
-    /// Always `delivered`.
+    /// Always `delivered`: the envelope and its events are stored. `state` has the progress towards the recipient.
     #[schemars(extend("const" = "delivered"))]
     pub status: &'static str,
     /// The stored envelope.

@@ -151,7 +151,7 @@ impl Core {
         let stored = self
             .store
             .read(|reader| reader.relays_of_node(self.node, now.minus(ATTACHED_WITHIN)))?;
-        for id in stored.into_iter().filter(|id| !self.dispatch.relays().holds(*id)) {
+        for id in stored.into_iter().filter(|id| self.dispatch.relays().unanswered(*id).is_none()) {
             self.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
         }
         Ok(())

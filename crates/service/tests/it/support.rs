@@ -262,8 +262,8 @@ impl Relays for NoRelays {
         false
     }
 
-    fn holds(&self, _: RelayConnectionId) -> bool {
-        false
+    fn unanswered(&self, _: RelayConnectionId) -> Option<usize> {
+        None
     }
 
     fn len(&self) -> usize {

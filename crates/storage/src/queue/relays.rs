@@ -65,9 +65,10 @@ impl Reader {
                 .filter(c::webhook_id.eq(webhook.to_string()))
                 .filter(n::expires_at.gt(now.as_millis()))
                 .order((c::connected_at, c::id))
-                .select((c::connected_at, c::client_address));
-            let rows = connections.load::<(i64, Option<String>)>(conn)?.into_iter();
-            let open = |(at, client_address)| OpenRelay {
+                .select((c::id, c::connected_at, c::client_address));
+            let rows = connections.load::<(i64, i64, Option<String>)>(conn)?.into_iter();
+            let open = |(id, at, client_address)| OpenRelay {
+                id: RelayConnectionId(id),
                 connected_at: Timestamp::from_millis(at),
                 client_address,
             };

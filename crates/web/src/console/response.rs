@@ -7,7 +7,7 @@ use sealpost_service::{Error, OperatorRole, SignedInOperator};
 use crate::{
     assets,
     dashboard::{forms::Rejection, response::PageResponse},
-    html::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress},
+    html::{Layout, LayoutExtras, Nav, NavLink, Sidebar, SiteAddress},
 };
 
 /// The layout of a page of the console.
@@ -119,4 +119,4 @@ const SIDEBAR: [NavLink; 4] = [
     NavLink { text: "Service", to: "/console/service" },
     NavLink { text: "Audit trail", to: "/console/audit" },
 ];
-const NAV: [NavLink; 1] = [NavLink { text: "Console", to: "/console" }];
+const NAV: Nav = Nav { home: "/console", links: &[NavLink { text: "Console", to: "/console" }] };

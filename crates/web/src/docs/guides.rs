@@ -6,6 +6,7 @@ mod files;
 mod links;
 mod markdown;
 mod pages;
+mod tables;
 
 #[cfg(test)]
 mod tests;
@@ -89,6 +90,16 @@ macro_rules! guide {
 /// All guides, in the order of the navigation.
 pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
+        title: "Start",
+        guides: &[
+            guide!(
+                "quickstart",
+                "From nothing to a message that is sealed, delivered, verified and opened."
+            ),
+            guide!("concepts", "Accounts, identities, handles, policies, envelopes and webhooks."),
+        ],
+    },
+    GuideGroup {
         title: "Clients",
         guides: &[
             guide!(
@@ -116,16 +127,6 @@ pub(super) const GROUPS: &[GuideGroup] = &[
                 "clients/README.md",
                 "First steps, credentials, retries and errors, equal in all clients."
             ),
-        ],
-    },
-    GuideGroup {
-        title: "Start",
-        guides: &[
-            guide!(
-                "quickstart",
-                "From nothing to a message that is sealed, delivered, verified and opened."
-            ),
-            guide!("concepts", "Accounts, identities, handles, policies, envelopes and webhooks."),
         ],
     },
     GuideGroup {

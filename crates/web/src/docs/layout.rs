@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     assets,
-    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+    html::{Layout, LayoutExtras, Nav, SiteAddress},
 };
 
 /// The layout of one documentation page.
@@ -50,7 +50,8 @@ impl DocsLayout<'_> {
         };
         let extras =
             LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
-        Layout { site, title, nav: NAV, current: section(path) }.render_with(&frame, &extras)
+        Layout { site, title, nav: &Nav::SITE, current: Nav::SITE.current(path) }
+            .render_with(&frame, &extras)
     }
 }
 
@@ -67,12 +68,6 @@ pub(super) fn guide_sidebar() -> Vec<SidebarGroup> {
     groups
 }
 
-/// Returns the path of the navigation link to mark as current on the page at `path`.
-fn section(path: &str) -> &'static str {
-    let is_below = |link: &&NavLink| path.starts_with(link.to);
-    NAV.iter().rev().find(is_below).map_or("", |link| link.to)
-}
-
 #[derive(Template)]
 #[template(path = "docs/frame.html")]
 struct Frame<'a> {
@@ -85,14 +80,6 @@ struct Frame<'a> {
     main: String,
 }
 
-/// The navigation of the documentation and of the landing page.
-pub(crate) const NAV: &[NavLink] = &[
-    NavLink { text: "Home", to: "/" },
-    NavLink { text: "Guides", to: "/docs" },
-    NavLink { text: "Reference", to: "/docs/reference" },
-    NavLink { text: "Errors", to: "/docs/errors" },
-    NavLink { text: "Dashboard", to: "/dashboard" },
-];
 const REFERENCE: [(&str, &str); 4] = [
     ("API reference", "/docs/reference"),
     ("Errors", "/docs/errors"),

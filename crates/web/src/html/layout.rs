@@ -22,14 +22,45 @@ pub(crate) struct NavLink {
     pub(crate) to: &'static str,
 }
 
+/// The navigation in the header of a page.
+pub(crate) struct Nav {
+    /// The path that the mark leads to.
+    pub(crate) home: &'static str,
+    pub(crate) links: &'static [NavLink],
+}
+
+impl Nav {
+    /// The navigation of all pages except those of the console.
+    pub(crate) const SITE: Self = Self {
+        home: "/",
+        links: &[
+            NavLink { text: "Guides", to: "/docs" },
+            NavLink { text: "Reference", to: "/docs/reference" },
+            NavLink { text: "Errors", to: "/docs/errors" },
+            NavLink { text: "Dashboard", to: "/dashboard" },
+        ],
+    };
+
+    /// Returns the link to mark as current on the page at `path`. Empty if there is none.
+    pub(crate) fn current(&self, path: &str) -> &'static str {
+        current_link(self.links, path)
+    }
+}
+
+/// Returns the last of the links that leads to the page at `path` or to a page above it. Empty if there is none.
+pub(crate) fn current_link(links: &[NavLink], path: &str) -> &'static str {
+    let is_below = |link: &&NavLink| path.starts_with(link.to);
+    links.iter().rev().find(is_below).map_or("", |link| link.to)
+}
+
 /// The title and the navigation of a page.
 pub(crate) struct Layout<'a> {
     /// The public address of the service.
     pub(crate) site: &'a SiteAddress,
     /// The title of the page.
     pub(crate) title: &'a str,
-    /// The links of the navigation. The first one leads to the home page.
-    pub(crate) nav: &'a [NavLink],
+    /// The links of the navigation.
+    pub(crate) nav: &'a Nav,
     /// The path of the navigation link to mark as current. Empty if none is marked.
     pub(crate) current: &'a str,
 }
@@ -77,7 +108,6 @@ impl Layout<'_> {
         let page = LayoutTemplate {
             base: &self.site.base_path,
             title: self.title,
-            home: self.nav.first().map_or("/", |link| link.to),
             nav: self.nav,
             current: self.current,
             stylesheet: &STYLESHEET.name,
@@ -96,8 +126,7 @@ impl Layout<'_> {
 struct LayoutTemplate<'a> {
     base: &'a str,
     title: &'a str,
-    home: &'a str,
-    nav: &'a [NavLink],
+    nav: &'a Nav,
     current: &'a str,
     stylesheet: &'a str,
     script: &'a str,
@@ -117,7 +146,8 @@ mod tests {
     }
 
     fn layout<'a>(site: &'a SiteAddress, title: &'a str) -> Layout<'a> {
-        Layout { site, title, nav: &[NavLink { text: "Elsewhere", to: "/elsewhere" }], current: "" }
+        const LINKS: &[NavLink] = &[NavLink { text: "Elsewhere", to: "/elsewhere" }];
+        Layout { site, title, nav: &Nav { home: "/", links: LINKS }, current: "" }
     }
 
     #[test]

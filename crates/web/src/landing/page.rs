@@ -4,35 +4,36 @@ use std::sync::OnceLock;
 
 use askama::Template;
 use sealpost_api::StaticContent;
+use sealpost_service::Activation;
 
 use crate::{
     assets,
-    docs::NAV,
-    html::{Layout, LayoutExtras, SiteAddress, cached_page},
+    html::{Layout, LayoutExtras, Nav, SiteAddress, cached_page},
 };
 
 /// The landing page of a service. The commands on the page contain the public address of the service.
 pub(crate) struct Landing {
     site: SiteAddress,
+    activation: Activation,
     page: OnceLock<StaticContent>,
 }
 
 impl Landing {
-    pub(crate) fn new(site: SiteAddress) -> Self {
-        Self { site, page: OnceLock::new() }
+    pub(crate) fn new(site: SiteAddress, activation: Activation) -> Self {
+        Self { site, activation, page: OnceLock::new() }
     }
 
     /// Returns the rendered page.
     pub(super) fn page(&self) -> &StaticContent {
-        self.page.get_or_init(|| cached_page(render(&self.site)))
+        self.page.get_or_init(|| cached_page(render(&self.site, self.activation)))
     }
 }
 
-fn render(site: &SiteAddress) -> String {
+fn render(site: &SiteAddress, activation: Activation) -> String {
     let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
-    let main = LandingTemplate { base: &site.base_path, base_url: &site.base_url };
+    let main = LandingTemplate { base: &site.base_path, base_url: &site.base_url, activation };
     let title = "Identities and sealed messages for your users";
-    Layout { site, title, nav: NAV, current: "/" }.render_with(&main, &extras)
+    Layout { site, title, nav: &Nav::SITE, current: "" }.render_with(&main, &extras)
 }
 
 #[derive(Template)]
@@ -40,4 +41,5 @@ fn render(site: &SiteAddress) -> String {
 struct LandingTemplate<'a> {
     base: &'a str,
     base_url: &'a str,
+    activation: Activation,
 }

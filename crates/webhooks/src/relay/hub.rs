@@ -153,8 +153,8 @@ impl Relays for RelayHub {
         self.lock().by_webhook.contains_key(webhook_id)
     }
 
-    fn holds(&self, id: RelayConnectionId) -> bool {
-        self.lock().connections.contains_key(&id)
+    fn unanswered(&self, id: RelayConnectionId) -> Option<usize> {
+        self.lock().connections.get(&id).map(|connection| connection.unanswered.len())
     }
 
     fn len(&self) -> usize {

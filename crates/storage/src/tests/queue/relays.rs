@@ -152,7 +152,10 @@ fn connections_count_until_their_node_expires(db: &Fixture) {
     assert_eq!(counts(db, &[&a], 1000), HashMap::from([(a.id, 3)]));
     let shown = db.read(|reader| reader.relays_of(&b.id, at(1000))).unwrap();
     let client_address = Some("192.0.2.1".to_owned());
-    assert_eq!(shown, [OpenRelay { connected_at: at(500), client_address }]);
+    assert_eq!(
+        shown,
+        [OpenRelay { id: RelayConnectionId(4), connected_at: at(500), client_address }]
+    );
     assert_eq!(counts(db, &[&a, &b], 6500), HashMap::new());
     db.write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
     assert_eq!(counts(db, &[&a, &b], 6501), HashMap::from([(a.id, 2), (b.id, 1)]));

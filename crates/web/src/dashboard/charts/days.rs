@@ -40,7 +40,8 @@ pub(in crate::dashboard) struct ChartBar {
 }
 
 impl DayChart {
-    pub(in crate::dashboard) const WIDTH: u64 = 600;
+    /// A multiple of 14 and of 30, so that the bars of these days stand exactly above their names.
+    pub(in crate::dashboard) const WIDTH: u64 = 630;
     pub(in crate::dashboard) const HEIGHT: u64 = 120;
 
     pub(in crate::dashboard) fn new(days: impl IntoIterator<Item = ChartDay>) -> Self {
@@ -123,10 +124,10 @@ mod tests {
     #[test]
     fn the_height_of_a_bar_is_proportional_to_its_number() {
         let chart = DayChart::new(days(&[(10, 5), (0, 0)]));
-        assert_eq!((chart.top, chart.middle(), chart.bar_width), (10, Some(5), 120));
+        assert_eq!((chart.top, chart.middle(), chart.bar_width), (10, Some(5), 126));
         assert_eq!(chart.bars[0].first, ChartBar { x: 1, y: 0, height: 120 });
-        assert_eq!(chart.bars[0].second, ChartBar { x: 122, y: 60, height: 60 });
-        assert_eq!(chart.bars[1].first, ChartBar { x: 301, y: 120, height: 0 });
+        assert_eq!(chart.bars[0].second, ChartBar { x: 128, y: 60, height: 60 });
+        assert_eq!(chart.bars[1].first, ChartBar { x: 316, y: 120, height: 0 });
         assert_eq!(chart.names, ["1 Jan", "2 Jan"]);
     }
 

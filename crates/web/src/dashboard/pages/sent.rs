@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{ApiKeyId, ReceiptState, ThreadId, Timestamp};
+use sealpost_domain::{ApiKeyId, KeyStatus, ReceiptState, ThreadId, Timestamp};
 use sealpost_service::{
     Correspondent, KeyStanding, ListSent, Receipt, SentCursor, SentEntry, SentLog,
 };
@@ -20,6 +20,7 @@ use crate::dashboard::{
 #[template(path = "dashboard/sent.html")]
 struct SentPage<'a> {
     base: &'a str,
+    base_url: &'a str,
     now: Timestamp,
     /// The path of the page.
     path: String,
@@ -150,6 +151,7 @@ async fn page(
         log.unwrap_or(SentLog { entries: Vec::new(), next: None, has_more_keys: false });
     let main = SentPage {
         base: user.base(),
+        base_url: &user.site().base_url,
         now: user.app.api.clock.now(),
         path: format!("{}/sent", scope.path()),
         head: scope.head(user, "/sent"),

@@ -4,9 +4,10 @@ mod actions;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus, ports::OpenRelay};
+use sealpost_domain::{DisabledReason, KeyStatus, Timestamp, WebhookStatus};
 use sealpost_service::{
-    DeliveryState, EventLogCursor, KeyStanding, ListEvents, ResponseTimes, WebhookView,
+    ConnectedRelay, DeliveryState, EventLogCursor, KeyStanding, ListEvents, ResponseTimes,
+    WebhookView,
 };
 use serde::Deserialize;
 
@@ -47,7 +48,7 @@ struct WebhookPage<'a> {
     state: &'a str,
     /// Time until which a replaced signing secret also signs.
     retiring_until: Option<Timestamp>,
-    relays: &'a [OpenRelay],
+    relays: &'a [ConnectedRelay],
 }
 
 /// The page with the new signing secret of a webhook. The secret is shown once.

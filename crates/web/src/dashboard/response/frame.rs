@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::{
     assets,
-    html::{Layout, LayoutExtras, NavLink, Sidebar, SiteAddress},
+    html::{Layout, LayoutExtras, Nav, NavLink, Sidebar, SiteAddress, current_link},
 };
 
 /// The layout of a dashboard page, for a browser with or without a session.
@@ -53,27 +53,16 @@ impl<'a> Frame<'a> {
             sidebar: session.map(|session| Sidebar {
                 label: "Dashboard",
                 links: &SIDEBAR,
-                current: current(session.path),
+                current: current_link(&SIDEBAR, session.path),
             }),
             // Rendering writes into memory, so it does not fail.
             nav_end: sign_out.unwrap_or_default(),
             notice,
         };
-        Layout { site, title, nav: &NAV, current: "/dashboard" }.render_with(main, &extras)
+        Layout { site, title, nav: &Nav::SITE, current: "/dashboard" }.render_with(main, &extras)
     }
 }
 
-/// Returns the item of the sidebar to mark on the page at `path`.
-fn current(path: &str) -> &'static str {
-    let is_below = |link: &&NavLink| path.starts_with(link.to);
-    SIDEBAR.iter().rev().find(is_below).map_or("", |link| link.to)
-}
-
-const NAV: [NavLink; 3] = [
-    NavLink { text: "Dashboard", to: "/dashboard" },
-    NavLink { text: "Guides", to: "/docs" },
-    NavLink { text: "Reference", to: "/docs/reference" },
-];
 const SIDEBAR: [NavLink; 8] = [
     NavLink { text: "Overview", to: "/dashboard" },
     NavLink { text: "Identities", to: "/dashboard/keys" },
@@ -99,7 +88,7 @@ mod tests {
             ("/dashboard/account/close", "/dashboard/account"),
             ("/dashboard/account/export", "/dashboard/account"),
         ] {
-            assert_eq!(current(path), item);
+            assert_eq!(current_link(&SIDEBAR, path), item);
         }
     }
 }

@@ -71,6 +71,7 @@ pub(in crate::docs) const FILES: &[SourceFile] = &[
     file!("operating/kubernetes.yml"),
     file!("operating/sealpost.service"),
     file!("pictures/message.svg"),
+    file!("pictures/purpose-narrow.svg"),
     file!("pictures/purpose.svg"),
     file!("pictures/shapes.svg"),
 ];

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use super::{Guide, addresses, code_blocks, links};
+use super::{Guide, addresses, code_blocks, links, tables};
 use crate::html::SiteAddress;
 
 /// A guide as HTML.
@@ -54,14 +54,6 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
                 let id = ids.next().map(|heading| heading.id.as_str()).unwrap_or_default();
                 events.push(Event::Html(format!("<{level} id=\"{id}\">").into()));
             }
-            Event::Start(Tag::Table(alignments)) => {
-                events.push(Event::Html(TABLE_START.into()));
-                events.push(Event::Start(Tag::Table(alignments)));
-            }
-            Event::End(TagEnd::Table) => {
-                events.push(Event::End(TagEnd::Table));
-                events.push(Event::Html("</div>\n".into()));
-            }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                 let dest_url = rewritten(&dest_url);
                 events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
@@ -74,7 +66,7 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
         }
     }
     let mut html = String::with_capacity(guide.markdown.len() * 3 / 2);
-    html::push_html(&mut html, code_blocks::render(events).into_iter());
+    html::push_html(&mut html, code_blocks::render(tables::render(events)).into_iter());
     // In Markdown, a table without headings has a header row with empty cells. Renders them as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
     RenderedGuide { html, headings, dead_links }
@@ -162,5 +154,3 @@ fn parser(markdown: &str) -> Parser<'_> {
 
 /// Maximum length of an excerpt in characters. It limits the size of the search index.
 const EXCERPT_CHARS: usize = 200;
-const TABLE_START: &str =
-    "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";
