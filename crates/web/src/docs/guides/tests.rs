@@ -80,7 +80,7 @@ fn the_pages_of_a_service_have_its_address() {
         let local = html.matches("http://127.0.0.1:8080").count();
         // Only the start of a server on the reader's machine has the local address.
         let expected = match guide.name {
-            "quickstart" => 1,
+            "quickstart" => 2,
             "clients" => 3,
             _ => 0,
         };
@@ -88,5 +88,5 @@ fn the_pages_of_a_service_have_its_address() {
     }
     let quickstart = all().find(|guide| guide.name == "quickstart").unwrap();
     let html = render(quickstart, "https://example.org/seal").html;
-    assert!(html.contains("sealpost login --url https://example.org/seal --new"), "{html}");
+    assert!(html.contains("service=https://example.org/seal\n"), "{html}");
 }
