@@ -33,7 +33,7 @@ pub(crate) use admin::{
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
 pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand};
-pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
+pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs, VerifyProofArgs};
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
 
 /// Returns the clap command, with examples in the help of each subcommand.
@@ -115,6 +115,10 @@ pub(crate) enum Command {
     ///
     /// Exit status 0: the event is valid; 1: the event is invalid; 2: the check is not possible.
     Verify(Box<VerifyArgs>),
+    /// Verify a proof of the transparency log from files, without the network
+    ///
+    /// Exit status 0: the proof is valid; 1: the proof is invalid; 2: the check is not possible.
+    VerifyProof(VerifyProofArgs),
 }
 
 /// The database to migrate.

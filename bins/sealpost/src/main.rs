@@ -11,6 +11,7 @@ mod fault;
 mod http;
 mod kek;
 mod logs;
+mod proof;
 mod receiver;
 mod serve;
 mod settings;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Serve(serve) => serve::run(&serve),
         Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
         Command::Verify(verify) => receiver::verify(&verify),
+        Command::VerifyProof(args) => proof::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

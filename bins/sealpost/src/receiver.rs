@@ -1,6 +1,6 @@
 //! `sealpost verify` and `sealpost listen`: commands for receivers of events, based on the crate `sealpost-receiver`.
 
-mod bounded;
+pub(crate) mod bounded;
 mod keys;
 mod listen;
 mod relay;

@@ -3,3 +3,4 @@
 pub(crate) mod append;
 mod files;
 pub(crate) mod head_cache;
+mod proof;

@@ -698,7 +698,7 @@ CREATE TABLE log_statements (
 CREATE SEQUENCE log_statement_ids AS BIGINT OWNED BY log_statements.id;
 ALTER TABLE log_statements ALTER COLUMN id SET DEFAULT nextval('log_statement_ids');
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
-CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, number);
+CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
 
 CREATE TABLE log_entries (

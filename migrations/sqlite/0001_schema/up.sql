@@ -609,7 +609,7 @@ CREATE TABLE log_statements (
     salt BLOB
 ) STRICT;
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
-CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, number);
+CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
 
 CREATE TABLE log_entries (

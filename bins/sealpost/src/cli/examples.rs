@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 59] = [
+const EXAMPLES: [(&str, &str); 60] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -74,6 +74,11 @@ const EXAMPLES: [(&str, &str); 59] = [
         "verify",
         "sealpost verify --headers headers.txt --body body.json --secret-file secret.txt\n\
          sealpost verify --headers headers.txt --body body.json --did-json did.json",
+    ),
+    (
+        "verify-proof",
+        "sealpost verify-proof alice.tlog-proof --policy policy.txt\n\
+         sealpost verify-proof alice.tlog-proof --policy policy.txt --at 1764208800 --json",
     ),
     ("admin account close", "sealpost admin account close acct_01kxk83ffmfe7rw98sdqcq10h0 --yes"),
     (

@@ -1,4 +1,5 @@
-//! The arguments of `sealpost verify` and `sealpost listen`, the commands for receivers of events.
+//! The arguments of `sealpost verify`, `sealpost verify-proof` and `sealpost listen`, the commands of receivers and
+//! verifiers.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -36,6 +37,23 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
     /// Time of receipt in Unix seconds; if omitted, now
+    #[arg(long, value_name = "UNIX_SECONDS")]
+    pub(crate) at: Option<i64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyProofArgs {
+    /// File with the proof, as `status` and `badges/verify` return it
+    #[arg(value_name = "FILE")]
+    pub(crate) proof: PathBuf,
+    /// File with the trusted log and its witnesses (c2sp.org/tlog-policy). A line `max-age SECONDS` bounds the age of
+    /// cosignatures
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: PathBuf,
+    /// Time of the check in Unix seconds; if omitted, now
     #[arg(long, value_name = "UNIX_SECONDS")]
     pub(crate) at: Option<i64>,
     /// Print one JSON object

@@ -1,4 +1,4 @@
-//! Reads the input files of `sealpost verify` and `sealpost listen`, up to a maximum size.
+//! Reads the input files of `sealpost verify`, `sealpost verify-proof` and `sealpost listen`, up to a maximum size.
 
 use std::{io::Read as _, path::Path};
 
@@ -7,14 +7,14 @@ use sealpost_node::regular_file;
 use crate::fault::Fault;
 
 /// Reads a text as [`read`] does, without the byte order mark that some editors write at its start.
-pub(super) fn read_text(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
+pub(crate) fn read_text(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let text = read(role, path, bytes_max)?;
     Ok(text.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(text))
 }
 
 /// Reads a whole file. If the file is unreadable or longer than `bytes_max`, fails with the exit status of wrong usage.
 /// `role` names the file in the error, for example "the DID document".
-pub(super) fn read(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
+pub(crate) fn read(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = regular_file::open(path)
         .and_then(|file| file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes));

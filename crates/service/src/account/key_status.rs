@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Did, GovernanceReason, GovernanceStanding, Handle, KeyStatus, Label, Plan,
     Timestamp,
-    ports::{Durability, StoreError},
+    ports::{Durability, StatementKind, StoreError},
 };
 use sealpost_limits::{Terms, UsageReport};
 use serde::Serialize;
@@ -46,6 +46,11 @@ pub struct KeyStanding {
     /// Number of received envelopes that wait because the key has no webhook for them.
     #[serde(flatten)]
     pub waiting: WaitingCount,
+    /// The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    /// for up to two seconds after a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub proof: Option<String>,
 }
 
 /// The governance decisions (blocks, proposed blocks and suspensions) that affect an API key.
@@ -64,13 +69,13 @@ impl From<GovernanceStanding> for GovernanceView {
 }
 
 impl Sealpost {
-    /// Returns the status of the caller's key. The usage includes this request.
-    pub async fn status(&self, caller: &Caller) -> Limited<KeyStanding> {
-        self.run_as(caller, status).await
+    /// Returns the status of the caller's key, with its proof if `with_proof` is true. The usage includes this request.
+    pub async fn status(&self, caller: &Caller, with_proof: bool) -> Limited<KeyStanding> {
+        self.run_as(caller, move |core, caller| status(core, caller, with_proof)).await
     }
 }
 
-fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
+fn status(core: &Core, caller: &Caller, with_proof: bool) -> Limited<KeyStanding> {
     core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
         let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
         let terms = Terms::of(&key.plan);
@@ -91,11 +96,14 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
             throughput_per_second: terms.per_second,
             webhooks,
             waiting: WaitingCount::default(),
+            proof: None,
         }))
     })
     .and_then(|standing| {
         // Counted outside the transaction, because counting takes long and sends of the key would wait.
         let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
-        Ok(KeyStanding { waiting, ..standing? })
+        let key = caller.id.key.to_string();
+        let proof = if with_proof { core.prove(StatementKind::Key, &key)? } else { None };
+        Ok(KeyStanding { waiting, proof, ..standing? })
     })
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     BadgeId, BadgeStatus, Timestamp,
-    ports::{Durability, StoreError},
+    ports::{Durability, StatementKind, StoreError},
 };
 use sealpost_storage::Transaction;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,11 @@ pub struct BadgeVerified {
     pub issued_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+    /// The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
+    /// up to two seconds after a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub proof: Option<String>,
 }
 
 /// The claims that identify the badge and the subject of the badge (the key or its DID).
@@ -51,15 +56,23 @@ struct Claims {
 
 impl Sealpost {
     /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. Reads expiry and
-    /// revocation from the stored badge, not from the credential.
+    /// revocation from the stored badge, not from the credential. Adds a proof if `with_proof` is true.
     pub async fn verify_badge(
         &self,
         caller: &Caller,
         credential: String,
+        with_proof: bool,
     ) -> Limited<BadgeVerified> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
                 Ok(core.verify_credential(tx, &credential)?)
+            })
+            .and_then(|verified| match verified.badge_id.filter(|_| with_proof) {
+                Some(id) => {
+                    let proof = core.prove(StatementKind::Badge, &id.to_string())?;
+                    Ok(BadgeVerified { proof, ..verified })
+                }
+                None => Ok(verified),
             })
         })
         .await
@@ -98,6 +111,7 @@ impl Core {
             issued_at: Some(badge.issued_at),
             expires_at: Some(badge.expires_at),
             revoked_at: badge.revocation.map(|revocation| revocation.at),
+            proof: None,
         })
     }
 }
@@ -110,4 +124,5 @@ const INVALID: BadgeVerified = BadgeVerified {
     issued_at: None,
     expires_at: None,
     revoked_at: None,
+    proof: None,
 };

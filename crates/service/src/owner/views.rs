@@ -115,6 +115,7 @@ pub(super) fn standing_of(
         throughput_per_second: terms.per_second,
         webhooks,
         waiting: WaitingCount::of(waiting, waiting_max),
+        proof: None,
     })
 }
 

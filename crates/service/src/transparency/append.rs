@@ -148,7 +148,7 @@ impl From<TreeFault> for StoreError {
     }
 }
 
-fn refused(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+pub(super) fn refused(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Refused(error.into())
 }
 

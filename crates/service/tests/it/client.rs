@@ -46,7 +46,7 @@ impl Client {
     }
 
     pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
-        let status = async |caller: &Caller, ()| self.0.status(caller).await;
+        let status = async |caller: &Caller, ()| self.0.status(caller, false).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), status))
     }
 
@@ -73,12 +73,19 @@ impl Client {
         wait(self.ask(who, Purpose::Execute, body.clone(), issue))
     }
 
+    /// Asks for the status with its proof.
+    pub(crate) fn proven_status(&self, who: &Credentials) -> Limited<KeyStanding> {
+        let status = async |caller: &Caller, ()| self.0.status(caller, true).await;
+        wait(self.ask(who, Purpose::Manage, Ok(()), status))
+    }
+
+    /// Verifies a badge, and asks for the proof of its status.
     pub(crate) fn verify_badge(
         &self,
         who: &Credentials,
         body: &Body<String>,
     ) -> Limited<BadgeVerified> {
-        let verify = async |caller: &Caller, badge| self.0.verify_badge(caller, badge).await;
+        let verify = async |caller: &Caller, badge| self.0.verify_badge(caller, badge, true).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), verify))
     }
 

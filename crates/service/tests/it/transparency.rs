@@ -6,12 +6,17 @@ use std::{
 };
 
 use sealpost_domain::ports::{Durability, LogHead, StatementKind};
-use sealpost_service::Settings;
+use sealpost_service::{Issue, Issued, Settings};
 use sealpost_transparency::{
-    Checkpoint, Note, Statement, Tile, TileTree, TreeHash, VerifierKey, verify_inclusion,
+    Checkpoint, LogProof, Note, Policy, Statement, Tile, TileTree, TreeHash, VerifierKey,
+    verify_inclusion,
 };
 
-use crate::{badges::id, client::wait, support::World};
+use crate::{
+    badges::{GOOD, assess, id},
+    client::wait,
+    support::World,
+};
 
 /// Returns the head of the log once all statements are in it.
 fn settled(world: &World) -> LogHead {
@@ -93,6 +98,45 @@ fn a_changed_tree_gets_no_checkpoint() {
         thread::sleep(Duration::from_millis(50));
     }
     assert!(world.database.read(sealpost_storage::Reader::has_pending_statements).unwrap());
+}
+
+/// Verifies a proof file with the published key, and returns its statement.
+fn proven(world: &World, proof: Option<String>) -> Statement {
+    let key = wait(world.sealpost.log_key()).unwrap().unwrap();
+    let policy = Policy::parse(&format!("log {key}\nquorum none\n")).unwrap();
+    let file = proof.unwrap();
+    assert!(file.len() <= 2048, "{}", file.len());
+    let proof = LogProof::parse(&file).unwrap();
+    let statement = Statement::parse(&proof.extra).unwrap();
+    policy.accept(&proof, &statement.entry(), 0).unwrap();
+    statement
+}
+
+#[test]
+fn callers_get_proofs_of_their_identity_and_of_badges() {
+    for world in [World::new(), World::on_postgres(Settings::default())] {
+        let alice = world.newcomer(None);
+        settled(&world);
+        let standing = world.sealpost.proven_status(&alice).result.unwrap();
+        let statement = proven(&world, standing.proof);
+        assert_eq!(statement.value("key"), Some(&*id(&alice).to_string()));
+        assert_eq!(statement.value("did"), Some(standing.did.as_str()));
+        assert_eq!(statement.value("status"), Some("active"));
+        assess(&world, &alice, GOOD);
+        let issued = world.sealpost.issue_badge(&alice, &Ok(Issue::default())).result.unwrap();
+        let Issued::Badge(badge) = issued else { panic!("a dry run") };
+        let verify = || {
+            settled(&world);
+            let asked = Ok(badge.credential.clone());
+            let verified = world.sealpost.verify_badge(&alice, &asked).result.unwrap();
+            proven(&world, verified.proof)
+        };
+        let statement = verify();
+        assert_eq!(statement.value("badge"), Some(&*badge.badge_id.to_string()));
+        assert_eq!(statement.value("status"), Some("valid"));
+        world.operator().revoke_badge(&badge.badge_id, "test").unwrap();
+        assert_eq!(verify().value("status"), Some("revoked"));
+    }
 }
 
 fn before_time() -> sealpost_domain::Timestamp {

@@ -105,7 +105,8 @@ impl Reader {
         })
     }
 
-    /// Finds the newest statement of the log about a subject. `None` if there is none, or if an erasure has deleted it.
+    /// Finds the newest statement about a subject. `None` if there is none, if it is not in the log yet, or if an
+    /// erasure has deleted it.
     pub fn newest_statement(
         &mut self,
         kind: StatementKind,
@@ -116,8 +117,7 @@ impl Reader {
             let row = s::table
                 .filter(s::kind.eq(kind.as_str()))
                 .filter(s::subject.eq(subject))
-                .filter(s::number.is_not_null())
-                .order(s::number.desc())
+                .order(s::id.desc())
                 .select((s::number, s::at, s::salt, s::text))
                 .first::<Row>(conn)
                 .optional()?;

@@ -19,12 +19,15 @@ struct VerifyRequest {
     /// The badge as a JWT.
     #[schemars(length(min = 1))]
     credential: String,
+    /// If true, the response has a proof of the transparency log.
+    #[schemars(with = "Option<bool>")]
+    proof: bool,
 }
 
 impl RequestBody for VerifyRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["credential"])?;
-        Ok(Self { credential: fields.text("credential")? })
+        Ok(Self { credential: fields.text("credential")?, proof: fields.flag("proof")? })
     }
 }
 
@@ -33,7 +36,7 @@ async fn verify(
     request: KeyRequest<VerifyRequest>,
 ) -> LimitedResponse<BadgeVerified> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.verify_badge(caller, body.credential).await
+        sealpost.verify_badge(caller, body.credential, body.proof).await
     })
     .await
 }
@@ -74,4 +77,5 @@ const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
 Checks that a credential is a badge of this service, and that it is neither expired nor revoked. Without an account, \
-verify it with any library for JSON Web Tokens, the keys of `/.well-known/did.json`, and the status list that it names.";
+verify it with any library for JSON Web Tokens, the keys of `/.well-known/did.json`, and the status list that it names. With `proof`, the response proves that the \
+transparency log has the status.";

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, NoMembers, PublicRequest, RequestBody, invalid, request_source},
+    request::{Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_source},
     response::{JsonResponse, LimitedResponse, ask_as_key},
     state::ApiState,
     throttle::{admit_activation, admit_sign_up},
@@ -101,16 +101,26 @@ pub(in crate::endpoints) fn activate_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(activate) }
 }
 
-/// A request without parameters. The API key can be named in the body or in a header.
+/// The options of the request. The API key can be named in the body or in a header.
 #[derive(JsonSchema)]
-struct StatusRequest {}
+struct StatusRequest {
+    /// If true, the response has a proof of the transparency log.
+    #[schemars(with = "Option<bool>")]
+    proof: bool,
+}
+
+impl RequestBody for StatusRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self { proof: fields.flag("proof")? })
+    }
+}
 
 async fn status(
     app: web::Data<ApiState>,
-    request: KeyRequest<NoMembers>,
+    request: KeyRequest<StatusRequest>,
 ) -> LimitedResponse<KeyStanding> {
-    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, NoMembers| {
-        sealpost.status(caller).await
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
+        sealpost.status(caller, body.proof).await
     })
     .await
 }
@@ -139,7 +149,10 @@ pub(in crate::endpoints) fn status_endpoint() -> Endpoint {
     let operation = Operation::new::<KeyStanding>("getKeyStatus", standing)
         .describe(Tag::Identities, "Show the status of an API key", STATUS)
         .session_and_key(ACCESS)
-        .optional_body::<StatusRequest>(vec![("", json!({}))]);
+        .optional_body::<StatusRequest>(vec![
+            ("Without a proof", json!({})),
+            ("With a proof", json!({ "proof": true })),
+        ]);
     Endpoint { operation, route: web::route().to(status) }
 }
 
@@ -192,7 +205,7 @@ identity joins the account of the session. The handle of a revoked key stays res
 may require an `invite` for a new account, or close sign-up. Limited per client address.";
 const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
 const STATUS: &str = "\
-Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts \
+Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. With `proof`, the response proves that the transparency log has DID and status. The request counts \
 against the limits per minute and per day.";
 const RESOLVE: &str = "\
 Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can \

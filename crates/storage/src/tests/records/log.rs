@@ -88,8 +88,9 @@ fn appended_statements_are_found_by_their_subject(db: &Fixture) {
     };
     assert_eq!(newest(&key.id), None);
     append(db, 0);
-    db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
     assert_eq!(newest(&key.id).unwrap().number, 0);
+    db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
+    assert_eq!(newest(&key.id), None, "the newest statement is not in the log yet");
     append(db, 2);
     assert!(pending(db).is_empty());
     let found = newest(&key.id).unwrap();

@@ -1,0 +1,84 @@
+//! `sealpost verify-proof`: verifies a proof of the transparency log from files. The exit status is 0 if it is valid, 1
+//! if invalid, and 2 if the check was not possible.
+
+use sealpost_domain::{Clock as _, Timestamp};
+use sealpost_node::SystemClock;
+use sealpost_transparency::{LogProof, Policy, Statement};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{cli::VerifyProofArgs, fault::Fault, receiver::bounded, terminal};
+
+/// What a valid proof shows.
+#[derive(Serialize)]
+struct Report {
+    valid: bool,
+    log: String,
+    /// The number of the entry.
+    index: u64,
+    /// The number of entries in the log.
+    size: u64,
+    /// The time at which the log says that it appended the entry.
+    appended_at: Timestamp,
+    witnesses: Vec<String>,
+    kind: String,
+    statement: Map<String, Value>,
+}
+
+/// Verifies the proof and prints a report. Fails if the proof is invalid.
+pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), Fault> {
+    let policy = text("the policy", bounded::read_text("the policy", &args.policy, BYTES_MAX)?)?;
+    let policy = Policy::parse(&policy).map_err(Fault::usage)?;
+    let proof = text("the proof", bounded::read_text("the proof", &args.proof, BYTES_MAX)?)?;
+    let now_s = args.at.unwrap_or_else(|| SystemClock.now().as_seconds());
+    let report = verify(&policy, &proof, u64::try_from(now_s).unwrap_or(0))
+        .map_err(|reason| Fault::new(format!("the proof is invalid: {reason}")))?;
+    let text = if args.json {
+        serde_json::to_string(&report)
+            .map(|object| format!("{object}\n"))
+            .map_err(|error| Fault::caused("the report cannot be serialised", error))?
+    } else {
+        report.text()
+    };
+    terminal::print(text)
+}
+
+fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
+    let proof = LogProof::parse(proof).map_err(|fault| Fault::of(&fault).to_string())?;
+    let statement = Statement::parse(&proof.extra);
+    let statement = statement.ok_or("its extra data is no statement of a sealpost log")?;
+    let accepted =
+        policy.accept(&proof, &statement.entry(), now_s).map_err(|fault| fault.to_string())?;
+    let pairs = statement.text.lines().filter_map(|line| line.split_once(' '));
+    Ok(Report {
+        valid: true,
+        log: accepted.checkpoint.origin,
+        index: proof.index,
+        size: accepted.checkpoint.size,
+        appended_at: Timestamp::from_millis(i64::try_from(statement.at_ms).unwrap_or(i64::MAX)),
+        witnesses: accepted.witnesses,
+        kind: statement.kind,
+        statement: pairs.map(|(name, value)| (name.to_owned(), value.into())).collect(),
+    })
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let Self { log, index, size, appended_at, witnesses, statement, .. } = self;
+        let witnesses = if witnesses.is_empty() { "none".to_owned() } else { witnesses.join(", ") };
+        let mut text = format!(
+            "valid: entry {index} of {size} in the log {log}\nappended at: {appended_at}\nwitnesses: {witnesses}\n"
+        );
+        for (name, value) in statement {
+            let value = value.as_str().unwrap_or_default();
+            text.push_str(&format!("{name}: {value}\n"));
+        }
+        text
+    }
+}
+
+fn text(role: &str, bytes: Vec<u8>) -> Result<String, Fault> {
+    String::from_utf8(bytes).map_err(|_invalid| Fault::usage(format!("{role} is not UTF-8")))
+}
+
+const BYTES_MAX: u64 = 131_072;
