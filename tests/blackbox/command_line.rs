@@ -9,3 +9,4 @@ mod output;
 mod relays;
 mod scripts;
 mod service;
+mod watch;

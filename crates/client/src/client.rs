@@ -90,6 +90,17 @@ impl Client {
         self.transport.call(&ApiRequest::post("/v1/did/status", &json!({}))?).await
     }
 
+    /// Returns the state of the API key, with a proof of the transparency log. The proof is absent for up to two seconds
+    /// after a change.
+    pub async fn proven_status(&self) -> Result<KeyStanding, ClientError> {
+        self.transport.call(&ApiRequest::post("/v1/did/status", &json!({"proof": true}))?).await
+    }
+
+    /// Returns a file of the transparency log by its path, such as `tile/0/000`.
+    pub async fn log_tile(&self, path: &str) -> Result<Vec<u8>, ClientError> {
+        self.transport.bytes(&ApiRequest::get(format!("/log/{path}"))).await
+    }
+
     /// Returns the identity behind an API key or a handle.
     pub async fn resolve(&self, id: &str) -> Result<Resolved, ClientError> {
         let request = ApiRequest::post("/v1/did/resolve", &json!({"id": id}))?;

@@ -44,6 +44,11 @@ impl Transport {
         parse(&request.path, &self.repeat(request).await?)
     }
 
+    /// Sends a request, and returns the bytes of the response.
+    pub(crate) async fn bytes(&self, request: &ApiRequest) -> Result<Vec<u8>, ClientError> {
+        self.repeat(request).await
+    }
+
     /// Sends a request, and returns the text of the response.
     pub(crate) async fn text(&self, request: &ApiRequest) -> Result<String, ClientError> {
         Ok(String::from_utf8_lossy(&self.repeat(request).await?).into_owned())

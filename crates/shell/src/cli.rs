@@ -3,6 +3,8 @@
 mod mcp;
 mod webhooks;
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use sealpost_client::{AccountId, ApiKeyId, ApiTokenId, EnvelopeId, Timestamp, TokenScope};
 
@@ -43,6 +45,11 @@ pub enum ServiceCommand {
     /// Manage the API tokens of the account; needs a profile with a login secret
     #[command(subcommand)]
     Tokens(TokensCommand),
+    /// Check the API key in the transparency log, and that the log only grows
+    ///
+    /// Compares with the check before, which the state file has. Fails if the service shows another DID or status than the
+    /// log, if the key has changed, or if the history of the log was rewritten. Run it regularly.
+    Watch(WatchArgs),
     /// Manage the webhooks of the API key
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
@@ -147,6 +154,19 @@ pub struct OpenArgs {
     /// Envelope to open
     #[arg(value_name = "ENVELOPE")]
     pub(crate) envelope_id: EnvelopeId,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// The trusted log, and the file of the last check.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// File with the trusted log and its witnesses, as for `verify-proof`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: PathBuf,
+    /// File with the proof of the last check; created by the first check
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: PathBuf,
     #[command(flatten)]
     pub(crate) call: CallArgs,
 }

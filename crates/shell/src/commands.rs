@@ -5,6 +5,7 @@ mod login;
 mod mcp;
 mod messages;
 mod tokens;
+mod watch;
 mod webhooks;
 
 use std::{ffi::OsString, path::Path};
@@ -33,6 +34,7 @@ pub fn run(
             ServiceCommand::Send(args) => messages::send(&args, config_folder).await,
             ServiceCommand::Sent(args) => messages::sent(args, config_folder).await,
             ServiceCommand::Tokens(command) => tokens::run(command, config_folder).await,
+            ServiceCommand::Watch(args) => watch::run(&args, config_folder).await,
             ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
         }
     })

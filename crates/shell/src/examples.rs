@@ -1,7 +1,7 @@
 //! The examples at the end of each command's help. A test of the binary parses them.
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-pub const EXAMPLES: [(&str, &str); 24] = [
+pub const EXAMPLES: [(&str, &str); 25] = [
     (
         "login",
         "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
@@ -28,6 +28,7 @@ pub const EXAMPLES: [(&str, &str); 24] = [
     ("tokens list", "sealpost tokens list"),
     ("tokens revoke", "sealpost tokens revoke tok_01kxk83ffmfe7rw98sdqcq10h0"),
     ("tokens", "sealpost tokens list"),
+    ("watch", "sealpost watch --policy policy.txt --state alice.tlog-proof"),
     ("webhooks delete", "sealpost webhooks delete wh_01kxk83ffmfe7rw98sdqcq10h0"),
     ("webhooks deliveries", "sealpost webhooks deliveries wh_01kxk83ffmfe7rw98sdqcq10h0 --limit 5"),
     ("webhooks enable", "sealpost webhooks enable wh_01kxk83ffmfe7rw98sdqcq10h0"),

@@ -70,6 +70,9 @@ pub struct KeyStanding {
     pub waiting: u64,
     /// True if more envelopes wait than `waiting` counts.
     pub waiting_more: bool,
+    /// The proof that the transparency log has DID and status. `None` unless it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
 }
 
 /// The use of each limit of the plan.

@@ -1,0 +1,179 @@
+//! `sealpost watch`: checks the API key of the profile in the transparency log, and that the log only grows.
+//!
+//! The state file is the proof of the last check. It contains the statement about the key and the checkpoint of the log.
+//! The next check compares both.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs, io,
+    path::Path,
+    time::Duration,
+};
+
+use sealpost_client::{Client, KeyStanding};
+use sealpost_domain::Clock as _;
+use sealpost_receiver::SystemClock;
+use sealpost_transparency::{
+    Checkpoint, LogProof, Policy, Statement, Tile, TileTree, TreeHash, verify_consistency,
+};
+
+use super::ProfileClient;
+use crate::{cli::WatchArgs, error::ShellError, output};
+
+/// A proof file with its content.
+struct Proof {
+    text: String,
+    file: LogProof,
+    statement: Statement,
+    checkpoint: Checkpoint,
+}
+
+pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), ShellError> {
+    let policy =
+        fs::read_to_string(&args.policy).map_err(|error| fault(&args.policy, "read", error))?;
+    let policy = Policy::parse(&policy).map_err(invalid)?;
+    let before = match fs::read_to_string(&args.state) {
+        Ok(text) => Some(Proof::read(text)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(fault(&args.state, "read", error)),
+    };
+    let service = ProfileClient::open(&args.call, config_folder)?;
+    let (standing, proof) = proven(&service.client).await?;
+    let now_s = u64::try_from(SystemClock.now().as_seconds()).unwrap_or(0);
+    policy.accept(&proof.file, &proof.statement.entry(), now_s).map_err(invalid)?;
+    require_same(&standing, &proof.statement)?;
+    if let Some(before) = &before {
+        require_growth(&service.client, &before.checkpoint, &proof.checkpoint).await?;
+    }
+    service.store_session().await?;
+    fs::write(&args.state, &proof.text).map_err(|error| fault(&args.state, "written", error))?;
+    let lines = proof.statement.text.lines().filter_map(|line| line.split_once(' '));
+    output::result(&lines.collect::<BTreeMap<_, _>>(), args.call.json)?;
+    match before.filter(|before| before.statement.text != proof.statement.text) {
+        Some(before) => Err(ShellError::Invalid(format!(
+            "the key has changed since the last check, from: {}. If this was not you, ask the operator",
+            before.statement.text.trim_end().replace('\n', ", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl Proof {
+    fn read(text: String) -> Result<Self, ShellError> {
+        let file = LogProof::parse(&text).map_err(invalid)?;
+        let statement = Statement::parse(&file.extra);
+        let statement =
+            statement.ok_or_else(|| invalid("the proof has no statement about a key"))?;
+        let checkpoint = Checkpoint::parse(file.checkpoint.text()).map_err(invalid)?;
+        Ok(Self { text, file, statement, checkpoint })
+    }
+}
+
+/// Returns the status of the key with its proof. Waits until the newest change is in the log.
+async fn proven(client: &Client) -> Result<(KeyStanding, Proof), ShellError> {
+    for _ in 0..PROOF_TRIES {
+        let mut standing = client.proven_status().await?;
+        if let Some(text) = standing.proof.take() {
+            return Ok((standing, Proof::read(text)?));
+        }
+        tokio::time::sleep(PROOF_PAUSE).await;
+    }
+    Err(invalid(
+        "the service has no proof of the newest change of the key: try again, then ask the operator",
+    ))
+}
+
+/// Refuses a response of the service that differs from the log.
+fn require_same(standing: &KeyStanding, statement: &Statement) -> Result<(), ShellError> {
+    let shown = [
+        ("key", standing.api_key_id.to_string()),
+        ("did", standing.did.clone()),
+        ("status", standing.status.as_str().to_owned()),
+    ];
+    for (name, shown) in shown {
+        let logged = statement.value(name).unwrap_or_default();
+        if logged != shown {
+            return Err(invalid(format!(
+                "the service shows the {name} {shown}, but the log has {logged}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a log that does not begin with all entries of the earlier checkpoint.
+async fn require_growth(
+    client: &Client,
+    old: &Checkpoint,
+    new: &Checkpoint,
+) -> Result<(), ShellError> {
+    if old.origin != new.origin {
+        return Err(invalid(format!(
+            "the log is now {}, before it was {}",
+            new.origin, old.origin
+        )));
+    }
+    if old.size > new.size {
+        return Err(invalid(format!(
+            "the log has shrunk from {} to {} entries",
+            old.size, new.size
+        )));
+    }
+    let (root, proof) = consistency(client, old.size, new.size).await?;
+    let (old, new) = ((old.size, old.root), (new.size, new.root));
+    if root == new.1 && verify_consistency(old, new, &proof) {
+        return Ok(());
+    }
+    Err(invalid("the history of the log was rewritten: keep the state file as evidence"))
+}
+
+/// Computes the root and the consistency proof from the tiles of the service. Each round fetches the next missing tile.
+async fn consistency(
+    client: &Client,
+    old_size: u64,
+    new_size: u64,
+) -> Result<(TreeHash, Vec<TreeHash>), ShellError> {
+    let mut tiles: HashMap<String, Vec<TreeHash>> = HashMap::new();
+    loop {
+        let mut tree = TileTree::new(new_size, |tile: Tile| {
+            tiles.get(&tile.path()).cloned().ok_or(Missing::Tile(tile))
+        });
+        let computed = tree.root().and_then(|root| Ok((root, tree.consistency_proof(old_size)?)));
+        match computed {
+            Ok(computed) => return Ok(computed),
+            Err(Missing::Other(reason)) => return Err(invalid(reason)),
+            Err(Missing::Tile(tile)) if tiles.len() < TILES_MAX => {
+                let path = tile.path();
+                let bytes = client.log_tile(&path).await?;
+                let (hashes, _) = bytes.as_chunks();
+                tiles.insert(path, hashes.iter().map(|hash| TreeHash(*hash)).collect());
+            }
+            Err(Missing::Tile(_)) => return Err(invalid("the log needs too many tiles")),
+        }
+    }
+}
+
+/// The reason why a tree cannot be computed yet.
+enum Missing {
+    Other(String),
+    Tile(Tile),
+}
+
+impl From<String> for Missing {
+    fn from(reason: String) -> Self {
+        Self::Other(reason)
+    }
+}
+
+fn invalid(reason: impl ToString) -> ShellError {
+    ShellError::Invalid(reason.to_string())
+}
+
+fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {
+    ShellError::File { file: file.to_owned(), action, source }
+}
+
+const PROOF_PAUSE: Duration = Duration::from_secs(1);
+const PROOF_TRIES: u32 = 10;
+/// More than the tiles of two paths through the largest tree.
+const TILES_MAX: usize = 64;

@@ -1,0 +1,54 @@
+//! Tests of `sealpost watch`, with a changed key and a rewritten log.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::service::Shell;
+use crate::support::{Database, SOON, eventually, on_both};
+
+on_both!(an_owner_notices_a_changed_key_and_a_rewritten_log);
+
+fn an_owner_notices_a_changed_key_and_a_rewritten_log(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let shell = Shell::of(&server);
+    shell.log_in("default", &alice);
+    let key = client.request("GET", "/log/").response();
+    let folder = tempfile::tempdir().unwrap();
+    let (policy, state) = (folder.path().join("policy"), folder.path().join("state"));
+    fs::write(&policy, format!("log {}quorum none\n", String::from_utf8(key.body).unwrap()))
+        .unwrap();
+    let (policy, state) = (policy.to_str().unwrap(), state.to_str().unwrap());
+    let watch = ["watch", "--policy", policy, "--state", state, "--json"];
+    for _ in 0..2 {
+        let shown: Value = serde_json::from_str(&shell.succeed(&watch, "")).unwrap();
+        assert_eq!(
+            (&shown["key"], &shown["status"]),
+            (&alice.key.clone().into(), &"active".into())
+        );
+        // The next check also has new entries of others.
+        client.new_identity();
+    }
+    database.operate(&["key", "rotate", &alice.key]);
+    let changed = shell.run(&watch, "");
+    assert_eq!(changed.status, Some(1), "{}", changed.stderr);
+    let expected = "sealpost: the key has changed since the last check, from: key ";
+    assert!(changed.stderr.starts_with(expected), "{}", changed.stderr);
+    assert!(changed.stderr.contains("sealing_version 1, status active. If this was not you"));
+    shell.succeed(&watch, "");
+    let kept = fs::read_to_string(state).unwrap();
+    // A forger with the database lets the service sign another history.
+    database.by_hand(
+        "BEGIN; UPDATE log_statements SET number = NULL, at = NULL, salt = NULL; \
+         DELETE FROM log_entries; DELETE FROM log_tiles; DELETE FROM log_heads; COMMIT",
+    );
+    eventually("the forged log", SOON, || (database.count("log_heads") == 1).then_some(()));
+    client.new_identity();
+    let forged = shell.run(&watch, "");
+    let expected =
+        "sealpost: the history of the log was rewritten: keep the state file as evidence\n";
+    assert_eq!((forged.status, &*forged.stderr), (Some(1), expected));
+    assert_eq!(fs::read_to_string(state).unwrap(), kept, "the evidence is kept");
+}
