@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest, invalid, request_source},
+    request::{Fields, RequestBody, SessionRequest, invalid, request_source, text_body},
     response::{JsonResponse, Problem, ask_in_session, exported_account},
     state::ApiState,
     throttle::{self, verify_login_secret},
@@ -81,18 +81,11 @@ pub(super) fn activity_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(activity) }
 }
 
-/// The login secret, which confirms that the owner of the account sends the request.
-#[derive(JsonSchema)]
-struct ExportRequest {
-    /// The login secret of the account.
-    #[schemars(length(min = 1))]
-    login_secret: String,
-}
-
-impl RequestBody for ExportRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["login_secret"])?;
-        Ok(Self { login_secret: fields.text("login_secret")? })
+text_body! {
+    /// The login secret, which confirms that the owner of the account sends the request.
+    struct ExportRequest {
+        /// The login secret of the account.
+        login_secret,
     }
 }
 
@@ -184,18 +177,11 @@ fn key() -> Value {
     })
 }
 
-/// The login secret, which confirms that the owner of the account sends the request.
-#[derive(JsonSchema)]
-struct CloseRequest {
-    /// The login secret of the account.
-    #[schemars(length(min = 1))]
-    login_secret: String,
-}
-
-impl RequestBody for CloseRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["login_secret"])?;
-        Ok(Self { login_secret: fields.text("login_secret")? })
+text_body! {
+    /// The login secret, which confirms that the owner of the account sends the request.
+    struct CloseRequest {
+        /// The login secret of the account.
+        login_secret,
     }
 }
 

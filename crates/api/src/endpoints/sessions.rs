@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody, SessionRequest, request_source},
+    request::{Fields, PublicRequest, RequestBody, SessionRequest, request_source, text_body},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle::{self, log_in},
@@ -115,18 +115,11 @@ pub(super) fn logout_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(logout) }
 }
 
-/// The current login secret, which is replaced.
-#[derive(JsonSchema)]
-struct RotateSecretRequest {
-    /// The current login secret of the account.
-    #[schemars(length(min = 1))]
-    login_secret: String,
-}
-
-impl RequestBody for RotateSecretRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["login_secret"])?;
-        Ok(Self { login_secret: fields.text("login_secret")? })
+text_body! {
+    /// The current login secret, which is replaced.
+    struct RotateSecretRequest {
+        /// The current login secret of the account.
+        login_secret,
     }
 }
 

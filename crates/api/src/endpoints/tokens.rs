@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, NoMembers, RequestBody, SessionRequest, invalid, request_source},
+    request::{Fields, NoMembers, RequestBody, SessionRequest, invalid, request_source, text_body},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -135,18 +135,11 @@ pub(super) fn list_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(list) }
 }
 
-/// The API token to revoke.
-#[derive(JsonSchema)]
-struct RevokeTokenRequest {
-    /// The id of the token.
-    #[schemars(length(min = 1))]
-    token_id: String,
-}
-
-impl RequestBody for RevokeTokenRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["token_id"])?;
-        Ok(Self { token_id: fields.text("token_id")? })
+text_body! {
+    /// The API token to revoke.
+    struct RevokeTokenRequest {
+        /// The id of the token.
+        token_id,
     }
 }
 

@@ -36,6 +36,36 @@ pub(crate) trait RequestBody: Sized + 'static {
     }
 }
 
+/// Defines a request body with one member, a required string.
+macro_rules! text_body {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis struct $body:ident {
+            $(#[$member_doc:meta])*
+            $member:ident,
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(schemars::JsonSchema)]
+        $visibility struct $body {
+            $(#[$member_doc])*
+            #[schemars(length(min = 1))]
+            $member: String,
+        }
+
+        impl $crate::request::RequestBody for $body {
+            fn read(
+                fields: &mut $crate::request::Fields,
+            ) -> Result<Self, sealpost_domain::Refusal> {
+                fields.require(&[stringify!($member)])?;
+                Ok(Self { $member: fields.text(stringify!($member))? })
+            }
+        }
+    };
+}
+
+pub(crate) use text_body;
+
 /// The body of an endpoint that accepts no members, except for the API key.
 pub(crate) struct NoMembers;
 

@@ -1,30 +1,22 @@
 //! `POST /v1/channel/open`: decrypts an envelope for its recipient and returns the message.
 
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_domain::{Code, TokenScope};
 use sealpost_service::{Access, Opened, Purpose};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{KeyRequest, text_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-#[derive(JsonSchema)]
-struct OpenRequest {
-    /// The id of the envelope, from the event that announced it.
-    #[schemars(length(min = 1))]
-    envelope_id: String,
-}
-
-impl RequestBody for OpenRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["envelope_id"])?;
-        Ok(Self { envelope_id: fields.text("envelope_id")? })
+text_body! {
+    struct OpenRequest {
+        /// The id of the envelope, from the event that announced it.
+        envelope_id,
     }
 }
 

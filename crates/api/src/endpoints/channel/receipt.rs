@@ -1,30 +1,22 @@
 //! `POST /v1/channel/receipt`: shows the state of an envelope to its sender.
 
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_domain::{Code, TokenScope};
 use sealpost_service::{Access, Purpose, Receipt};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{KeyRequest, text_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-#[derive(JsonSchema)]
-struct ReceiptRequest {
-    /// The `envelope_id` in the response to the send.
-    #[schemars(length(min = 1))]
-    envelope_id: String,
-}
-
-impl RequestBody for ReceiptRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["envelope_id"])?;
-        Ok(Self { envelope_id: fields.text("envelope_id")? })
+text_body! {
+    struct ReceiptRequest {
+        /// The `envelope_id` in the response to the send.
+        envelope_id,
     }
 }
 

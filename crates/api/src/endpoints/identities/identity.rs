@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_source},
+    request::{Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_source, text_body},
     response::{JsonResponse, LimitedResponse, ask_as_key},
     state::ApiState,
     throttle::{admit_activation, admit_sign_up},
@@ -156,17 +156,10 @@ pub(in crate::endpoints) fn status_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(status) }
 }
 
-#[derive(JsonSchema)]
-struct ResolveRequest {
-    /// An API key or a handle, with or without a leading `@`.
-    #[schemars(length(min = 1))]
-    id: String,
-}
-
-impl RequestBody for ResolveRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["id"])?;
-        Ok(Self { id: fields.text("id")? })
+text_body! {
+    struct ResolveRequest {
+        /// An API key or a handle, with or without a leading `@`.
+        id,
     }
 }
 

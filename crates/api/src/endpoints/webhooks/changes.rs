@@ -9,52 +9,45 @@ use sealpost_service::{
 use serde_json::{Value, json};
 
 use super::{
-    acts::{Act, CHANGE, READ},
+    act::{Act, CHANGE, READ},
     examples,
 };
 use crate::{
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid},
+    request::{Fields, RequestBody, invalid, text_body},
     response::Problem,
     state::ApiState,
     throttle,
 };
 
-/// Defines the body of an act that names only a webhook.
-macro_rules! webhook_body {
-    ($(#[$doc:meta])* $body:ident) => {
-        $(#[$doc])*
-        #[derive(JsonSchema)]
-        pub(in crate::endpoints) struct $body {
-            /// The id of the webhook.
-            #[schemars(length(min = 1))]
-            webhook_id: String,
-        }
-
-        impl RequestBody for $body {
-            fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-                Ok(Self { webhook_id: webhook_id(fields)? })
-            }
-        }
-    };
-}
-
-webhook_body!(
+text_body! {
     /// The webhook to delete.
-    DeleteWebhook
-);
-webhook_body!(
+    pub(in crate::endpoints) struct DeleteWebhook {
+        /// The id of the webhook.
+        webhook_id,
+    }
+}
+text_body! {
     /// The webhook to enable.
-    EnableWebhook
-);
-webhook_body!(
+    pub(in crate::endpoints) struct EnableWebhook {
+        /// The id of the webhook.
+        webhook_id,
+    }
+}
+text_body! {
     /// The webhook whose secret is replaced.
-    RotateWebhookSecret
-);
-webhook_body!(
+    pub(in crate::endpoints) struct RotateWebhookSecret {
+        /// The id of the webhook.
+        webhook_id,
+    }
+}
+text_body! {
     /// The webhook to test.
-    TestWebhook
-);
+    pub(in crate::endpoints) struct TestWebhook {
+        /// The id of the webhook.
+        webhook_id,
+    }
+}
 
 /// A body without members. Lists all webhooks of the key.
 #[derive(JsonSchema)]

@@ -11,7 +11,7 @@ use sealpost_service::{
 use serde_json::json;
 
 use super::{
-    acts::{Act, CHANGE, READ},
+    act::{Act, CHANGE, READ},
     changes::webhook_id,
     examples,
 };

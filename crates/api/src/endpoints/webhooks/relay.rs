@@ -9,7 +9,7 @@ use sealpost_service::Purpose;
 use serde_json::Value;
 
 use self::socket::Socket;
-use super::acts::CHANGE;
+use super::act::CHANGE;
 use crate::{
     connection_record::ConnectionRecord,
     endpoint::Endpoint,

@@ -1,16 +1,15 @@
-//! The acts on webhooks, such as deleting or testing one. Each act has its own path, and `POST /v1/webhooks` performs the
-//! same acts, selected by the member `action`.
+//! `POST /v1/webhooks`: performs the act that the member `action` of the body names.
 
 use std::{borrow::Cow, convert::Infallible};
 
 use actix_web::{HttpRequest, HttpResponse, Responder as _, web};
 use futures_util::future::LocalBoxFuture;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sealpost_domain::{Refusal, TokenScope};
-use sealpost_service::{Access, Actor, Caller, Credentials, Limited, Purpose, Sealpost};
-use serde::Serialize;
+use sealpost_domain::Refusal;
+use sealpost_service::{Caller, Limited, Purpose, Sealpost};
 
 use super::{
+    act::{Act, READ, respond},
     changes::{
         DeleteWebhook, EnableWebhook, ListWebhooks, RotateWebhookSecret, TestWebhook, UpdateWebhook,
     },
@@ -19,55 +18,13 @@ use super::{
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
-    response::{LimitedResponse, Problem, ask_as_key},
+    request::{Fields, KeyRequest, RequestBody, invalid},
+    response::{Problem, ask_as_key},
     state::ApiState,
 };
 
-/// An act on the webhooks of an API key. The type that implements it has the members of the request body as fields.
-pub(in crate::endpoints) trait Act: RequestBody {
-    /// The value of `action` in the body of `POST /v1/webhooks`.
-    const NAME: &'static str;
-    /// The API tokens that may perform the act.
-    const ACCESS: Access;
-    /// The response to the act.
-    type Done: JsonSchema + Serialize;
-
-    /// Returns the OpenAPI description of the endpoint that performs only this act.
-    fn operation() -> Operation;
-
-    /// Counts the act against a limit of its own, before the request is admitted.
-    async fn throttle(_app: &ApiState, _credentials: &Credentials) -> Result<(), Problem> {
-        Ok(())
-    }
-
-    async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Self::Done>;
-}
-
-/// Returns the endpoint that performs only this act.
-pub(in crate::endpoints) fn endpoint<A: Act>() -> Endpoint {
-    let handler = async |app: web::Data<ApiState>, http: HttpRequest, request: KeyRequest<A>| {
-        respond(&app, &http, request).await
-    };
-    Endpoint { operation: A::operation(), route: web::route().to(handler) }
-}
-
-async fn respond<A: Act>(
-    app: &ApiState,
-    http: &HttpRequest,
-    request: KeyRequest<A>,
-) -> LimitedResponse<A::Done> {
-    if request.body.is_ok() {
-        A::throttle(app, &request.credentials).await?;
-    }
-    ask_as_key(app, request, A::ACCESS, Purpose::Manage, async |sealpost, caller, act| {
-        act.perform(sealpost, &caller.acting(request_source(app, http))).await
-    })
-    .await
-}
-
 /// Returns the endpoint `POST /v1/webhooks`.
-pub(in crate::endpoints) fn any_endpoint() -> Endpoint {
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
     let acts = ACTS.iter().map(|act| (act.name, (act.operation)()));
     let operation = Operation::by_action::<ActionResult>("manageWebhooks", acts.collect())
         .describe(Tag::Webhooks, "Perform an action on webhooks", DESCRIPTION)
@@ -89,8 +46,8 @@ async fn perform_any(
             // If the body has an error, the act is unknown. Any API token that may read webhooks then suffices, because
             // the response is an error that reveals nothing.
             let faulty = KeyRequest { credentials, body: Err::<Infallible, _>(refusal), memory };
-            let respond = async |_: &Sealpost, _: &Caller, none| -> Limited<()> { match none {} };
-            let response = ask_as_key(&app, faulty, READ, Purpose::Manage, respond);
+            let never = async |_: &Sealpost, _: &Caller, none| -> Limited<()> { match none {} };
+            let response = ask_as_key(&app, faulty, READ, Purpose::Manage, never);
             Ok(response.await?.respond_to(&http).map_into_boxed_body())
         }
     }
@@ -197,10 +154,6 @@ const ACTS: [ActRow; 9] = [
     ActRow::of::<TestWebhook>(),
     ActRow::of::<UpdateWebhook>(),
 ];
-/// API tokens that may read webhooks and deliveries.
-pub(super) const READ: Access = Access::Scopes(&[TokenScope::Webhooks, TokenScope::Read]);
-/// API tokens that may change webhooks and deliveries.
-pub(super) const CHANGE: Access = Access::Scopes(&[TokenScope::Webhooks]);
 
 const DESCRIPTION: &str = "\
 Performs the action that `action` names. Each action also has a path of its own, which takes the same fields without \
