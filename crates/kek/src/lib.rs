@@ -4,12 +4,14 @@
 //! ```
 //! let name: sealpost_kek::ProviderName = "exec:/usr/local/bin/sealpost-kek".parse()?;
 //! assert_eq!(name.to_string(), "exec:/usr/local/bin/sealpost-kek");
-//! let provider = name.open();
-//! assert_eq!(provider.describe(), "exec:/usr/local/bin/sealpost-kek");
 //! # Ok::<(), sealpost_kek::NameFault>(())
 //! ```
 
+mod aws_kms;
 mod exec;
+mod key_service;
 mod name;
+mod sigv4;
+mod vault;
 
-pub use name::{NameFault, ProviderName};
+pub use name::{NameFault, ProviderFiles, ProviderName};

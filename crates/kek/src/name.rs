@@ -1,34 +1,94 @@
 //! The names of key providers in settings, such as `exec:/usr/local/bin/sealpost-kek`.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
 
+use sealpost_domain::Clock;
 use sealpost_wallet::KekProvider;
+use url::Url;
 
-use crate::exec::Exec;
+use crate::{aws_kms::AwsKms, exec::Exec, key_service::KeyService, vault::Vault};
 
 /// Selects a key provider, and the key of the provider that wraps the key-encryption keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProviderName {
+    /// A key of the AWS Key Management Service.
+    AwsKms {
+        /// The ARN of the key.
+        key: String,
+        /// The region in the ARN.
+        region: String,
+        /// Another URL of the service than that of the region.
+        endpoint: Option<String>,
+        /// The files of the provider.
+        files: ProviderFiles,
+    },
     /// A command, with its arguments.
     Exec(Vec<String>),
+    /// A key of the transit engine of Vault or `OpenBao`.
+    Vault {
+        /// The scheme and the authority of the service.
+        address: String,
+        /// The path of the engine.
+        mount: String,
+        /// The name of the key.
+        key: String,
+        /// The files of the provider.
+        files: ProviderFiles,
+    },
+}
+
+/// The files that a provider reads for each call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderFiles {
+    /// The file with the token of Vault, or the credentials of AWS.
+    pub credentials: PathBuf,
+    /// PEM file of the certificate authorities to trust instead of the public ones.
+    pub ca: Option<PathBuf>,
 }
 
 /// The reason why a text names no key provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameFault {
+    /// The text after `aws-kms:` is not an ARN of a key, or a parameter is missing or unknown.
+    #[error(
+        "give aws-kms:ARN?credentials_file=FILE, with the ARN of a key: arn:aws:kms:REGION:ACCOUNT:key/ID"
+    )]
+    AwsKms,
     /// The name of the command is missing, or is not an absolute path.
     #[error("give the absolute path of the command, such as exec:/usr/local/bin/sealpost-kek")]
     Command,
+    /// A service has another URL than one that begins with `https://`. `http://` is for loopback addresses.
+    #[error("give a URL that begins with https://, or http:// on a loopback address")]
+    Insecure,
     /// No provider has this name.
-    #[error("{0:?} is no key provider: give exec:COMMAND")]
+    #[error("{0:?} is no key provider: give aws-kms:ARN, exec:COMMAND or vault:URL")]
     Unknown(String),
+    /// The text after `vault:` is not the URL of a key, or a parameter is missing or unknown.
+    #[error("give vault:https://HOST:8200/MOUNT/KEY?token_file=FILE")]
+    Vault,
 }
 
 impl ProviderName {
     /// Returns the provider, without calling it.
-    pub fn open(&self) -> Arc<dyn KekProvider> {
-        match self {
-            Self::Exec(words) => Arc::new(Exec::new(words.clone())),
+    pub fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn KekProvider> {
+        match self.clone() {
+            Self::AwsKms { key, region, endpoint, files } => Arc::new(AwsKms {
+                service: KeyService { name: "aws-kms", ca_file: files.ca },
+                endpoint: endpoint
+                    .unwrap_or_else(|| format!("https://kms.{region}.{}", suffix(&region))),
+                key,
+                region,
+                credentials_file: files.credentials,
+                clock,
+            }),
+            Self::Exec(words) => Arc::new(Exec::new(words)),
+            Self::Vault { address, mount, key, files } => Arc::new(Vault {
+                service: KeyService { name: "vault", ca_file: files.ca },
+                address,
+                mount,
+                key,
+                token_file: files.credentials,
+            }),
         }
     }
 }
@@ -38,6 +98,7 @@ impl FromStr for ProviderName {
 
     fn from_str(text: &str) -> Result<Self, NameFault> {
         match text.split_once(':') {
+            Some(("aws-kms", rest)) => parse_aws_kms(rest),
             // Without a shell, an argument cannot have a space. A command that needs one belongs in a script.
             Some(("exec", command)) => {
                 let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
@@ -46,15 +107,103 @@ impl FromStr for ProviderName {
                     Some(_) | None => Err(NameFault::Command),
                 }
             }
+            Some(("vault", rest)) => parse_vault(rest),
             Some(_) | None => Err(NameFault::Unknown(text.to_owned())),
         }
     }
 }
 
+fn parse_aws_kms(text: &str) -> Result<ProviderName, NameFault> {
+    let (key, query) = text.split_once('?').ok_or(NameFault::AwsKms)?;
+    let parts: Vec<_> = key.split(':').collect();
+    let region = match parts.as_slice() {
+        ["arn", _, "kms", region, account, resource]
+            if !region.is_empty() && !account.is_empty() && resource.starts_with("key/") =>
+        {
+            (*region).to_owned()
+        }
+        _ => return Err(NameFault::AwsKms),
+    };
+    let (mut files, mut endpoint) = (ProviderFiles::default(), None);
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        match &*name {
+            "credentials_file" => files.credentials = PathBuf::from(&*value),
+            "ca_file" => files.ca = Some(PathBuf::from(&*value)),
+            "endpoint" => endpoint = Some(address_of(&secure_url(&value)?)),
+            _ => return Err(NameFault::AwsKms),
+        }
+    }
+    if files.credentials.as_os_str().is_empty() {
+        return Err(NameFault::AwsKms);
+    }
+    Ok(ProviderName::AwsKms { key: key.to_owned(), region, endpoint, files })
+}
+
+fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
+    let url = secure_url(text)?;
+    let mut files = ProviderFiles::default();
+    for (name, value) in url.query_pairs() {
+        match &*name {
+            "token_file" => files.credentials = PathBuf::from(&*value),
+            "ca_file" => files.ca = Some(PathBuf::from(&*value)),
+            _ => return Err(NameFault::Vault),
+        }
+    }
+    match url.path().trim_matches('/').rsplit_once('/') {
+        Some((mount, key)) if !key.is_empty() && !files.credentials.as_os_str().is_empty() => {
+            let (mount, key) = (mount.to_owned(), key.to_owned());
+            Ok(ProviderName::Vault { address: address_of(&url), mount, key, files })
+        }
+        Some(_) | None => Err(NameFault::Vault),
+    }
+}
+
+fn secure_url(text: &str) -> Result<Url, NameFault> {
+    let url = Url::parse(text).ok().ok_or(NameFault::Insecure)?;
+    let is_loopback = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => return Err(NameFault::Insecure),
+    };
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if is_loopback => Ok(url),
+        _ => Err(NameFault::Insecure),
+    }
+}
+
+/// Returns the scheme and the authority of a URL.
+fn address_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Returns the domain of the endpoints of a region.
+fn suffix(region: &str) -> &'static str {
+    if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" }
+}
+
 impl fmt::Display for ProviderName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let query = |credentials: &str, files: &ProviderFiles, endpoint: Option<&String>| {
+            let mut query = url::form_urlencoded::Serializer::new(String::new());
+            query.append_pair(credentials, &files.credentials.display().to_string());
+            if let Some(file) = &files.ca {
+                query.append_pair("ca_file", &file.display().to_string());
+            }
+            if let Some(endpoint) = endpoint {
+                query.append_pair("endpoint", endpoint);
+            }
+            query.finish()
+        };
         match self {
+            Self::AwsKms { key, endpoint, files, .. } => {
+                write!(f, "aws-kms:{key}?{}", query("credentials_file", files, endpoint.as_ref()))
+            }
             Self::Exec(words) => write!(f, "exec:{}", words.join(" ")),
+            Self::Vault { address, mount, key, files } => {
+                write!(f, "vault:{address}/{mount}/{key}?{}", query("token_file", files, None))
+            }
         }
     }
 }
@@ -65,9 +214,16 @@ mod tests {
 
     #[test]
     fn a_name_is_parsed_and_written_alike() {
-        let name: ProviderName = "exec:/bin/kek  --key 7".parse().unwrap();
-        assert_eq!(name.to_string(), "exec:/bin/kek --key 7");
-        assert_eq!(name.to_string().parse(), Ok(name));
+        for text in [
+            "exec:/bin/kek  --key 7",
+            "vault:https://vault.example.com:8200/team/transit/sealpost?token_file=/run/token",
+            "vault:http://127.0.0.1:8200/transit/sealpost?token_file=/t&ca_file=/etc/ca.pem",
+            "aws-kms:arn:aws:kms:eu-west-1:111122223333:key/1234abcd?credentials_file=/run/aws",
+            "aws-kms:arn:aws:kms:eu-west-1:1:key/1?credentials_file=/a&endpoint=http://localhost:5000",
+        ] {
+            let name: ProviderName = text.parse().unwrap();
+            assert_eq!(name.to_string().parse(), Ok(name), "{text}");
+        }
     }
 
     #[test]
@@ -77,6 +233,16 @@ mod tests {
             ("exec:kek", "absolute path"),
             ("abacus:1", "exec:COMMAND"),
             ("", "exec:COMMAND"),
+            ("vault:https://vault/transit/key", "token_file"),
+            ("vault:https://vault/key?token_file=/t", "MOUNT/KEY"),
+            ("vault:https://vault/transit/key?token=secret", "token_file"),
+            ("vault:http://vault/transit/key?token_file=/t", "https://"),
+            ("aws-kms:arn:aws:kms:eu-west-1:1:key/1", "credentials_file"),
+            ("aws-kms:arn:aws:s3:eu-west-1:1:key/1?credentials_file=/a", "arn:aws:kms"),
+            (
+                "aws-kms:arn:aws:kms:eu-west-1:1:key/1?credentials_file=/a&endpoint=http://kms",
+                "https://",
+            ),
         ] {
             let fault = text.parse::<ProviderName>().unwrap_err();
             assert!(fault.to_string().contains(advice), "{text}: {fault}");

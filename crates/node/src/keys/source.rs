@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::new_line;
 use crate::{
+    clock::SystemClock,
     embedded::data_folder,
     error::{Failure, NodeError, database_error},
     files::{regular_file, secret_file},
@@ -43,7 +44,9 @@ impl<'a> KeySource<'a> {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(NodeError::Setting(Failure::new(
                 "give either --kek-provider or the keys themselves (--kek-file, SEALPOST_KEK), not both",
             ))),
-            (Some(provider), None, None) => Ok(Self::Provider(provider.open())),
+            (Some(provider), None, None) => {
+                Ok(Self::Provider(provider.open(Arc::new(SystemClock))))
+            }
             (None, Some(text), None) => Ok(Self::Text(text.clone())),
             (None, None, Some(file)) => Ok(Self::File(file)),
             (None, None, None) if paths.database.is_some() => Ok(Self::File(&paths.kek)),

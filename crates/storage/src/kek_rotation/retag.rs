@@ -80,10 +80,8 @@ impl Transaction {
                     Some(tags.tag(&row.content)?)
                 }
                 (Retagging::Renew, Some(tag)) if !tag.starts_with(&newest) => {
-                    match tags.is_valid(&row.content, Some(tag))? {
-                        true => Some(tags.tag(&row.content)?),
-                        false => None,
-                    }
+                    let is_valid = tags.is_valid(&row.content, Some(tag))?;
+                    is_valid.then(|| tags.tag(&row.content)).transpose()?
                 }
                 (Retagging::Adopt | Retagging::Renew, _) => continue,
             };

@@ -28,9 +28,9 @@ pub struct WrappedKek {
 impl Database {
     /// Reads all wrapped key-encryption keys, ordered by version. A database without the table has none.
     pub fn wrapped_keks(&self) -> Result<Vec<WrappedKek>, StoreError> {
-        self.look_up(|conn| match migrations::has_table(conn, "kek_versions")? {
-            true => all(conn),
-            false => Ok(Vec::new()),
+        self.look_up(|conn| {
+            let has_table = migrations::has_table(conn, "kek_versions")?;
+            if has_table { all(conn) } else { Ok(Vec::new()) }
         })
     }
 

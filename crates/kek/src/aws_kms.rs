@@ -1,0 +1,164 @@
+//! The provider `aws-kms`: a symmetric key of the AWS Key Management Service.
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sealpost_domain::Clock;
+use sealpost_wallet::{KekProvider, ProviderError};
+use serde::Deserialize;
+use serde_json::json;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::{
+    key_service::KeyService,
+    sigv4::{Credentials, SignedRequest, amz_date, authorization},
+};
+
+/// A key of the AWS Key Management Service.
+pub(crate) struct AwsKms {
+    pub(crate) service: KeyService,
+    /// The ARN of the key.
+    pub(crate) key: String,
+    pub(crate) region: String,
+    /// The scheme and the authority of the service.
+    pub(crate) endpoint: String,
+    /// The file with the credentials, in the format of `~/.aws/credentials`. It is read for each call, so that another
+    /// program can renew temporary credentials.
+    pub(crate) credentials_file: PathBuf,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Success {
+    #[serde(default)]
+    ciphertext_blob: String,
+    #[serde(default)]
+    plaintext: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Failure {
+    #[serde(rename = "__type")]
+    kind: String,
+    #[serde(alias = "Message")]
+    message: String,
+}
+
+impl AwsKms {
+    /// Calls an action of the key: `Encrypt` or `Decrypt`. The encryption context binds a wrapped key to this use.
+    fn call(&self, action: &str, field: &str, base64: &str) -> Result<Success, ProviderError> {
+        let Self { service, key, region, endpoint, .. } = self;
+        let body = json!({
+            "KeyId": key,
+            field: base64,
+            "EncryptionContext": {"sealpost": "key-encryption key"},
+        });
+        let body = Zeroizing::new(body.to_string());
+        let (credentials, time) = (self.credentials()?, amz_date(self.clock.now()));
+        let target = format!("TrentService.{action}");
+        let host = endpoint.split_once("://").map_or(endpoint.as_str(), |(_, host)| host);
+        let mut headers = vec![
+            ("content-type", "application/x-amz-json-1.1"),
+            ("host", host),
+            ("x-amz-date", &time),
+        ];
+        if let Some(token) = &credentials.session_token {
+            headers.push(("x-amz-security-token", token));
+        }
+        headers.push(("x-amz-target", &target));
+        let request = SignedRequest {
+            method: "POST",
+            headers,
+            body: body.as_bytes(),
+            region,
+            service: "kms",
+            time: &time,
+        };
+        let signature = authorization(&request, &credentials);
+        let mut headers = request.headers;
+        headers.retain(|(name, _)| *name != "host");
+        headers.push(("authorization", &signature));
+        let reply = service.post(&format!("{endpoint}/"), &headers, body.as_bytes())?;
+        if reply.status == 200 {
+            let invalid = |_| service.unreachable("the response is not that of the service");
+            return serde_json::from_slice(&reply.body).map_err(invalid);
+        }
+        Err(self.failure(reply.status, &reply.body))
+    }
+
+    fn failure(&self, status: u16, body: &[u8]) -> ProviderError {
+        let Failure { kind, message } = serde_json::from_slice(body).unwrap_or_default();
+        let kind = kind.rsplit_once('#').map_or(kind.as_str(), |(_, kind)| kind);
+        let problem = format!("status {status}: {kind} {message}");
+        if status == 403 || REFUSALS.contains(&kind) {
+            self.service.refused(&problem)
+        } else {
+            self.service.unreachable(&problem)
+        }
+    }
+
+    fn credentials(&self) -> Result<Credentials, ProviderError> {
+        let text = self.service.read(&self.credentials_file)?;
+        let find = |name: &str| {
+            let pairs = text.lines().filter_map(|line| line.split_once('='));
+            pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
+        };
+        match (find("aws_access_key_id"), find("aws_secret_access_key")) {
+            (Some((_, id)), Some((_, secret))) => Ok(Credentials {
+                access_key_id: id.to_owned(),
+                secret_access_key: Zeroizing::new(secret.to_owned()),
+                session_token: find("aws_session_token")
+                    .map(|(_, token)| Zeroizing::new(token.to_owned())),
+            }),
+            _ => {
+                let file = self.credentials_file.display();
+                Err(self.service.unreachable(&format!(
+                    "the file {file} lacks aws_access_key_id or aws_secret_access_key"
+                )))
+            }
+        }
+    }
+}
+
+impl KekProvider for AwsKms {
+    fn describe(&self) -> String {
+        format!("aws-kms:{}", self.key)
+    }
+
+    fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
+        let plaintext = Zeroizing::new(STANDARD.encode(key));
+        let success = self.call("Encrypt", "Plaintext", &plaintext)?;
+        match STANDARD.decode(success.ciphertext_blob) {
+            Ok(wrapped) if !wrapped.is_empty() => Ok(wrapped),
+            Ok(_) | Err(_) => Err(self.service.unreachable("the response has no ciphertext")),
+        }
+    }
+
+    fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+        let mut success = self.call("Decrypt", "CiphertextBlob", &STANDARD.encode(wrapped))?;
+        let key = self.service.key(&success.plaintext);
+        success.plaintext.zeroize();
+        key
+    }
+}
+
+impl fmt::Debug for AwsKms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AwsKms").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// The errors with which the service refuses the use of the key. All other errors can pass by themselves.
+const REFUSALS: [&str; 9] = [
+    "AccessDeniedException",
+    "DisabledException",
+    "IncorrectKeyException",
+    "InvalidCiphertextException",
+    "InvalidClientTokenId",
+    "InvalidSignatureException",
+    "KMSInvalidStateException",
+    "NotFoundException",
+    "UnrecognizedClientException",
+];

@@ -1,0 +1,108 @@
+//! HTTPS requests to key services.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sealpost_wallet::ProviderError;
+use ureq::{
+    Agent,
+    tls::{PemItem, RootCerts, TlsConfig, parse_pem},
+};
+use zeroize::Zeroizing;
+
+/// A key service with an HTTP API.
+#[derive(Debug)]
+pub(crate) struct KeyService {
+    /// Name of the provider in errors, such as `vault`.
+    pub(crate) name: &'static str,
+    /// PEM file of the certificate authorities to trust instead of the public ones.
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// A response with its complete body.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Zeroizing<Vec<u8>>,
+}
+
+impl KeyService {
+    /// Sends a POST request. Follows no redirects, because these would get the credentials too.
+    pub(crate) fn post(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Reply, ProviderError> {
+        let failed = |error: ureq::Error| self.unreachable(&error.to_string());
+        // A new client for each call reads a renewed file of certificate authorities. Calls are rare.
+        let mut request = self.client()?.post(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = request.send(body).map_err(failed)?;
+        let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_vec();
+        let body = Zeroizing::new(body.map_err(failed)?);
+        Ok(Reply { status: response.status().as_u16(), body })
+    }
+
+    /// Reads a file with credentials. It may be replaced at any time.
+    pub(crate) fn read(&self, file: &Path) -> Result<Zeroizing<String>, ProviderError> {
+        let text = fs::read_to_string(file).map_err(|error| {
+            self.unreachable(&format!("the file {} cannot be read: {error}", file.display()))
+        });
+        text.map(Zeroizing::new)
+    }
+
+    /// Decodes the base64 of a key-encryption key.
+    pub(crate) fn key(&self, base64: &str) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+        let decoded = Zeroizing::new(STANDARD.decode(base64).unwrap_or_default());
+        let mut key = Zeroizing::new([0; 32]);
+        if decoded.len() != key.len() {
+            return Err(self.unreachable("the response has no key of 32 bytes"));
+        }
+        key.copy_from_slice(&decoded);
+        Ok(key)
+    }
+
+    pub(crate) fn refused(&self, problem: &str) -> ProviderError {
+        ProviderError::Refused { reason: format!("{}: {problem}", self.name) }
+    }
+
+    pub(crate) fn unreachable(&self, problem: &str) -> ProviderError {
+        ProviderError::Unreachable { reason: format!("{}: {problem}", self.name) }
+    }
+
+    fn client(&self) -> Result<Agent, ProviderError> {
+        let tls = match &self.ca_file {
+            None => TlsConfig::default(),
+            Some(file) => {
+                let pem = self.read(file)?;
+                let certificates: Vec<_> = parse_pem(pem.as_bytes())
+                    .filter_map(|item| match item {
+                        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                        Ok(_) | Err(_) => None,
+                    })
+                    .collect();
+                TlsConfig::builder().root_certs(RootCerts::new_with_certs(&certificates)).build()
+            }
+        };
+        Ok(Agent::config_builder()
+            .tls_config(tls)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .timeout_global(Some(TIMEOUT))
+            .build()
+            .into())
+    }
+}
+
+/// Maximum time for one request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum size of a response body in bytes.
+const BODY_BYTES_MAX: u64 = 65_536;

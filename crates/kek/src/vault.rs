@@ -1,0 +1,94 @@
+//! The provider `vault`: the transit engine of `HashiCorp` Vault or `OpenBao`, by its HTTP API.
+
+use std::path::PathBuf;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sealpost_wallet::{KekProvider, ProviderError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::key_service::KeyService;
+
+/// A key of a transit engine.
+#[derive(Debug)]
+pub(crate) struct Vault {
+    pub(crate) service: KeyService,
+    /// The scheme and the authority, such as `https://vault.example.com:8200`.
+    pub(crate) address: String,
+    /// The path of the engine, such as `transit`.
+    pub(crate) mount: String,
+    pub(crate) key: String,
+    /// The file with the token. It is read for each call, so that an agent can renew the token.
+    pub(crate) token_file: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Success {
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    #[serde(default)]
+    ciphertext: String,
+    #[serde(default)]
+    plaintext: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Failure {
+    #[serde(default)]
+    errors: Vec<String>,
+}
+
+impl Vault {
+    /// Calls an operation of the key: `encrypt` or `decrypt`.
+    fn call(&self, operation: &str, body: &Value) -> Result<Data, ProviderError> {
+        let Self { service, address, mount, key, token_file } = self;
+        let token = service.read(token_file)?;
+        let url = format!("{address}/v1/{mount}/{operation}/{key}");
+        let body = Zeroizing::new(body.to_string());
+        let headers = [("content-type", "application/json"), ("x-vault-token", token.trim())];
+        let reply = service.post(&url, &headers, body.as_bytes())?;
+        if reply.status == 200 {
+            let invalid = |_| service.unreachable("the response is not that of a transit engine");
+            return serde_json::from_slice::<Success>(&reply.body)
+                .map(|success| success.data)
+                .map_err(invalid);
+        }
+        let failure: Failure = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let problem = format!("status {}: {}", reply.status, failure.errors.join(", "));
+        // A client error is a decision about this key or token. 412, 429, 472 and 473 are states of the server.
+        Err(match reply.status {
+            400 | 401 | 403 | 404 => service.refused(&problem),
+            _ => service.unreachable(&problem),
+        })
+    }
+}
+
+impl KekProvider for Vault {
+    fn describe(&self) -> String {
+        format!("vault:{}/{}", self.mount, self.key)
+    }
+
+    fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
+        let plaintext = Zeroizing::new(STANDARD.encode(key));
+        let data = self.call("encrypt", &json!({"plaintext": plaintext.as_str()}))?;
+        if data.ciphertext.is_empty() {
+            return Err(self.service.unreachable("the response has no ciphertext"));
+        }
+        Ok(data.ciphertext.into_bytes())
+    }
+
+    fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+        let ciphertext = String::from_utf8_lossy(wrapped);
+        let mut data = self.call("decrypt", &json!({"ciphertext": ciphertext}))?;
+        let key = self.service.key(&data.plaintext);
+        data.plaintext.zeroize();
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests;
