@@ -1523,7 +1523,7 @@ class Sent(Response):
     """The response to a send. The envelope and its deliveries are stored."""
 
     status: Literal["delivered"]
-    """Always `delivered`."""
+    """Always `delivered`: the envelope and its events are stored. `state` has the progress towards the recipient."""
     envelope_id: str
     """Id of the envelope."""
     envelope_hash: str

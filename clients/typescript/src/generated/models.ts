@@ -1253,7 +1253,7 @@ export interface SendRequest {
 
 /** The response to a send. The envelope and its deliveries are stored. */
 export interface Sent {
-  /** Always `delivered`. */
+  /** Always `delivered`: the envelope and its events are stored. `state` has the progress towards the recipient. */
   status: "delivered";
   /** Id of the envelope. */
   envelope_id: string;
