@@ -231,7 +231,7 @@ impl Author<'_> {
 impl ActionRecord {
     pub(crate) fn new(
         action: &'static str,
-        subject: impl ToString,
+        subject: &(impl ToString + ?Sized),
         concerned: Concerned,
         detail: Value,
     ) -> Self {

@@ -143,7 +143,7 @@ impl Operator {
             let detail = json!({"sessions": ended});
             let concerned =
                 account.map_or(Concerned::Service, |account| Concerned::Account(*account));
-            Ok((ended, ActionRecord::new("session.end", subject, concerned, detail)))
+            Ok((ended, ActionRecord::new("session.end", &subject, concerned, detail)))
         })
     }
 }

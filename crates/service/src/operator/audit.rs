@@ -82,7 +82,7 @@ impl Operator {
     pub fn record_kek_rotation(&self, version: u32) -> Result<(), OperatorError> {
         self.perform(|_| {
             let (subject, detail) = (format!("kek:{version}"), json!({"version": version}));
-            Ok(((), ActionRecord::new("kek.rotate", subject, Concerned::Service, detail)))
+            Ok(((), ActionRecord::new("kek.rotate", &subject, Concerned::Service, detail)))
         })
     }
 

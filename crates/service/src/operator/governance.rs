@@ -144,8 +144,7 @@ impl Operator {
             }
             let subject = change.subject.to_string();
             let detail = json!({"from": from, "reason": change.reason});
-            let record =
-                ActionRecord::new(change.action, subject.clone(), change.concerned(), detail);
+            let record = ActionRecord::new(change.action, &subject, change.concerned(), detail);
             let GovernanceDecision { reason, by, .. } = decision;
             Ok((DecisionShown { subject, decision: reason, by }, record))
         })

@@ -60,7 +60,7 @@ impl Operator {
             tx.insert_issuer_key(&key)?;
             let shown = IssuerKeyShown::new(&key, IssuerKeyStatus::Announced);
             let detail = json!({"kid": shown.kid, "signs_from": shown.signs_from});
-            let record = ActionRecord::new("issuer.rotate", key.id, Concerned::Service, detail);
+            let record = ActionRecord::new("issuer.rotate", &key.id, Concerned::Service, detail);
             Ok((shown, record))
         })
     }

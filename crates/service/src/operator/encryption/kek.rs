@@ -45,7 +45,7 @@ impl Operator {
             }
             let record = ActionRecord::new(
                 "kek.retire",
-                format!("kek:{version}"),
+                &format!("kek:{version}"),
                 Concerned::Service,
                 json!({"version": version}),
             );
