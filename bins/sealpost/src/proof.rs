@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{cli::VerifyProofArgs, fault::Fault, receiver::bounded, terminal};
 
-/// What a valid proof shows.
+/// The content of a valid proof.
 #[derive(Serialize)]
 struct Report {
     valid: bool,
@@ -66,14 +66,13 @@ impl Report {
     fn text(&self) -> String {
         let Self { log, index, size, appended_at, witnesses, statement, .. } = self;
         let witnesses = if witnesses.is_empty() { "none".to_owned() } else { witnesses.join(", ") };
-        let mut text = format!(
+        let head = format!(
             "valid: entry {index} of {size} in the log {log}\nappended at: {appended_at}\nwitnesses: {witnesses}\n"
         );
-        for (name, value) in statement {
-            let value = value.as_str().unwrap_or_default();
-            text.push_str(&format!("{name}: {value}\n"));
-        }
-        text
+        let line = |(name, value): (&String, &Value)| {
+            format!("{name}: {}\n", value.as_str().unwrap_or_default())
+        };
+        head + &statement.iter().map(line).collect::<Vec<_>>().concat()
     }
 }
 

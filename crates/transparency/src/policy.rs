@@ -22,8 +22,17 @@ use crate::{
 pub struct Policy {
     logs: Vec<VerifierKey>,
     members: Vec<Member>,
-    quorum: Option<usize>,
+    quorum: Quorum,
     max_age_s: Option<u64>,
+}
+
+/// What must have witnessed a checkpoint.
+#[derive(Debug, Clone, Copy)]
+enum Quorum {
+    /// The witness or the group at this place.
+    Member(usize),
+    /// Nothing: the log alone is trusted.
+    NoWitness,
 }
 
 /// A witness or a group of the policy. Groups name members that stand before them.
@@ -60,7 +69,7 @@ pub enum Refused {
     #[error("the checkpoint does not include the entry")]
     NotIncluded,
     /// Too few witnesses have cosigned, or their cosignatures are too old.
-    #[error("the quorum is missing: {counted} of {known} witnesses have a cosignature that counts{age}", age = age(.max_age_s))]
+    #[error("the quorum is missing: {counted} of {known} witnesses have a cosignature that counts{age}", age = age(*.max_age_s))]
     Quorum {
         /// The number of witnesses whose cosignatures count.
         counted: usize,
@@ -148,7 +157,11 @@ impl Policy {
                 cosigned.push(member.name.clone());
             }
         }
-        if !self.quorum.is_none_or(|quorum| self.is_satisfied(quorum, &cosigned)) {
+        let is_witnessed = match self.quorum {
+            Quorum::Member(member) => self.is_satisfied(member, &cosigned),
+            Quorum::NoWitness => true,
+        };
+        if !is_witnessed {
             let known = self.members.iter().filter(|member| member.key().is_some()).count();
             return Err(Refused::Quorum {
                 counted: cosigned.len(),
@@ -191,8 +204,7 @@ struct Draft {
     logs: Vec<VerifierKey>,
     members: Vec<Member>,
     grouped: HashSet<usize>,
-    /// `Some(None)` is the quorum `none`.
-    quorum: Option<Option<usize>>,
+    quorum: Option<Quorum>,
     max_age_s: Option<u64>,
 }
 
@@ -205,7 +217,10 @@ impl Draft {
                 self.read_group(name, threshold, members)
             }
             ("quorum", [name]) if self.quorum.is_none() => {
-                self.quorum = Some(if *name == NONE { None } else { Some(self.find(name)?) });
+                let is_none = *name == NONE;
+                let quorum =
+                    if is_none { Quorum::NoWitness } else { Quorum::Member(self.find(name)?) };
+                self.quorum = Some(quorum);
                 Ok(())
             }
             ("max-age", [seconds]) if self.max_age_s.is_none() => {
@@ -289,7 +304,10 @@ impl Draft {
         }
         let quorum = quorum.ok_or(PolicyFault::Missing("quorum"))?;
         let known = members.iter().filter(|member| member.key().is_some()).count();
-        let least = quorum.and_then(|quorum| members.get(quorum)).map_or(0, |quorum| quorum.least);
+        let least = match quorum {
+            Quorum::Member(member) => members.get(member).map_or(0, |member| member.least),
+            Quorum::NoWitness => 0,
+        };
         if known > 0 && least * 2 <= known {
             return Err(PolicyFault::Minority { least, known });
         }
@@ -315,7 +333,7 @@ fn parse_key(text: &str, wanted: SignatureType) -> Result<VerifierKey, String> {
     ))
 }
 
-fn age(max_age_s: &Option<u64>) -> String {
+fn age(max_age_s: Option<u64>) -> String {
     max_age_s.map(|max| format!(" and is at most {max} s old")).unwrap_or_default()
 }
 

@@ -180,8 +180,9 @@ mod tests {
             [] => TreeHash::of_empty_tree(),
             [leaf] => *leaf,
             _ => {
-                let (left, right) =
-                    leaves.split_at(usize::try_from(split(leaves.len() as u64)).unwrap());
+                let (left, right) = leaves.split_at(
+                    usize::try_from(split(u64::try_from(leaves.len()).unwrap())).unwrap(),
+                );
                 TreeHash::of_node(defined_root(left), defined_root(right))
             }
         }

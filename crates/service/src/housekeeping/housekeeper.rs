@@ -24,7 +24,11 @@ use sealpost_domain::{
 };
 
 use super::{
-    clock_lag::ClockLag, interval::Interval, retention, stop_signal::StopSignal, task::run_task,
+    clock_lag::ClockLag,
+    interval::Interval,
+    retention::{self, HasWork},
+    stop_signal::StopSignal,
+    task::{HousekeepingTask, run_task},
     waiting::transfer_waiting,
 };
 use crate::{
@@ -95,32 +99,11 @@ impl Housekeeper {
             "log-appender",
             [Duration::ZERO, LOG_APPENDED_EVERY],
             core,
-            |core, _| {
-                if let Err(error) = append_statements(core) {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(
-                        error,
-                        "the transparency log was not extended; it is tried again"
-                    );
-                }
-            },
+            extend_log,
         )?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
-            for (task, has_work) in &tasks {
-                match core.store.read(has_work) {
-                    Ok(false) => {}
-                    Ok(true) => drop(run_task(core, task, node, stop)),
-                    Err(error) => {
-                        let error: &dyn std::error::Error = &error;
-                        tracing::warn!(
-                            error,
-                            task = task.name,
-                            "the work of a task was not looked up"
-                        );
-                    }
-                }
-            }
+            tasks.iter().for_each(|task| follow_up(core, task, node, stop));
         })?;
         Ok(housekeeper)
     }
@@ -159,6 +142,31 @@ impl Housekeeper {
             if thread.join().is_err() {
                 tracing::error!(thread = name, "a housekeeping thread panicked");
             }
+        }
+    }
+}
+
+/// Appends statements to the transparency log.
+fn extend_log(core: &Core, _stop: &StopSignal) {
+    if let Err(error) = append_statements(core) {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "the transparency log was not extended; it is tried again");
+    }
+}
+
+/// Runs a task if it has work.
+fn follow_up(
+    core: &Core,
+    (task, has_work): &(HousekeepingTask, HasWork),
+    node: LeaseToken,
+    stop: &StopSignal,
+) {
+    match core.store.read(has_work) {
+        Ok(false) => {}
+        Ok(true) => drop(run_task(core, task, node, stop)),
+        Err(error) => {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, task = task.name, "the work of a task was not looked up");
         }
     }
 }

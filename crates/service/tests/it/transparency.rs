@@ -86,7 +86,7 @@ fn a_changed_tree_gets_no_checkpoint() {
     let store: &sealpost_storage::Database = &world.database;
     store
         .write(Durability::Durable, |tx| {
-            tx.append_to_log(&[], before_time(), &[forged.clone()], &before)
+            tx.append_to_log(&[], before_time(), std::slice::from_ref(&forged), &before)
         })
         .unwrap();
     world.newcomer(None);

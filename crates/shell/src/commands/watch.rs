@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    error::Error,
     fs, io,
     path::Path,
     time::Duration,
@@ -165,8 +166,8 @@ impl From<String> for Missing {
     }
 }
 
-fn invalid(reason: impl ToString) -> ShellError {
-    ShellError::Invalid(reason.to_string())
+fn invalid(reason: impl Into<Box<dyn Error>>) -> ShellError {
+    ShellError::Invalid(reason.into().to_string())
 }
 
 fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {

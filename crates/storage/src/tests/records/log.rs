@@ -71,11 +71,12 @@ fn each_change_of_an_identity_is_a_statement(db: &Fixture) {
 }
 
 fn the_audit_trail_is_stated(db: &Fixture) {
-    db.execute(match db.has_single_writer() {
-        true => "INSERT INTO audit_entries VALUES (1, 1, 'a', 'b', 'c', '{}', x'00', x'AB01')",
-        false => "INSERT INTO audit_entries VALUES (1, 1, 'a', 'b', 'c', '{}', '\\x00', '\\xAB01')",
-    })
-    .unwrap();
+    let bytes = |hex: &str| {
+        if db.has_single_writer() { format!("x'{hex}'") } else { format!("'\\x{hex}'") }
+    };
+    let (previous, hash) = (bytes("00"), bytes("AB01"));
+    let row = format!("(1, 1, 'a', 'b', 'c', '{{}}', {previous}, {hash})");
+    db.execute(&format!("INSERT INTO audit_entries VALUES {row}")).unwrap();
     let found = pending(db);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].kind.as_str(), found[0].text.as_str()), ("audit", "entry 1\nhash ab01\n"));
