@@ -105,20 +105,20 @@ impl AwsKms {
             let pairs = text.lines().filter_map(|line| line.split_once('='));
             pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
         };
-        match (find("aws_access_key_id"), find("aws_secret_access_key")) {
-            (Some((_, id)), Some((_, secret))) => Ok(Credentials {
-                access_key_id: id.to_owned(),
-                secret_access_key: Zeroizing::new(secret.to_owned()),
-                session_token: find("aws_session_token")
-                    .map(|(_, token)| Zeroizing::new(token.to_owned())),
-            }),
-            _ => {
-                let file = self.credentials_file.display();
-                Err(self.service.unreachable(&format!(
-                    "the file {file} lacks aws_access_key_id or aws_secret_access_key"
-                )))
-            }
-        }
+        let (Some((_, id)), Some((_, secret))) =
+            (find("aws_access_key_id"), find("aws_secret_access_key"))
+        else {
+            let file = self.credentials_file.display();
+            return Err(self.service.unreachable(&format!(
+                "the file {file} lacks aws_access_key_id or aws_secret_access_key"
+            )));
+        };
+        let session_token = find("aws_session_token");
+        Ok(Credentials {
+            access_key_id: id.to_owned(),
+            secret_access_key: Zeroizing::new(secret.to_owned()),
+            session_token: session_token.map(|(_, token)| Zeroizing::new(token.to_owned())),
+        })
     }
 }
 

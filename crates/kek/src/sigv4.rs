@@ -38,7 +38,7 @@ pub(crate) fn authorization(request: &SignedRequest<'_>, credentials: &Credentia
     let names: Vec<_> = request.headers.iter().map(|(name, _)| *name).collect();
     let names = names.join(";");
     let headers: String =
-        request.headers.iter().map(|(name, value)| format!("{name}:{}\n", value.trim())).collect();
+        request.headers.iter().flat_map(|(name, value)| [name, ":", value.trim(), "\n"]).collect();
     let body = hex::encode(Sha256::digest(request.body));
     let canonical = format!("{}\n/\n\n{headers}\n{names}\n{body}", request.method);
     let SignedRequest { region, service, time, .. } = request;

@@ -98,16 +98,13 @@ fn a_move_between_providers_fails_no_send(database: &Database) {
     let mut servers = servers;
     let last = servers.pop().unwrap();
     servers.into_iter().for_each(Server::stop);
-    let moved = match database.postgres_url() {
-        Some(_) => {
-            let moved = at_two.serve();
-            pairs.send_during(moved.client(), || last.stop());
-            moved
-        }
-        None => {
-            last.stop();
-            at_two.serve()
-        }
+    let moved = if database.postgres_url().is_some() {
+        let moved = at_two.serve();
+        pairs.send_during(moved.client(), || last.stop());
+        moved
+    } else {
+        last.stop();
+        at_two.serve()
     };
     fs::remove_file(database.kek_file()).unwrap();
     pairs.send_during(moved.client(), || {

@@ -15,7 +15,7 @@ pub(crate) struct KekArgs {
     #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
     pub(crate) kek_file: Option<PathBuf>,
     /// Provider that wraps the key-encryption keys, which the database then stores, instead of a key file:
-    /// aws-kms:ARN?credentials_file=FILE, exec:COMMAND or vault:URL?token_file=FILE
+    /// `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND` or `vault:URL?token_file=FILE`
     #[arg(long, env = "SEALPOST_KEK_PROVIDER", value_name = "PROVIDER")]
     pub(crate) kek_provider: Option<ProviderName>,
 }

@@ -84,14 +84,14 @@ impl Sealpost {
         purpose: Purpose,
         act: impl FnOnce(&Core, &Actor) -> Result<T, Error> + Send + 'static,
     ) -> Limited<T> {
-        let owned = actor.clone();
-        let act = move |core: &Core| act(core, &owned);
+        let author = actor.clone();
+        let act = move |core: &Core| act(core, &author);
         match actor {
             Actor::Caller(caller, _) => self.ask_as(caller, purpose, act).await,
-            Actor::Owner(owner) => {
-                let owner = owner.clone();
+            Actor::Owner(key_owner) => {
+                let key_owner = key_owner.clone();
                 let result = self.block(move |core| {
-                    core.admit_owner(&owner, purpose)?;
+                    core.admit_owner(&key_owner, purpose)?;
                     act(core)
                 });
                 Limited { result: result.await, limits: None }

@@ -103,7 +103,9 @@ impl Housekeeper {
         )?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
-            tasks.iter().for_each(|task| follow_up(core, task, node, stop));
+            for task in &tasks {
+                follow_up(core, task, node, stop);
+            }
         })?;
         Ok(housekeeper)
     }

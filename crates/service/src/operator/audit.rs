@@ -88,18 +88,18 @@ impl Operator {
 
     /// Records that the key-encryption keys were copied to another place.
     pub fn record_kek_move(&self, from: &str, to: &str) -> Result<(), OperatorError> {
-        self.record_of_keys("kek.move", json!({"from": from, "to": to}))
+        self.record_of_keys("kek.move", &json!({"from": from, "to": to}))
     }
 
     /// Records that the copies of the key-encryption keys in other places were deleted.
     pub fn record_kek_move_end(&self, to: &str) -> Result<(), OperatorError> {
-        self.record_of_keys("kek.move-end", json!({"to": to}))
+        self.record_of_keys("kek.move-end", &json!({"to": to}))
     }
 
     pub(super) fn record_of_keys(
         &self,
         action: &'static str,
-        detail: Value,
+        detail: &Value,
     ) -> Result<(), OperatorError> {
         self.perform(|_| {
             Ok(((), ActionRecord::new(action, "kek", Concerned::Service, detail.clone())))

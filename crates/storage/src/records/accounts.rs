@@ -85,8 +85,8 @@ impl Reader {
         let id = account.to_string();
         let open = accounts::table.find(&id).filter(accounts::closed_at.is_null());
         let columns = (accounts::login_secret, accounts::recovery_code, accounts::tag);
-        let row: Option<(Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>)> =
-            self.run(|conn| Ok(open.select(columns).first(conn).optional()?))?;
+        let row =
+            self.run(|conn| Ok(open.select(columns).first::<SecretsRow>(conn).optional()?))?;
         let Some((login_secret, recovery_code, tag)) = row else { return Ok(None) };
         let content = account_content(&id, &login_secret, recovery_code.as_deref());
         if !self.row_tags.is_valid(&content, tag.as_deref())? {
@@ -263,3 +263,6 @@ pub(crate) fn account_content(
 ) -> RowContent {
     RowContent::of("accounts").with(id).with(login_secret).with_optional(recovery_code)
 }
+
+/// The hashes of login secret and recovery code, and the tag of the row.
+type SecretsRow = (Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);

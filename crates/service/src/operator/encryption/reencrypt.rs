@@ -92,7 +92,7 @@ impl Operator {
             rows_read += rows;
             progress(rows_read);
         })?;
-        self.record_of_keys("kek.adopt", json!({"rows": adopted}))?;
+        self.record_of_keys("kek.adopt", &json!({"rows": adopted}))?;
         Ok(adopted)
     }
 
