@@ -563,6 +563,10 @@ class BadgeVerified(Response):
     issued_at: datetime | None
     expires_at: datetime | None
     revoked_at: datetime | None
+    proof: str | None = None
+    """The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
+    up to two seconds after a change.
+    """
 
 
 @dataclass
@@ -1056,6 +1060,10 @@ class KeyStanding(Response):
     """Number of envelopes that wait for a webhook of the key, at most 10,000."""
     waiting_more: bool
     """Whether more envelopes wait than `waiting` counts."""
+    proof: str | None = None
+    """The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    for up to two seconds after a change.
+    """
 
 
 @dataclass
@@ -1575,6 +1583,14 @@ class SentView(Response):
 
 
 @dataclass
+class StatusRequest(Request):
+    """The options of the request. The API key can be named in the body or in a header."""
+
+    proof: bool | None = None
+    """If true, the response has a proof of the transparency log."""
+
+
+@dataclass
 class StoredMessage(Response):
     """The envelope is stored."""
 
@@ -1750,6 +1766,8 @@ class VerificationMethod(Response):
 class VerifyRequest(Request):
     credential: str
     """The badge as a JWT."""
+    proof: bool | None = None
+    """If true, the response has a proof of the transparency log."""
 
 
 @dataclass

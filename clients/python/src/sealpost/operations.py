@@ -60,6 +60,7 @@ from .models import (
     SendRequest,
     Sent,
     SentPage,
+    StatusRequest,
     Tested,
     TestWebhook,
     Updated,
@@ -73,7 +74,7 @@ from .models import (
 from .operation import Operation
 
 ACTIVATE_IDENTITY = Operation[ActivateRequest, Activated]("POST", "/v1/did/activate", Activated.from_dict)
-GET_KEY_STATUS = Operation[None, KeyStanding]("POST", "/v1/did/status", KeyStanding.from_dict)
+GET_KEY_STATUS = Operation[StatusRequest | None, KeyStanding]("POST", "/v1/did/status", KeyStanding.from_dict)
 RESOLVE_IDENTITY = Operation[ResolveRequest, Resolved]("POST", "/v1/did/resolve", Resolved.from_dict)
 SET_POLICY = Operation[PolicyRequest | None, PolicyView]("POST", "/v1/did/policy", PolicyView.from_dict)
 CREATE_SESSION = Operation[LoginRequest, LoggedIn]("POST", "/v1/auth/login", LoggedIn.from_dict)

@@ -235,6 +235,11 @@ export interface BadgeVerified {
   issued_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /**
+   * The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for up
+   * to two seconds after a change.
+   */
+  proof?: string;
 }
 
 /**
@@ -740,6 +745,11 @@ export interface KeyStanding {
   waiting: number;
   /** Whether more envelopes wait than `waiting` counts. */
   waiting_more: boolean;
+  /**
+   * The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+   * for up to two seconds after a change.
+   */
+  proof?: string;
 }
 
 /**
@@ -1303,6 +1313,12 @@ export interface SentView {
   type: string | null;
 }
 
+/** The options of the request. The API key can be named in the body or in a header. */
+export interface StatusRequest {
+  /** If true, the response has a proof of the transparency log. */
+  proof?: boolean | null;
+}
+
 /** The envelope is stored. */
 export interface StoredMessage {
   /** Always 200. */
@@ -1475,6 +1491,8 @@ export interface VerificationMethod {
 export interface VerifyRequest {
   /** The badge as a JWT. */
   credential: string;
+  /** If true, the response has a proof of the transparency log. */
+  proof?: boolean | null;
 }
 
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
@@ -1587,7 +1605,7 @@ export interface WindowReport {
 /** The types of the bodies of each operation. */
 export interface Operations {
   "POST /v1/did/activate": { body: ActivateRequest; result: Activated };
-  "POST /v1/did/status": { body: undefined; result: KeyStanding };
+  "POST /v1/did/status": { body: StatusRequest | undefined; result: KeyStanding };
   "POST /v1/did/resolve": { body: ResolveRequest; result: Resolved };
   "POST /v1/did/policy": { body: PolicyRequest | undefined; result: PolicyView };
   "POST /v1/auth/login": { body: LoginRequest; result: LoggedIn };
