@@ -112,8 +112,8 @@ fn a_remote_postgresql_is_rejected_without_tls() {
 #[test]
 fn postgresql_without_keys_is_rejected_with_advice() {
     let database = Database::postgres();
-    let message =
-        refused(binary(&["serve", "--listen=127.0.0.1:0", "--database-url", database.url()]));
+    let free = ["serve", "--listen=127.0.0.1:0", "--ops-listen=127.0.0.1:0"];
+    let message = refused(binary(&[&free[..], &["--database-url", database.url()]].concat()));
     assert!(message.contains("sealpost kek new") && message.contains("--kek-file"), "{message}");
 }
 

@@ -40,6 +40,11 @@ pub(crate) fn usage_meters(usage: &UsageReport, now: Timestamp) -> [UsageMeter; 
 }
 
 impl UsageMeter {
+    /// Returns value and maximum of the meter. A limit of 0 is shown as used up.
+    pub(crate) fn value_and_max(&self) -> (u32, u32) {
+        if self.limit == 0 { (1, 1) } else { (self.used, self.limit) }
+    }
+
     /// Returns the used share of the limit in percent, at most 100. A limit of 0 counts as used up, because it admits
     /// nothing.
     pub(crate) fn percent(&self) -> u64 {
