@@ -47,20 +47,17 @@ pub(crate) fn authorization(request: &SignedRequest<'_>, credentials: &Credentia
     let canonical = hex::encode(Sha256::digest(canonical));
     let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{canonical}");
     let key = signing_key(&credentials.secret_access_key, [date, region, service]);
-    let signature = hex::encode(*code(key.as_slice(), &text));
+    let signature = hex::encode(*code(&key, &text));
     format!(
         "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={signature}",
         credentials.access_key_id
     )
 }
 
-fn signing_key(secret: &str, scope: [&str; 3]) -> Zeroizing<[u8; 32]> {
-    let secret = Zeroizing::new(format!("AWS4{secret}"));
-    let mut key = code(secret.as_bytes(), "");
-    let mut previous = Zeroizing::new(secret.as_bytes().to_vec());
+fn signing_key(secret: &str, scope: [&str; 3]) -> Zeroizing<Vec<u8>> {
+    let mut key = Zeroizing::new(format!("AWS4{secret}").into_bytes());
     for part in scope.into_iter().chain(["aws4_request"]) {
-        key = code(&previous, part);
-        *previous = key.to_vec();
+        key = Zeroizing::new(code(&key, part).to_vec());
     }
     key
 }
@@ -91,7 +88,7 @@ mod tests {
     fn the_documented_signing_key_is_derived() {
         let key = signing_key(&credentials().secret_access_key, ["20150830", "us-east-1", "iam"]);
         let expected = "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9";
-        assert_eq!(hex::encode(*key), expected);
+        assert_eq!(hex::encode(&*key), expected);
     }
 
     /// Tests the cases `get-vanilla`, `post-vanilla` and `post-x-www-form-urlencoded` of the AWS Signature Version 4
