@@ -79,7 +79,11 @@ impl RowTags {
         };
         if !is_valid {
             let table = row.table;
-            tracing::error!(table, "a row does not have its tag: another program has changed it");
+            tracing::error!(
+                table,
+                "a row does not have its tag: another program has changed it, or `sealpost admin kek adopt-rows` has \
+                 not run after an upgrade"
+            );
         }
         Ok(is_valid)
     }
