@@ -7,4 +7,5 @@ mod kek_rotation;
 mod revocation;
 mod states;
 mod stored_did;
+mod withdrawn_keys;
 mod wrapped_secrets;

@@ -191,4 +191,20 @@ pub(crate) enum KekCommand {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
+    /// Print the shares of a new quorum, of which some together wrap and unwrap the key-encryption keys
+    ///
+    /// The first line is the value for --kek-provider. Give each other line to another person, and store none of them
+    /// on a server.
+    Shares(SharesArgs),
+}
+
+/// The numbers of shares.
+#[derive(Args)]
+pub(crate) struct SharesArgs {
+    /// Number of shares that are needed together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(crate) threshold: u8,
+    /// Number of shares to print
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(crate) of: u8,
 }

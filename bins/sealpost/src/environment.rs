@@ -1,6 +1,12 @@
-//! Reads secrets from variables of the environment.
+//! Reads secrets from variables of the environment, and executes this program again with another environment.
 
-use std::{env, ffi::OsString, os::unix::ffi::OsStringExt as _};
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    os::unix::{ffi::OsStringExt as _, process::CommandExt as _},
+    process::Command,
+};
 
 use zeroize::Zeroizing;
 
@@ -9,6 +15,17 @@ use crate::fault::Fault;
 /// Returns the bytes of a variable; `None` if the variable is not set.
 pub(crate) fn bytes(name: &str) -> Option<Zeroizing<Vec<u8>>> {
     env::var_os(name).map(OsString::into_vec).map(Zeroizing::new)
+}
+
+/// Returns a command that executes this program with the same arguments.
+pub(crate) fn this_program() -> io::Result<Command> {
+    let mut arguments = env::args_os();
+    let mut command = Command::new(env::current_exe()?);
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
+    }
+    command.args(arguments);
+    Ok(command)
 }
 
 /// Returns the value of the variable `name` as text. Rejects bytes that are not UTF-8, because the command would otherwise

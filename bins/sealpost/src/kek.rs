@@ -1,5 +1,7 @@
-//! `sealpost kek new`, which generates a key-encryption key, and the variable `SEALPOST_KEK`, which can contain keys.
+//! `sealpost kek new`, which generates a key-encryption key, the variable `SEALPOST_KEK`, which can contain keys, and
+//! the shares of a quorum.
 
+pub(crate) mod shares;
 pub(crate) mod variable;
 
 use sealpost_node::keys;

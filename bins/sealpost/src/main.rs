@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Doctor(doctor) => doctor::run(&doctor),
         Command::Kek(KekCommand::New { version }) => kek::print_new_line(version),
+        Command::Kek(KekCommand::Shares(shares)) => kek::shares::print_new(&shares),
         Command::Listen(listen) => receiver::listen(*listen),
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),

@@ -2,21 +2,23 @@
 
 pub(crate) mod signals;
 
-use std::{io::Write as _, time::Duration};
+use std::{io::Write as _, os::unix::process::CommandExt as _, time::Duration};
 
 use sealpost_node::{Node, NodeBuilder, Reloader, Settings, metrics, raise_file_limit};
 
 use self::signals::{Hangups, StopSignals};
 use crate::{
+    environment,
     fault::Fault,
     logs,
-    settings::{LogFormat, ServeArgs},
+    settings::{LogFormat, ServeArgs, WAIT},
     spans::SpanExporter,
     terminal::print,
 };
 
 /// Serves until a stop signal arrives or a worker thread panics. Returns an error after a panic, so that a supervisor
-/// restarts the process.
+/// restarts the process. After the key provider has withdrawn the keys, executes this program again, which replaces all
+/// memory of the process.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     let spans = args.otlp_endpoint.as_deref().map(SpanExporter::start).transpose()?;
     logs::start(&args.log, args.log_format(), spans.as_ref().map(SpanExporter::layer))?;
@@ -25,27 +27,46 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
         let builder = Node::builder().settings(Settings::try_from(args)?).metrics(registry);
-        let node = start(builder).await?;
+        let node = tokio::select! {
+            node = start(builder) => node?,
+            () = signals.next() => return Ok(()),
+        };
         announce(&node)?;
         let is_text = args.log_format() == LogFormat::Text;
         if args.dev && is_text && tracing::enabled!(tracing::Level::INFO) {
             greet(&node);
         }
-        let is_whole = tokio::select! {
-            () = signals.next() => true,
-            () = panicked(&node) => false,
+        let end = tokio::select! {
+            () = signals.next() => End::Signal,
+            end = failed(&node) => end,
         };
-        if !is_whole {
+        if end == End::KeysLost {
+            tracing::error!("starting again without the keys");
+            // The stop ends with the process if it takes longer.
+            drop(actix_rt::time::timeout(WITHDRAWAL_STOP_MAX, node.stop()).await);
+            spans.iter().for_each(SpanExporter::stop);
+            return Err(start_again());
+        }
+        if end == End::Panic {
             tracing::error!(
                 "a worker thread panicked; shutting down so that the supervisor restarts the process"
             );
         }
         stop(node, &mut signals).await;
-        if let Some(spans) = &spans {
-            spans.stop();
+        spans.iter().for_each(SpanExporter::stop);
+        match end {
+            End::Panic => Err(Fault::new("stopped because a worker thread panicked")),
+            End::KeysLost | End::Signal => Ok(()),
         }
-        if is_whole { Ok(()) } else { Err(Fault::new("stopped because a worker thread panicked")) }
     })
+}
+
+/// The reason why a server stops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    KeysLost,
+    Panic,
+    Signal,
 }
 
 /// Starts a node. SIGHUP makes the node reload the files that can change while it runs, such as the certificate.
@@ -89,12 +110,25 @@ fn greet(node: &Node) {
     drop(std::io::stderr().write_all(lines.as_bytes()));
 }
 
-/// Returns after a worker thread has panicked. Checks once per second.
-async fn panicked(node: &Node) {
+/// Returns after a worker thread has panicked or the key provider has withdrawn the keys. Checks once per second.
+async fn failed(node: &Node) -> End {
     let mut checks = actix_rt::time::interval(CHECK_EVERY);
-    while node.is_whole() {
+    loop {
+        if !node.is_whole() {
+            return End::Panic;
+        }
+        if node.has_lost_keys() {
+            return End::KeysLost;
+        }
         checks.tick().await;
     }
+}
+
+/// Executes this program with the same arguments, to wait for the key provider. Returns only if that fails.
+fn start_again() -> Fault {
+    let error = environment::this_program().map(|mut program| program.env(WAIT, "true").exec());
+    let error = error.unwrap_or_else(|error| error);
+    Fault::caused("the program cannot be executed again", error)
 }
 
 /// Stops the node gracefully: API requests and webhook requests in progress can finish. Ends the process at once after
@@ -117,5 +151,7 @@ fn exit(reason: &str) -> ! {
 }
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// Maximum duration of a stop after the keys were withdrawn.
+const WITHDRAWAL_STOP_MAX: Duration = Duration::from_secs(6);
 /// Maximum duration of a graceful stop. Shorter than 30 s, because supervisors commonly kill a process after this time.
 const STOP_MAX: Duration = Duration::from_secs(29);

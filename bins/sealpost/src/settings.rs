@@ -31,7 +31,11 @@ use self::{
 };
 use crate::fault::Fault;
 
-pub(crate) use self::{database::DatabaseArgs, keks::KekArgs, span::Span};
+pub(crate) use self::{
+    database::DatabaseArgs,
+    keks::{KekArgs, ProviderArgs, WAIT},
+    span::Span,
+};
 
 /// The flags of `sealpost serve`: all settings of a server.
 #[derive(Args, Clone)]
@@ -69,6 +73,8 @@ pub(crate) struct ServeArgs {
     migrate: bool,
     #[command(flatten)]
     keks: KekArgs,
+    #[command(flatten)]
+    provider: ProviderArgs,
     /// Development mode, on loopback only: webhooks may use http and loopback addresses, and logs are text
     #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new())]
     pub(crate) dev: bool,
@@ -123,6 +129,7 @@ impl TryFrom<&ServeArgs> for Settings {
             journal_retention,
             migrate,
             keks,
+            provider,
             dev,
             log: _,
             otlp_endpoint: _,
@@ -140,7 +147,7 @@ impl TryFrom<&ServeArgs> for Settings {
                 ..service.settings(channel)
             },
             webhooks: webhooks.into(),
-            keys: keks.try_into()?,
+            keys: provider.settings(keks.for_server()?),
             circuits: circuits.clone(),
             reserved_handles: reserved_handles.clone(),
             journal_retention: JournalRetention(journal_retention.0),

@@ -11,6 +11,8 @@ mod aws_kms;
 mod exec;
 mod key_service;
 mod name;
+mod pkcs11;
+pub mod quorum;
 mod sigv4;
 mod vault;
 

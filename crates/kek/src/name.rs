@@ -6,7 +6,10 @@ use sealpost_domain::Clock;
 use sealpost_wallet::KekProvider;
 use url::Url;
 
-use crate::{aws_kms::AwsKms, exec::Exec, key_service::KeyService, vault::Vault};
+use crate::{
+    aws_kms::AwsKms, exec::Exec, key_service::KeyService, pkcs11::Pkcs11, quorum::Quorum,
+    vault::Vault,
+};
 
 /// Selects a key provider, and the key of the provider that wraps the key-encryption keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +27,19 @@ pub enum ProviderName {
     },
     /// A command, with its arguments.
     Exec(Vec<String>),
+    /// An AES key of a hardware security module.
+    Pkcs11 {
+        /// The path of the PKCS #11 library.
+        library: PathBuf,
+        /// The label of the token.
+        token: String,
+        /// The label of the key.
+        key: String,
+        /// The file with the PIN of the token.
+        pin_file: PathBuf,
+    },
+    /// A key that is split into shares.
+    Quorum(Quorum),
     /// A key of the transit engine of Vault or `OpenBao`.
     Vault {
         /// The scheme and the authority of the service.
@@ -60,8 +76,16 @@ pub enum NameFault {
     /// A service has another URL than one that begins with `https://`. `http://` is for loopback addresses.
     #[error("give a URL that begins with https://, or http:// on a loopback address")]
     Insecure,
+    /// The text after `pkcs11:` is no absolute path, or a parameter is missing or unknown.
+    #[error("give pkcs11:/PATH/LIBRARY.so?token=LABEL&key=LABEL&pin_file=FILE")]
+    Pkcs11,
+    /// The text after `quorum:` is not the id of a quorum.
+    #[error("give the quorum:ID that `sealpost kek shares` has printed")]
+    Quorum,
     /// No provider has this name.
-    #[error("{0:?} is no key provider: give aws-kms:ARN, exec:COMMAND or vault:URL")]
+    #[error(
+        "{0:?} is no key provider: give aws-kms:ARN, exec:COMMAND, pkcs11:LIBRARY, quorum:ID or vault:URL"
+    )]
     Unknown(String),
     /// The text after `vault:` is not the URL of a key, or a parameter is missing or unknown.
     #[error("give vault:https://HOST:8200/MOUNT/KEY?token_file=FILE")]
@@ -82,6 +106,10 @@ impl ProviderName {
                 clock,
             }),
             Self::Exec(words) => Arc::new(Exec::new(words)),
+            Self::Pkcs11 { library, token, key, pin_file } => {
+                Arc::new(Pkcs11 { library, token, key, pin_file })
+            }
+            Self::Quorum(quorum) => Arc::new(quorum),
             Self::Vault { address, mount, key, files } => Arc::new(Vault {
                 service: KeyService { name: "vault", ca_file: files.ca },
                 address,
@@ -107,6 +135,11 @@ impl FromStr for ProviderName {
                     Some(_) | None => Err(NameFault::Command),
                 }
             }
+            Some(("pkcs11", rest)) => parse_pkcs11(rest),
+            Some(("quorum", id)) => match id.parse() {
+                Ok(id) => Ok(Self::Quorum(Quorum::new(id))),
+                Err(_invalid) => Err(NameFault::Quorum),
+            },
             Some(("vault", rest)) => parse_vault(rest),
             Some(_) | None => Err(NameFault::Unknown(text.to_owned())),
         }
@@ -137,6 +170,24 @@ fn parse_aws_kms(text: &str) -> Result<ProviderName, NameFault> {
         return Err(NameFault::AwsKms);
     }
     Ok(ProviderName::AwsKms { key: key.to_owned(), region, endpoint, files })
+}
+
+fn parse_pkcs11(text: &str) -> Result<ProviderName, NameFault> {
+    let (library, query) = text.split_once('?').ok_or(NameFault::Pkcs11)?;
+    let (mut token, mut key, mut pin_file) = (String::new(), String::new(), String::new());
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        match &*name {
+            "token" => token = value.into_owned(),
+            "key" => key = value.into_owned(),
+            "pin_file" => pin_file = value.into_owned(),
+            _ => return Err(NameFault::Pkcs11),
+        }
+    }
+    if !library.starts_with('/') || token.is_empty() || key.is_empty() || pin_file.is_empty() {
+        return Err(NameFault::Pkcs11);
+    }
+    let (library, pin_file) = (PathBuf::from(library), PathBuf::from(pin_file));
+    Ok(ProviderName::Pkcs11 { library, token, key, pin_file })
 }
 
 fn parse_vault(text: &str) -> Result<ProviderName, NameFault> {
@@ -201,6 +252,15 @@ impl fmt::Display for ProviderName {
                 write!(f, "aws-kms:{key}?{}", query("credentials_file", files, endpoint.as_ref()))
             }
             Self::Exec(words) => write!(f, "exec:{}", words.join(" ")),
+            Self::Pkcs11 { library, token, key, pin_file } => {
+                let query = url::form_urlencoded::Serializer::new(String::new())
+                    .append_pair("token", token)
+                    .append_pair("key", key)
+                    .append_pair("pin_file", &pin_file.display().to_string())
+                    .finish();
+                write!(f, "pkcs11:{}?{query}", library.display())
+            }
+            Self::Quorum(quorum) => quorum.fmt(f),
             Self::Vault { address, mount, key, files } => {
                 write!(f, "vault:{address}/{mount}/{key}?{}", query("token_file", files, None))
             }
@@ -220,6 +280,8 @@ mod tests {
             "vault:http://127.0.0.1:8200/transit/sealpost?token_file=/t&ca_file=/etc/ca.pem",
             "aws-kms:arn:aws:kms:eu-west-1:111122223333:key/1234abcd?credentials_file=/run/aws",
             "aws-kms:arn:aws:kms:eu-west-1:1:key/1?credentials_file=/a&endpoint=http://localhost:5000",
+            "pkcs11:/usr/lib/softhsm/libsofthsm2.so?token=team+a&key=sealpost&pin_file=/run/pin",
+            "quorum:0123456789abcdef",
         ] {
             let name: ProviderName = text.parse().unwrap();
             assert_eq!(name.to_string().parse(), Ok(name), "{text}");
@@ -231,6 +293,9 @@ mod tests {
         for (text, advice) in [
             ("exec:", "absolute path"),
             ("exec:kek", "absolute path"),
+            ("pkcs11:lib.so?token=a&key=b&pin_file=/c", "/PATH/LIBRARY"),
+            ("pkcs11:/lib.so?token=a&key=b&pin=1234", "pin_file"),
+            ("quorum:2", "sealpost kek shares"),
             ("abacus:1", "exec:COMMAND"),
             ("", "exec:COMMAND"),
             ("vault:https://vault/transit/key", "token_file"),

@@ -24,7 +24,10 @@ use crate::{
         source::KeySource,
         watch::{KeyOrigin, KeyWatch},
     },
-    settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
+    settings::{
+        DispatcherSettings, KeySettings, ServiceSettings, Settings, WebhookSettings,
+        base_url::BaseUrl,
+    },
 };
 
 /// The running parts of a node, except HTTP.
@@ -89,7 +92,7 @@ impl Components {
         let issuer_refresher = Refresher::start(Arc::clone(&issuer))
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
-        let key_watch = shared.watch_keys(&key_source)?;
+        let key_watch = shared.watch_keys(&key_source, &settings.keys)?;
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
@@ -129,6 +132,11 @@ impl Components {
     /// restarted.
     pub(crate) fn is_whole(&self) -> bool {
         self.sealpost.is_alive() && !self.dispatcher.is_broken()
+    }
+
+    /// Returns true if the key provider has withdrawn the keys.
+    pub(crate) fn has_lost_keys(&self) -> bool {
+        self.key_watch.as_ref().is_some_and(KeyWatch::is_withdrawn)
     }
 
     /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of
@@ -205,9 +213,14 @@ impl Shared {
     }
 
     /// Starts the thread that loads new keys. Keys that the settings contain never change.
-    fn watch_keys(&self, source: &KeySource<'_>) -> Result<Option<KeyWatch>, NodeError> {
+    fn watch_keys(
+        &self,
+        source: &KeySource<'_>,
+        settings: &KeySettings,
+    ) -> Result<Option<KeyWatch>, NodeError> {
         let Some(source) = KeyOrigin::of(source) else { return Ok(None) };
-        KeyWatch::start(source, Arc::clone(&self.keyring), Arc::clone(&self.database))
+        let (keyring, database) = (Arc::clone(&self.keyring), Arc::clone(&self.database));
+        KeyWatch::start(source, keyring, database, settings)
             .map(Some)
             .map_err(|error| start_error("the watch of the keys cannot start", error))
     }

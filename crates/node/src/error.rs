@@ -21,6 +21,9 @@ pub enum NodeError {
     /// A file with a secret cannot be read, or other users of the machine can read it.
     #[error(transparent)]
     File(Failure),
+    /// The key provider refuses the use of its key, or cannot be used.
+    #[error(transparent)]
+    KeyProvider(Failure),
     /// The key-encryption keys cannot be read, created or rotated.
     #[error(transparent)]
     Keys(Failure),

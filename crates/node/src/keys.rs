@@ -2,6 +2,7 @@
 
 pub mod inspection;
 pub mod provider_move;
+mod recheck;
 pub mod rotation;
 pub mod source;
 pub(crate) mod watch;

@@ -4,6 +4,7 @@ pub(crate) mod builder;
 pub(crate) mod reload;
 mod serving;
 pub(crate) mod thread;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -53,6 +54,14 @@ impl Node {
     /// restarted.
     pub fn is_whole(&self) -> bool {
         self.components.is_whole()
+    }
+
+    /// Returns true if the key provider has withdrawn the keys ([`KeySettings::recheck`]). The process must then end,
+    /// because its memory has copies of secrets.
+    ///
+    /// [`KeySettings::recheck`]: crate::settings::KeySettings::recheck
+    pub fn has_lost_keys(&self) -> bool {
+        self.components.has_lost_keys()
     }
 
     /// Returns an object that reloads the file of compliance circuits, the TLS certificate and the console's password

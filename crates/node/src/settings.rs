@@ -15,7 +15,7 @@ use std::{
 use zeroize::Zeroizing;
 
 pub use sealpost_api::{AdminSettings, ApiSettings};
-pub use sealpost_kek::{NameFault, ProviderName};
+pub use sealpost_kek::{NameFault, ProviderName, quorum};
 pub use sealpost_service::{AccessSettings, Activation, Settings as ServiceSettings};
 pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
 pub use sealpost_web::WebSettings;
@@ -145,7 +145,7 @@ pub struct WebhookSettings {
 
 /// The source of the key-encryption keys: a file, a text, or a provider that has wrapped the keys in the database. If
 /// none is given, the embedded database uses a key file in the data folder.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct KeySettings {
     /// Path of the file with the key-encryption keys.
     pub file: Option<PathBuf>,
@@ -153,6 +153,13 @@ pub struct KeySettings {
     pub text: Option<Zeroizing<String>>,
     /// The provider that has wrapped the keys.
     pub provider: Option<ProviderName>,
+    /// The time between two questions to the provider whether a running node may still use the keys. If the provider
+    /// refuses, the node has lost its keys.
+    pub recheck: Duration,
+    /// The time for which a running node keeps the keys while the provider cannot be reached.
+    pub grace: Duration,
+    /// Whether the start waits for the provider if it refuses or cannot be reached. Otherwise the start fails.
+    pub wait: bool,
 }
 
 /// The files of an embedded database.
@@ -195,6 +202,26 @@ impl HttpSettings {
     /// Returns the URL scheme of the listening address: `https` with a TLS certificate, otherwise `http`.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
+    }
+}
+
+impl KeySettings {
+    /// Returns true if the start waits for the provider. A quorum has no shares at the start of a process.
+    pub(crate) fn waits(&self) -> bool {
+        self.wait || matches!(self.provider, Some(ProviderName::Quorum(_)))
+    }
+}
+
+impl Default for KeySettings {
+    fn default() -> Self {
+        Self {
+            file: None,
+            text: None,
+            provider: None,
+            recheck: Duration::from_mins(5),
+            grace: Duration::from_hours(24),
+            wait: false,
+        }
     }
 }
 

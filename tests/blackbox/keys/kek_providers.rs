@@ -4,13 +4,18 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, time::Duration};
 
 use serde_json::json;
 
-use crate::support::{Database, Identity, Pairs, Receiver, Server, binary, on_both, run, text};
+use super::withdrawn_keys::{WAITING, free_addresses, has_served};
+use crate::support::{
+    Client, Database, Identity, Pairs, Process, Receiver, SOON, Server, binary, eventually,
+    on_both, run, text,
+};
 
 on_both!(
     servers_with_a_provider_share_no_key_file,
     a_provider_that_refuses_prevents_the_start,
     a_move_between_providers_fails_no_send,
     a_backup_contains_the_wrapped_keys,
+    any_two_of_three_shares_start_a_server_and_one_does_not,
 );
 
 fn servers_with_a_provider_share_no_key_file(database: &Database) {
@@ -160,25 +165,85 @@ fn a_backup_contains_the_wrapped_keys(database: &Database) {
     server.stop();
 }
 
+fn any_two_of_three_shares_start_a_server_and_one_does_not(database: &Database) {
+    let printed = run(binary(&["kek", "shares", "--threshold", "2", "--of", "3"])).stdout;
+    let [provider, shares @ ..] = &printed.lines().collect::<Vec<_>>()[..] else {
+        panic!("{printed}");
+    };
+    assert_eq!(shares.len(), 3);
+    let database = database.with_provider(Some(provider));
+    let start = |given: &[&str]| {
+        let [api, ops] = free_addresses();
+        let mut process = Process::start(database.command_at([&api, &ops], &["--dev"]));
+        let waits = || process.stderr().contains(WAITING).then_some(());
+        eventually("the server waits", SOON, waits);
+        let client = Client::new(&format!("http://{api}"));
+        let operations = Client::new(&format!("http://{ops}"));
+        let mistyped = shares[0].replace("ks_", "ks_0");
+        let give =
+            |share: &str| operations.post("/kek/shares").body("text/plain", share.as_bytes());
+        assert_eq!(give(&mistyped).response().status, 400);
+        for (index, share) in given.iter().enumerate() {
+            client.activate(&json!({"label": "early"})).refused(503, "SERVICE_UNAVAILABLE");
+            let response = give(share).response();
+            let expected = format!("{} of 2 shares\n", index + 1);
+            assert_eq!(String::from_utf8(response.body).unwrap(), expected);
+        }
+        if given.len() < 2 {
+            process.terminate();
+            assert_eq!(process.ended(SOON), Some(0));
+            assert!(!process.stderr().contains(" serving "));
+            return (client, None);
+        }
+        let serves = || has_served(&process.stderr()).then_some(());
+        eventually("the server serves", SOON, serves);
+        (client, Some(process))
+    };
+    let stop = |process: Option<Process>| {
+        let mut process = process.unwrap();
+        process.terminate();
+        assert_eq!(process.ended(SOON), Some(0));
+    };
+    let (client, process) = start(&[shares[0], shares[1]]);
+    let alice = client.new_identity();
+    let sent = text(&client.send(&alice, &alice.key, MESSAGE).ok(), "envelope_id");
+    // A command gets the shares on standard input.
+    let file = database.folder().join("input");
+    fs::write(&file, format!("{}\n{}\n", shares[2], shares[0])).unwrap();
+    let mut rotate = database.admin_command(&["kek", "rotate"]);
+    rotate.stdin(fs::File::open(&file).unwrap());
+    let rotated = rotate.output().unwrap();
+    assert!(rotated.status.success(), "{}", String::from_utf8_lossy(&rotated.stderr));
+    stop(process);
+    let (_, none) = start(&[shares[2]]);
+    assert!(none.is_none());
+    let (client, process) = start(&[shares[2], shares[1]]);
+    assert_eq!(client.open(&alice, &sent).ok()["message"], MESSAGE);
+    stop(process);
+}
+
 /// A command that wraps keys with a key of its own.
-struct Provider {
-    name: String,
+pub(super) struct Provider {
+    pub(super) name: String,
     /// The command refuses while this file exists.
-    refusal: PathBuf,
+    pub(super) refusal: PathBuf,
+    /// The command fails while this file exists.
+    pub(super) outage: PathBuf,
 }
 
 impl Provider {
-    fn new(database: &Database, name: &str) -> Self {
+    pub(super) fn new(database: &Database, name: &str) -> Self {
         let folder = database.folder();
         let (script, refusal) = (folder.join(name), folder.join(format!("{name}.refuses")));
+        let outage = folder.join(format!("{name}.fails"));
         fs::write(&script, SCRIPT).unwrap();
         fs::write(folder.join(format!("{name}.key")), name).unwrap();
         // Executed by a shell, because another thread's child may still have the new file open for writing.
-        Self { name: format!("exec:/bin/sh {}", script.display()), refusal }
+        Self { name: format!("exec:/bin/sh {}", script.display()), refusal, outage }
     }
 }
 
-fn send_and_open(server: &Server, identity: &Identity) -> String {
+pub(super) fn send_and_open(server: &Server, identity: &Identity) -> String {
     let sent = server.client().send(identity, &identity.key, MESSAGE).ok();
     let id = text(&sent, "envelope_id");
     assert_eq!(server.client().open(identity, &id).ok()["message"], MESSAGE);
@@ -187,6 +252,7 @@ fn send_and_open(server: &Server, identity: &Identity) -> String {
 
 const SCRIPT: &str = r#"
 test -e "$0.refuses" && exit 77
+test -e "$0.fails" && exit 1
 cipher() { openssl enc -aes-256-ctr -pbkdf2 -pass "file:$0.key" "$@"; }
 case $1 in
 wrap) base64 -d | cipher | base64 -w 0 ;;

@@ -131,4 +131,5 @@ def base58(data):
     return text
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -126,7 +126,12 @@ impl Database {
 
     /// Returns the command that starts a server on free ports with more arguments.
     pub(crate) fn command(&self, more: &[&str]) -> Command {
-        let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=127.0.0.1:0"]);
+        self.command_at(["127.0.0.1:0"; 2], more)
+    }
+
+    /// Returns the command that starts a server, with the addresses of the API and of operations.
+    pub(crate) fn command_at(&self, [api, ops]: [&str; 2], more: &[&str]) -> Command {
+        let mut command = binary(&["serve", "--listen", api, "--ops-listen", ops]);
         command.args(["--data-dir", &self.data()]);
         if let Some(url) = &self.url {
             command.args(["--database-url", url, "--migrate"]);

@@ -4,7 +4,9 @@ use std::process::Command;
 
 use diesel::{
     Connection as _, PgConnection, RunQueryDsl as _, SqliteConnection,
-    connection::SimpleConnection, dsl::sql, sql_types::BigInt,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{BigInt, Text},
 };
 use serde_json::Value;
 
@@ -104,6 +106,24 @@ impl Database {
             Some(url) => query.get_result(&mut PgConnection::establish(url).unwrap()).unwrap(),
             None => query.get_result(&mut self.sqlite()).unwrap(),
         }
+    }
+
+    /// Reads a text with SQL. `from` is the text after `FROM`: a table with one row, or with a condition.
+    pub(crate) fn text(&self, column: &str, from: &str) -> String {
+        let query = sql::<Text>(&format!("SELECT {column} FROM {from}"));
+        match self.postgres_url() {
+            Some(url) => query.get_result(&mut PgConnection::establish(url).unwrap()).unwrap(),
+            None => query.get_result(&mut self.sqlite()).unwrap(),
+        }
+    }
+
+    /// Reads bytes with SQL, as hexadecimal digits.
+    pub(crate) fn hex(&self, column: &str, from: &str) -> String {
+        let digits = match self.postgres_url() {
+            Some(_) => format!("encode({column}, 'hex')"),
+            None => format!("lower(hex({column}))"),
+        };
+        self.text(&digits, from)
     }
 
     fn sqlite(&self) -> SqliteConnection {

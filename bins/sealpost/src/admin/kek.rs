@@ -15,7 +15,7 @@ use super::{desk::Desk, output::Output};
 use crate::{
     cli::{AdminKekCommand, KekPlace},
     fault::Fault,
-    kek::variable,
+    kek::{shares, variable},
     settings::KekArgs,
     terminal::Progress,
 };
@@ -44,7 +44,7 @@ fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> 
 fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
     let paths = desk.settings.embedded_paths();
     let mut from = KeySettings::try_from(keks)?;
-    let target = target(to, keks);
+    let target = target(to, keks)?;
     if from.provider.is_some() {
         from.file = None;
     }
@@ -61,7 +61,7 @@ fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<()
 
 fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
     let paths = desk.settings.embedded_paths();
-    let target = target(to, keks);
+    let target = target(to, keks)?;
     let to = KeySource::of(&target, &paths)?;
     let finished = provider_move::finish(&to, &desk.database, &desk.operator)?;
     output.show_as(&finished, |_| {
@@ -73,13 +73,14 @@ fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<
     })
 }
 
-fn target(to: &KekPlace, keks: &KekArgs) -> KeySettings {
-    match to {
+fn target(to: &KekPlace, keks: &KekArgs) -> Result<KeySettings, Fault> {
+    Ok(match to {
         KekPlace::File => KeySettings { file: keks.kek_file.clone(), ..KeySettings::default() },
         KekPlace::Provider(name) => {
+            shares::read_for(Some(name))?;
             KeySettings { provider: Some(name.clone()), ..KeySettings::default() }
         }
-    }
+    })
 }
 
 fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {

@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 60] = [
+const EXAMPLES: [(&str, &str); 61] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -63,6 +63,7 @@ const EXAMPLES: [(&str, &str); 60] = [
     ),
     ("man", "sealpost man\nsealpost man --dir /usr/local/share/man/man1"),
     ("kek new", "sealpost kek new\nsealpost kek new --version 2"),
+    ("kek shares", "sealpost kek shares --threshold 2 --of 3"),
     (
         "listen",
         "sealpost listen --forward-to http://127.0.0.1:3000/hook --secret-file secret.txt\n\

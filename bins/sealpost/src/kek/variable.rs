@@ -6,12 +6,10 @@
 
 use std::{
     convert::Infallible,
-    env,
     fs::{File, OpenOptions},
     io::{self, Read as _, Write as _},
     os::{fd::AsRawFd as _, unix::process::CommandExt as _},
     path::PathBuf,
-    process::Command,
 };
 
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -54,12 +52,8 @@ fn execute_again(keys: &[u8]) -> io::Result<Infallible> {
     // Omits the flag CLOEXEC, so that the file stays open in the executed program.
     let mut file = File::from(memfd_create(FILE, MemfdFlags::empty())?);
     file.write_all(keys)?;
-    let mut arguments = env::args_os();
-    let mut command = Command::new(env::current_exe()?);
-    if let Some(name) = arguments.next() {
-        command.arg0(name);
-    }
-    command.args(arguments).env_remove(KEK).env(PASSED, file.as_raw_fd().to_string());
+    let mut command = environment::this_program()?;
+    command.env_remove(KEK).env(PASSED, file.as_raw_fd().to_string());
     Err(command.exec())
 }
 

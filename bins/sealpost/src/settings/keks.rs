@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{KeySettings, ProviderName};
 
+use super::span::Span;
 use crate::{fault::Fault, kek};
 
 /// The place of the key-encryption keys.
@@ -15,18 +16,55 @@ pub(crate) struct KekArgs {
     #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
     pub(crate) kek_file: Option<PathBuf>,
     /// Provider that wraps the key-encryption keys, which the database then stores, instead of a key file:
-    /// `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND` or `vault:URL?token_file=FILE`
+    /// `aws-kms:ARN?credentials_file=FILE`, `exec:COMMAND`, `pkcs11:LIBRARY?token=LABEL&key=LABEL&pin_file=FILE`,
+    /// `quorum:ID` or `vault:URL?token_file=FILE`
     #[arg(long, env = "SEALPOST_KEK_PROVIDER", value_name = "PROVIDER")]
     pub(crate) kek_provider: Option<ProviderName>,
 }
 
-/// Must be converted only once, because `SEALPOST_KEK` can be read only once.
+/// How a server uses its key provider.
+#[derive(Args, Clone)]
+pub(crate) struct ProviderArgs {
+    /// Time between two questions to the key provider whether the server may still use the keys. If it refuses, the
+    /// server starts again within ten seconds, with empty memory, and waits as with --kek-wait
+    #[arg(long = "kek-recheck", env = "SEALPOST_KEK_RECHECK", default_value_t = Span(KeySettings::default().recheck),
+          value_name = "SPAN")]
+    pub(crate) recheck: Span,
+    /// How long a running server keeps the keys while the key provider cannot be reached
+    #[arg(long = "kek-grace", env = "SEALPOST_KEK_GRACE", default_value_t = Span(KeySettings::default().grace), value_name = "SPAN")]
+    pub(crate) grace: Span,
+    /// At start, wait until the key provider unwraps the keys, and respond 503 to all requests until then
+    #[arg(long = "kek-wait", env = WAIT, value_parser = BoolishValueParser::new())]
+    pub(crate) wait: bool,
+}
+
+impl ProviderArgs {
+    /// Adds these settings to the place of the keys.
+    pub(crate) fn settings(&self, keys: KeySettings) -> KeySettings {
+        let Self { recheck, grace, wait } = self;
+        KeySettings { recheck: recheck.0, grace: grace.0, wait: *wait, ..keys }
+    }
+}
+
+impl KekArgs {
+    /// Returns the settings of a server. Must be called only once, because `SEALPOST_KEK` can be read only once.
+    pub(crate) fn for_server(&self) -> Result<KeySettings, Fault> {
+        let Self { kek_file, kek_provider } = self;
+        let (file, provider) = (kek_file.clone(), kek_provider.clone());
+        let text = kek::variable::take()?;
+        Ok(KeySettings { file, text, provider, ..KeySettings::default() })
+    }
+}
+
+/// Converts to the settings of a command. Reads the shares of a quorum from standard input.
 impl TryFrom<&KekArgs> for KeySettings {
     type Error = Fault;
 
     fn try_from(args: &KekArgs) -> Result<Self, Fault> {
-        let KekArgs { kek_file, kek_provider } = args;
-        let (file, provider) = (kek_file.clone(), kek_provider.clone());
-        Ok(Self { file, text: kek::variable::take()?, provider })
+        kek::shares::read_for(args.kek_provider.as_ref())?;
+        args.for_server()
     }
 }
+
+/// The environment variable of `--kek-wait`.
+pub(crate) const WAIT: &str = "SEALPOST_KEK_WAIT";

@@ -1,4 +1,4 @@
-//! Error responses for bytes that are no HTTP request, which therefore reach no handler.
+//! Error responses without a handler: for bytes that are no HTTP request, and for a service that cannot work at present.
 
 use std::{
     fmt,
@@ -6,8 +6,11 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use actix_web::http::header::HttpDate;
-use sealpost_domain::Clock;
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::{self, HeaderValue, HttpDate},
+};
+use sealpost_domain::{Clock, Refusal};
 
 use super::{
     access_log::count_refusal,
@@ -15,7 +18,7 @@ use super::{
 };
 use crate::{response::Problem, state::ApiState};
 
-/// Writes the error responses of a server for bytes that are no HTTP request.
+/// Writes the error responses of a server that come from no handler.
 pub struct ConnectionProblems {
     base_url: String,
     clock: Arc<dyn Clock>,
@@ -58,6 +61,21 @@ impl ConnectionProblems {
              {X_REQUEST_ID}: {id}\r\ndate: {date}\r\n\r\n{body}"
         )
         .into_bytes()
+    }
+
+    /// Responds to any request with status 503, because the service cannot work at present.
+    pub fn unavailable(&self, request: &HttpRequest) -> HttpResponse {
+        let sent = request.headers().get(X_REQUEST_ID).map(HeaderValue::as_bytes);
+        let id = valid_or_new(sent, || self.clock.now());
+        let problem = Problem::Service { error: Refusal::Unavailable.into(), limits: None };
+        let mut response = problem.render(&self.base_url, &id);
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        response
     }
 }
 

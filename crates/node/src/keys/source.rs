@@ -202,7 +202,12 @@ pub(crate) fn insert_wrapped(
 }
 
 pub(crate) fn provider_error(error: ProviderError) -> NodeError {
-    NodeError::Keys(Failure::of(error))
+    match error {
+        ProviderError::Refused { .. } | ProviderError::Unreachable { .. } => {
+            NodeError::KeyProvider(Failure::of(error))
+        }
+        ProviderError::Wallet(error) => NodeError::Keys(Failure::of(error)),
+    }
 }
 
 fn no_keys() -> NodeError {

@@ -1,30 +1,42 @@
 //! Loads new key versions every second without a restart: from the key file, or from the database, if a provider has
-//! wrapped the keys. Logs an error once and keeps the loaded keys.
+//! wrapped the keys. Logs an error once and keeps the loaded keys. Asks a provider at longer intervals whether the node
+//! may still use them.
 
 use std::{
     io,
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{RecvTimeoutError, Sender, channel},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sealpost_service::unlock;
 use sealpost_storage::Database;
-use sealpost_wallet::{KekProvider, Keyring};
+use sealpost_wallet::{KekProvider, Keyring, ProviderError};
 use zeroize::Zeroizing;
 
-use super::source::{KeySource, own_keys, parse_file, read_text};
-use crate::error::{Failure, NodeError, database_error};
+use super::{
+    recheck::Recheck,
+    source::{KeySource, own_keys, parse_file, read_text},
+};
+use crate::{
+    error::{Failure, NodeError, database_error},
+    settings::KeySettings,
+};
 
 /// The time between two looks for new keys.
 pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// Runs a thread that watches the keys. The thread ends when the watch is stopped or dropped.
-pub(crate) struct KeyWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+pub(crate) struct KeyWatch {
+    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    /// Set when the provider has withdrawn the keys. The thread then ends.
+    is_withdrawn: Arc<AtomicBool>,
+}
 
 /// The place in which new keys appear.
 pub(crate) enum KeyOrigin {
@@ -49,20 +61,33 @@ impl KeyWatch {
         origin: KeyOrigin,
         keyring: Arc<Keyring>,
         database: Arc<Database>,
+        settings: &KeySettings,
     ) -> io::Result<Self> {
         let mut reader = KeyReader { origin, keyring, database, loaded: None, logged: None };
+        let mut recheck = Recheck::new(settings, Instant::now());
+        let is_withdrawn = Arc::new(AtomicBool::new(false));
+        let withdrawn = Arc::clone(&is_withdrawn);
         let (stop, stopped) = channel();
         let watcher = thread::Builder::new().name("kek-watch".to_owned()).spawn(move || {
             while stopped.recv_timeout(WATCH_PERIOD) == Err(RecvTimeoutError::Timeout) {
                 reader.poll();
+                if !recheck.may_continue(Instant::now(), || reader.ask()) {
+                    withdrawn.store(true, Ordering::Release);
+                    break;
+                }
             }
         })?;
-        Ok(Self(Mutex::new(Some((stop, watcher)))))
+        Ok(Self { thread: Mutex::new(Some((stop, watcher))), is_withdrawn })
+    }
+
+    /// Returns true if the provider has withdrawn the keys.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.is_withdrawn.load(Ordering::Acquire)
     }
 
     /// Stops the thread and waits for its end.
     pub(crate) fn stop(&self) {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, watcher)) = running {
             drop(stop);
             if watcher.join().is_err() {
@@ -127,6 +152,17 @@ impl KeyReader {
                     self.loaded = Some(loaded);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Asks a provider to unwrap the keys again. Other origins are not asked, and nothing is asked while the database
+    /// cannot be read.
+    fn ask(&self) -> Result<(), ProviderError> {
+        let KeyOrigin::Provider(provider) = &self.origin else { return Ok(()) };
+        let Ok(wrapped) = self.database.wrapped_keks() else { return Ok(()) };
+        for kek in own_keys(provider.as_ref(), &wrapped) {
+            provider.unwrap(&kek.wrapped.0)?;
         }
         Ok(())
     }
@@ -221,7 +257,8 @@ mod tests {
         let scene = Scene::new();
         let KeyReader { keyring, database, .. } = &scene.reader;
         let origin = KeyOrigin::File(scene.file.clone());
-        let watch = KeyWatch::start(origin, Arc::clone(keyring), Arc::clone(database)).unwrap();
+        let (keyring, database) = (Arc::clone(keyring), Arc::clone(database));
+        let watch = KeyWatch::start(origin, keyring, database, &KeySettings::default()).unwrap();
         watch.stop();
         watch.stop();
     }

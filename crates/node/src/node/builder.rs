@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use actix_web::web;
@@ -12,7 +13,7 @@ use sealpost_api::ApiState;
 use sealpost_domain::Clock as _;
 use tokio::net::TcpSocket;
 
-use super::{Node, reload::Reloader, serving};
+use super::{Node, reload::Reloader, serving, waiting::Waiting};
 use crate::{
     clock::SystemClock,
     composition::Components,
@@ -70,6 +71,10 @@ impl NodeBuilder {
     }
 
     /// Binds the addresses, starts all components, and serves requests. Must run inside an actix system.
+    ///
+    /// With [`KeySettings::wait`], waits for the key provider, and meanwhile responds 503 at the addresses.
+    ///
+    /// [`KeySettings::wait`]: crate::settings::KeySettings::wait
     pub async fn start(self) -> Result<Node, NodeError> {
         let Self { settings, metrics } = self;
         checks::check(&settings)?;
@@ -81,7 +86,9 @@ impl NodeBuilder {
         let listening_url = format!("{}://{}", http.scheme(), local_address(&api_socket)?);
         let base_url = BaseUrl::new(http.base_url.as_deref(), &listening_url)?;
         let settings = Arc::new(settings);
-        let components = start_components(&settings, &base_url).await?;
+        let sockets = (&api_socket, ops_socket.as_ref());
+        let wait = || Waiting::serve(&settings, &base_url, sockets, certificate.as_ref());
+        let components = start_with_keys(&settings, &base_url, wait).await?;
         let base_url = base_url.as_str().to_owned();
         let state = web::Data::new(api_state(&settings, &components, &base_url));
         let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
@@ -117,6 +124,38 @@ impl NodeBuilder {
         let ops = ops_socket.map(serve_ops).transpose()?;
         Ok(Node { base_url, listening_url, ops_url, api, pages, ops, components, reloader })
     }
+}
+
+/// Starts the components. If the start waits for the key provider, calls `wait` once, and tries again.
+async fn start_with_keys(
+    settings: &Arc<Settings>,
+    base_url: &BaseUrl,
+    wait: impl Fn() -> Result<Waiting, NodeError>,
+) -> Result<Arc<Components>, NodeError> {
+    let (mut waiting, mut logged) = (None, None);
+    let started = loop {
+        match start_components(settings, base_url).await {
+            Err(NodeError::KeyProvider(reason)) if settings.keys.waits() => {
+                let reason = reason.to_string();
+                if logged.as_ref() != Some(&reason) {
+                    tracing::error!(
+                        reason,
+                        "waiting for the key provider; requests get status 503"
+                    );
+                    logged = Some(reason);
+                }
+            }
+            started => break started,
+        }
+        if waiting.is_none() {
+            waiting = Some(wait()?);
+        }
+        actix_rt::time::sleep(TRY_AGAIN_AFTER).await;
+    };
+    if let Some(waiting) = waiting {
+        waiting.stop().await;
+    }
+    started
 }
 
 /// Starts the components on the pool of blocking threads, because starting them blocks.
@@ -162,5 +201,7 @@ fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
     })
 }
 
+/// Time between two attempts to start while the key provider does not unwrap the keys.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(2);
 /// Length of the accept queue. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: u32 = 4096;

@@ -23,7 +23,7 @@ pub(super) fn serve_api(
     certificate: Option<&Arc<ReloadableCertificate>>,
     anonymous: Arc<AnonymousConnections>,
 ) -> Result<(ServerHandle, web::Data<WebState>), NodeError> {
-    let bounds = bounds(settings, workers(settings), anonymous, &api);
+    let bounds = bounds(settings, workers(settings), anonymous, api.as_ref().into());
     let pages = web::Data::new(WebState::new(api.clone(), &settings.web));
     let served = pages.clone();
     let make = move || {
@@ -48,7 +48,7 @@ pub(super) fn serve_operations(
     state: OperationsState,
     console: Option<web::Data<AdminState>>,
 ) -> Result<ServerHandle, NodeError> {
-    let bounds = bounds(settings, 1, anonymous_connections(settings), &state.api);
+    let bounds = bounds(settings, 1, anonymous_connections(settings), state.api.as_ref().into());
     let state = web::Data::new(state);
     let console = console.map(|admin| {
         let pages = web::Data::new(ConsoleState::new(admin.clone()));
@@ -81,18 +81,18 @@ pub(super) fn anonymous_connections(settings: &Settings) -> Arc<AnonymousConnect
     )
 }
 
-fn bounds(
+pub(super) fn bounds(
     settings: &Settings,
     workers: usize,
     anonymous: Arc<AnonymousConnections>,
-    api: &ApiState,
+    problems: ConnectionProblems,
 ) -> Bounds {
     let http = &settings.http;
     Bounds {
         workers,
         connections_max: http.max_connections,
         anonymous,
-        problems: Arc::new(ConnectionProblems::from(api)),
+        problems: Arc::new(problems),
         handshake_within: http.tls_handshake_timeout,
         head_bytes_max: http.max_head_bytes,
         progress_within: http.connection_timeout,

@@ -8,6 +8,8 @@ use std::{
 use sealpost_service::Sealpost;
 use tokio::sync::oneshot;
 
+#[cfg(doc)]
+use super::Node;
 use super::builder::NodeBuilder;
 use crate::{
     composition::Components,
@@ -60,6 +62,11 @@ impl NodeThread {
     /// restarted.
     pub fn is_whole(&self) -> bool {
         self.components.is_whole()
+    }
+
+    /// Returns true if the key provider has withdrawn the keys, as [`Node::has_lost_keys`] does.
+    pub fn has_lost_keys(&self) -> bool {
+        self.components.has_lost_keys()
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::{HttpSettings, Settings};
+use super::{HttpSettings, ProviderName, Settings};
 use crate::error::{Failure, NodeError};
 
 /// Checks all settings that depend on each other.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_quorum(settings)?;
     check_console(settings)?;
     check_proxies(settings)?;
     check_connections(settings)?;
@@ -38,6 +39,16 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
         )));
     }
     Ok(())
+}
+
+/// Requires an operations address for the shares of a quorum.
+fn check_quorum(settings: &Settings) -> Result<(), NodeError> {
+    match (&settings.keys.provider, settings.http.ops_listen) {
+        (Some(ProviderName::Quorum(_)), None) => Err(invalid(
+            "a quorum gets its shares at the operations address: omit --ops-listen off",
+        )),
+        (_, _) => Ok(()),
+    }
 }
 
 /// Requires an operations address if the console is on. If this address is not on loopback, requires an HTTPS URL,

@@ -1,0 +1,56 @@
+//! Shares of a quorum. `sealpost kek shares` prints them, and commands that need the key read them from standard input.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+
+use sealpost_node::settings::{
+    ProviderName,
+    quorum::{self, Quorum, Share},
+};
+use zeroize::Zeroizing;
+
+use crate::{cli::SharesArgs, fault::Fault, terminal::print};
+
+/// Generates the wrapping key of a new quorum, and prints its provider and its shares, one in each line.
+pub(crate) fn print_new(args: &SharesArgs) -> Result<(), Fault> {
+    let SharesArgs { threshold, of } = *args;
+    if threshold > of {
+        return Err(Fault::usage(format!(
+            "{of} shares can never be {threshold}: give a lower --threshold or a higher --of"
+        )));
+    }
+    let (id, shares) = quorum::split(threshold, of).map_err(|error| Fault::of(&error))?;
+    print(format!("{}\n", Quorum::new(id)))?;
+    for share in shares {
+        print(Zeroizing::new(format!("{}\n", share.to_text().as_str())).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Reads shares from standard input, one in each line, until they give the key. Does nothing for other providers.
+pub(crate) fn read_for(provider: Option<&ProviderName>) -> Result<(), Fault> {
+    let Some(ProviderName::Quorum(quorum)) = provider else { return Ok(()) };
+    let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    while !quorum.is_complete() {
+        if is_terminal {
+            // An error is ignored, because the command works without this output.
+            drop(write!(io::stderr(), "share of {quorum}: "));
+        }
+        quorum.add(read_share()?).map_err(Fault::usage)?;
+    }
+    Ok(())
+}
+
+fn read_share() -> Result<Share, Fault> {
+    // Reserves the full capacity at once, because a reallocation would leave a copy of the share in memory.
+    let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
+    let limit = u64::try_from(LINE_LEN_MAX).unwrap_or(u64::MAX);
+    let read = io::stdin().lock().take(limit).read_line(&mut line);
+    let length = read
+        .map_err(|error| Fault::caused("the shares cannot be read from standard input", error))?;
+    if length == 0 {
+        return Err(Fault::usage("give more shares on standard input, one in each line"));
+    }
+    line.parse().map_err(Fault::usage)
+}
+
+const LINE_LEN_MAX: usize = 256;

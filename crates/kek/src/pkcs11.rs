@@ -1,0 +1,167 @@
+//! The provider `pkcs11`: an AES key of a hardware security module, which is used by the PKCS #11 library of its vendor.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use cryptoki::{
+    context::{CInitializeArgs, CInitializeFlags, Pkcs11 as Module},
+    error::{Error, RvError},
+    mechanism::{Mechanism, aead::GcmParams},
+    object::{Attribute, KeyType, ObjectClass, ObjectHandle},
+    session::{Session, UserType},
+    types::AuthPin,
+};
+use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
+use zeroize::Zeroizing;
+
+/// A key of a token. The token is a part of the module with a label and a PIN of its own.
+#[derive(Debug)]
+pub(crate) struct Pkcs11 {
+    /// The path of the library.
+    pub(crate) library: PathBuf,
+    /// The label of the token.
+    pub(crate) token: String,
+    /// The label of the key.
+    pub(crate) key: String,
+    /// The file with the PIN. It is read for each call.
+    pub(crate) pin_file: PathBuf,
+}
+
+/// The reason why a call failed.
+enum Fault {
+    Module(Error),
+    Refused(String),
+    Unreachable(String),
+    Wallet(WalletError),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Module(error)
+    }
+}
+
+impl Pkcs11 {
+    /// Logs in to the token, and calls `operation` with the key. Each call loads the library again, so that a call after
+    /// a change of the module sees the change.
+    fn with_key<T>(
+        &self,
+        operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
+    ) -> Result<T, ProviderError> {
+        // A library can be initialized only once at a time.
+        let _one_at_a_time = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = || {
+            let module = Module::new(&self.library)?;
+            module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK))?;
+            let session = self.log_in(&module)?;
+            let key = self.find_key(&session)?;
+            operation(&session, key)
+        };
+        call().map_err(|fault| self.error(fault))
+    }
+
+    fn log_in(&self, module: &Module) -> Result<Session, Fault> {
+        for slot in module.get_slots_with_initialized_token()? {
+            if module.get_token_info(slot)?.label().trim_end() == self.token {
+                let session = module.open_ro_session(slot)?;
+                let pin = fs::read_to_string(&self.pin_file).map(Zeroizing::new);
+                let pin = pin.map_err(|error| {
+                    let file = self.pin_file.display();
+                    Fault::Unreachable(format!("the file {file} cannot be read: {error}"))
+                })?;
+                session.login(UserType::User, Some(&AuthPin::from(pin.trim())))?;
+                return Ok(session);
+            }
+        }
+        Err(Fault::Unreachable(format!("the library has no token {:?}", self.token)))
+    }
+
+    fn find_key(&self, session: &Session) -> Result<ObjectHandle, Fault> {
+        let found = session.find_objects(&[
+            Attribute::Class(ObjectClass::SECRET_KEY),
+            Attribute::KeyType(KeyType::AES),
+            Attribute::Label(self.key.clone().into_bytes()),
+        ])?;
+        match *found.as_slice() {
+            [key] => Ok(key),
+            [] => Err(Fault::Refused(format!("the token has no AES key {:?}", self.key))),
+            _ => Err(Fault::Refused(format!("the token has several AES keys {:?}", self.key))),
+        }
+    }
+
+    fn error(&self, fault: Fault) -> ProviderError {
+        let of = |problem: &str| format!("{}: {problem}", self.describe());
+        match fault {
+            Fault::Module(Error::Pkcs11(value, function)) if is_refusal(value) => {
+                ProviderError::Refused { reason: of(&format!("{function:?}: {value:?}")) }
+            }
+            Fault::Module(Error::Pkcs11(value, function)) => {
+                ProviderError::Unreachable { reason: of(&format!("{function:?}: {value:?}")) }
+            }
+            Fault::Module(error) => ProviderError::Unreachable { reason: of(&error.to_string()) },
+            Fault::Refused(reason) => ProviderError::Refused { reason: of(&reason) },
+            Fault::Unreachable(reason) => ProviderError::Unreachable { reason: of(&reason) },
+            Fault::Wallet(error) => error.into(),
+        }
+    }
+}
+
+/// Returns true if the module decided about the PIN, the key or the ciphertext.
+fn is_refusal(value: RvError) -> bool {
+    matches!(
+        value,
+        RvError::EncryptedDataInvalid
+            | RvError::EncryptedDataLenRange
+            | RvError::KeyFunctionNotPermitted
+            | RvError::PinExpired
+            | RvError::PinIncorrect
+            | RvError::PinLenRange
+            | RvError::PinLocked
+            | RvError::UserPinNotInitialized
+    )
+}
+
+impl KekProvider for Pkcs11 {
+    fn describe(&self) -> String {
+        format!("pkcs11:{}/{}", self.token, self.key)
+    }
+
+    /// Returns the nonce and the ciphertext of AES-GCM.
+    fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
+        self.with_key(|session, object| {
+            let mut nonce: [u8; NONCE_LEN] = random().map_err(Fault::Wallet)?;
+            // Some modules replace the nonce by their own.
+            let encrypted = {
+                let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;
+                session.encrypt(&Mechanism::AesGcm(parameters), object, key)?
+            };
+            Ok([&nonce[..], &encrypted].concat())
+        })
+    }
+
+    fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+        self.with_key(|session, object| {
+            let invalid = || Fault::Refused("the wrapped key is not from this provider".to_owned());
+            let (nonce, encrypted) = wrapped.split_first_chunk().ok_or_else(invalid)?;
+            let mut nonce: [u8; NONCE_LEN] = *nonce;
+            let parameters = GcmParams::new(&mut nonce, ASSOCIATED_DATA, TAG_BITS.into())?;
+            let mechanism = Mechanism::AesGcm(parameters);
+            let decrypted = Zeroizing::new(session.decrypt(&mechanism, object, encrypted)?);
+            let mut key = Zeroizing::new([0; 32]);
+            if decrypted.len() != key.len() {
+                return Err(invalid());
+            }
+            key.copy_from_slice(&decrypted);
+            Ok(key)
+        })
+    }
+}
+
+static LIBRARIES: Mutex<()> = Mutex::new(());
+const NONCE_LEN: usize = 12;
+const TAG_BITS: u64 = 128;
+/// Keeps ciphertexts of other programs with the same key apart.
+const ASSOCIATED_DATA: &[u8] = b"sealpost key-encryption key";

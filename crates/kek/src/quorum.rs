@@ -1,0 +1,330 @@
+//! The provider `quorum`: a wrapping key that is split into shares (Shamir's secret sharing). Some of the shares together
+//! give the key, fewer give nothing about it. The key is only in the memory of processes that got enough shares.
+
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use aes_gcm::{Aes256Gcm, KeyInit as _, aead::Aead as _};
+use blahaj::{Share as Point, Sharks};
+use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+/// The public name of a wrapping key: the first bytes of its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuorumId([u8; ID_LEN]);
+
+/// A share of a wrapping key. As text: `ks_` and hexadecimal digits, with a checksum.
+#[derive(Clone)]
+pub struct Share {
+    quorum: QuorumId,
+    threshold: u8,
+    /// The point of the polynomials: the number of the share, and a byte for each byte of the key.
+    point: Zeroizing<Vec<u8>>,
+}
+
+/// A wrapping key that a process gets share by share. Clones have the same shares.
+#[derive(Clone)]
+pub struct Quorum {
+    id: QuorumId,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Empty,
+    Collecting(Vec<Share>),
+    Complete(Zeroizing<[u8; KEY_LEN]>),
+}
+
+/// How many shares a process has, and needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Different shares of the same key.
+    pub given: usize,
+    /// The number that gives the key.
+    pub needed: usize,
+}
+
+/// The reason why a share is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ShareFault {
+    /// The text has another form, or the checksum differs.
+    #[error("the share is incomplete or mistyped: give all of it, from ks_ to its end")]
+    Mistyped,
+    /// The share belongs to another wrapping key.
+    #[error("the share belongs to quorum:{0}, not to the quorum of this server")]
+    Other(QuorumId),
+    /// The shares give another key than that of their quorum: at least one is forged.
+    #[error("the shares do not fit together; all shares given so far are dropped")]
+    Forged,
+}
+
+impl QuorumId {
+    fn new(key: &[u8; KEY_LEN]) -> Self {
+        Self(hash_start(&[ID_LABEL, key]))
+    }
+}
+
+/// Splits a new wrapping key into `count` shares. `threshold` of them give the key.
+pub fn split(threshold: u8, count: u8) -> Result<(QuorumId, Vec<Share>), WalletError> {
+    let key = Zeroizing::new(random::<KEY_LEN>()?);
+    let quorum = QuorumId::new(&key);
+    let points = Sharks(threshold).dealer(key.as_slice()).take(count.into());
+    let share = |point| Share { quorum, threshold, point: Zeroizing::new(Vec::from(&point)) };
+    Ok((quorum, points.map(share).collect()))
+}
+
+impl Quorum {
+    /// Returns a quorum without shares.
+    pub fn new(id: QuorumId) -> Self {
+        Self { id, state: Arc::default() }
+    }
+
+    /// Adds a share. A share that is given again counts once.
+    pub fn add(&self, share: Share) -> Result<Progress, ShareFault> {
+        if share.quorum != self.id {
+            return Err(ShareFault::Other(share.quorum));
+        }
+        let needed = usize::from(share.threshold);
+        let mut state = self.state();
+        let mut shares = match std::mem::take(&mut *state) {
+            State::Complete(key) => {
+                *state = State::Complete(key);
+                return Ok(Progress { given: needed, needed });
+            }
+            State::Empty => Vec::new(),
+            State::Collecting(shares) => shares,
+        };
+        // Only a forged share has another threshold. Without it, the number of shares stays bounded.
+        shares.retain(|known| known.threshold == share.threshold && known.point != share.point);
+        shares.push(share);
+        let given = shares.len();
+        *state = if given < needed {
+            State::Collecting(shares)
+        } else {
+            State::Complete(recover(self.id, &shares).ok_or(ShareFault::Forged)?)
+        };
+        Ok(Progress { given, needed })
+    }
+
+    /// Returns true if the shares have given the key.
+    pub fn is_complete(&self) -> bool {
+        matches!(*self.state(), State::Complete(_))
+    }
+
+    fn cipher(&self) -> Result<Aes256Gcm, ProviderError> {
+        match &*self.state() {
+            State::Complete(key) => Ok(Aes256Gcm::new((&**key).into())),
+            State::Collecting(_) | State::Empty => {
+                let reason = format!("{self} needs more shares");
+                Err(ProviderError::Unreachable { reason })
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the key of the shares, if it is that of the quorum.
+fn recover(wanted: QuorumId, shares: &[Share]) -> Option<Zeroizing<[u8; KEY_LEN]>> {
+    let threshold = shares.first()?.threshold;
+    let points = shares.iter().map(|share| Point::try_from(share.point.as_slice()));
+    let points = points.collect::<Result<Vec<_>, _>>().ok()?;
+    let secret = Zeroizing::new(Sharks(threshold).recover(&points).ok()?);
+    let mut key = Zeroizing::new([0; KEY_LEN]);
+    if secret.len() != key.len() {
+        return None;
+    }
+    key.copy_from_slice(&secret);
+    (QuorumId::new(&key) == wanted).then_some(key)
+}
+
+impl KekProvider for Quorum {
+    fn describe(&self) -> String {
+        self.to_string()
+    }
+
+    /// Returns the nonce and the ciphertext of AES-256-GCM.
+    fn wrap(&self, key: &[u8; 32]) -> Result<Vec<u8>, ProviderError> {
+        let nonce: [u8; NONCE_LEN] = random()?;
+        let encrypted = self.cipher()?.encrypt((&nonce).into(), key.as_slice());
+        encrypted.map(|encrypted| [&nonce[..], &encrypted].concat()).map_err(|_opaque| {
+            ProviderError::Unreachable { reason: format!("{self}: the encryption failed") }
+        })
+    }
+
+    fn unwrap(&self, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, ProviderError> {
+        let cipher = self.cipher()?;
+        let foreign = || {
+            let reason = format!("{self}: another provider has wrapped the key");
+            ProviderError::Refused { reason }
+        };
+        let (nonce, encrypted) = wrapped.split_first_chunk::<NONCE_LEN>().ok_or_else(foreign)?;
+        let decrypted = cipher.decrypt(nonce.into(), encrypted).map(Zeroizing::new);
+        let decrypted = decrypted.map_err(|_opaque| foreign())?;
+        let mut key = Zeroizing::new([0; 32]);
+        if decrypted.len() != key.len() {
+            return Err(foreign());
+        }
+        key.copy_from_slice(&decrypted);
+        Ok(key)
+    }
+}
+
+impl PartialEq for Quorum {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Quorum {}
+
+impl fmt::Display for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "quorum:{}", self.id)
+    }
+}
+
+impl Share {
+    /// Returns the share as text.
+    pub fn to_text(&self) -> Zeroizing<String> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(SHARE_LEN));
+        bytes.push(self.threshold);
+        bytes.extend_from_slice(&self.quorum.0);
+        bytes.extend_from_slice(&self.point);
+        let checksum: [u8; SUM_LEN] = hash_start(&[&bytes]);
+        bytes.extend_from_slice(&checksum);
+        let digits = Zeroizing::new(hex::encode(&*bytes));
+        Zeroizing::new(format!("{PREFIX}{}", digits.as_str()))
+    }
+}
+
+impl FromStr for Share {
+    type Err = ShareFault;
+
+    fn from_str(text: &str) -> Result<Self, ShareFault> {
+        let digits = text.trim().strip_prefix(PREFIX).ok_or(ShareFault::Mistyped)?;
+        let bytes =
+            hex::decode(digits).map(Zeroizing::new).map_err(|_invalid| ShareFault::Mistyped)?;
+        let (content, sum) = bytes.split_last_chunk().ok_or(ShareFault::Mistyped)?;
+        if bytes.len() != SHARE_LEN || *sum != hash_start::<SUM_LEN>(&[content]) {
+            return Err(ShareFault::Mistyped);
+        }
+        let (threshold, rest) = content.split_first().ok_or(ShareFault::Mistyped)?;
+        let (id, point) = rest.split_first_chunk().ok_or(ShareFault::Mistyped)?;
+        let point = Zeroizing::new(point.to_vec());
+        Ok(Self { quorum: QuorumId(*id), threshold: *threshold, point })
+    }
+}
+
+/// Returns the first bytes of the SHA-256 of these parts.
+fn hash_start<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+    let hash = parts.iter().fold(Sha256::new(), Digest::chain_update).finalize();
+    hash.first_chunk().copied().unwrap_or([0; N])
+}
+
+impl FromStr for QuorumId {
+    type Err = hex::FromHexError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut id = [0; ID_LEN];
+        hex::decode_to_slice(text, &mut id).map(|()| Self(id))
+    }
+}
+
+impl fmt::Display for QuorumId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Share").field("quorum", &self.quorum).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Quorum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quorum").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+const PREFIX: &str = "ks_";
+const KEY_LEN: usize = 32;
+const ID_LEN: usize = 8;
+const SUM_LEN: usize = 4;
+/// The threshold, the quorum, the number of the share, its bytes, and the checksum.
+const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
+const NONCE_LEN: usize = 12;
+const ID_LABEL: &[u8] = b"sealpost quorum";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quorum(id: QuorumId, shares: &[&Share]) -> (Quorum, Vec<Progress>) {
+        let quorum = Quorum::new(id);
+        let progress = shares.iter().map(|share| quorum.add((*share).clone()).unwrap()).collect();
+        (quorum, progress)
+    }
+
+    #[test]
+    fn any_two_of_three_shares_unwrap_and_one_does_not() {
+        let (id, shares) = split(2, 3).unwrap();
+        let (first, progress) = quorum(id, &[&shares[0], &shares[0], &shares[1]]);
+        let given = |given| Progress { given, needed: 2 };
+        assert_eq!(progress, [given(1), given(1), given(2)]);
+        let wrapped = first.wrap(&[7; 32]).unwrap();
+        for pair in [[0, 1], [0, 2], [2, 1]] {
+            let (other, _) = quorum(id, &pair.map(|index| &shares[index]));
+            assert_eq!(*other.unwrap(&wrapped).unwrap(), [7; 32]);
+            assert!(other.check().is_ok());
+        }
+        for share in &shares {
+            let (lonely, _) = quorum(id, &[share]);
+            assert!(!lonely.is_complete());
+            let error = lonely.unwrap(&wrapped).unwrap_err();
+            assert!(error.to_string().contains("more shares"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_share_survives_its_text_and_a_typing_error_is_found() {
+        let (id, shares) = split(3, 5).unwrap();
+        let text = shares[4].to_text();
+        let read: Share = format!(" {}\n", text.as_str()).parse().unwrap();
+        assert_eq!((read.quorum, &read.point), (id, &shares[4].point));
+        for (position, character) in text.char_indices() {
+            let mut typed = text.to_string();
+            let other = if character == '7' { "8" } else { "7" };
+            typed.replace_range(position..=position, other);
+            assert_eq!(typed.parse::<Share>().unwrap_err(), ShareFault::Mistyped, "{typed}");
+        }
+        let (_, digits) = text.split_at(PREFIX.len() + 20);
+        assert!(!format!("{read:?}").contains(digits.get(..10).unwrap()));
+    }
+
+    #[test]
+    fn shares_of_another_key_and_forged_shares_are_rejected() {
+        let (id, shares) = split(2, 2).unwrap();
+        let (other, others) = split(2, 2).unwrap();
+        let quorum = Quorum::new(id);
+        assert_eq!(quorum.add(others[0].clone()).unwrap_err(), ShareFault::Other(other));
+        let forged = Share { quorum: id, ..others[1].clone() };
+        quorum.add(shares[0].clone()).unwrap();
+        assert_eq!(quorum.add(forged).unwrap_err(), ShareFault::Forged);
+        // The honest shares can be given again.
+        quorum.add(shares[0].clone()).unwrap();
+        let complete = Progress { given: 2, needed: 2 };
+        assert_eq!(quorum.add(shares[1].clone()), Ok(complete));
+        assert_eq!(quorum.add(shares[1].clone()), Ok(complete));
+    }
+}

@@ -1,0 +1,82 @@
+//! Decides whether a node may go on to use its keys, from the responses of the key provider.
+
+use std::time::{Duration, Instant};
+
+use sealpost_wallet::ProviderError;
+
+use crate::settings::KeySettings;
+
+/// The times of the last question to the provider, and of the last permission.
+pub(super) struct Recheck {
+    every: Duration,
+    grace: Duration,
+    asked_at: Instant,
+    allowed_at: Instant,
+}
+
+impl Recheck {
+    /// Starts with a permission: at its start, a node has unwrapped the keys.
+    pub(super) fn new(settings: &KeySettings, now: Instant) -> Self {
+        let KeySettings { recheck, grace, .. } = *settings;
+        Self { every: recheck, grace, asked_at: now, allowed_at: now }
+    }
+
+    /// Asks the provider if it is time. Returns false if the keys are withdrawn.
+    pub(super) fn may_continue(
+        &mut self,
+        now: Instant,
+        ask: impl FnOnce() -> Result<(), ProviderError>,
+    ) -> bool {
+        if now.duration_since(self.asked_at) < self.every {
+            return true;
+        }
+        self.asked_at = now;
+        match ask() {
+            Ok(()) => {
+                self.allowed_at = now;
+                true
+            }
+            Err(error @ ProviderError::Refused { .. }) => {
+                tracing::error!(%error, "the key provider has withdrawn the keys");
+                false
+            }
+            Err(error) if now.duration_since(self.allowed_at) >= self.grace => {
+                tracing::error!(%error, "the key provider was not reached within the grace period");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the keys stay in use for the grace period");
+                true
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unreachable() -> Result<(), ProviderError> {
+        Err(ProviderError::Unreachable { reason: "a test".into() })
+    }
+
+    #[test]
+    fn a_refusal_withdraws_the_keys_and_an_outage_only_after_the_grace_period() {
+        let start = Instant::now();
+        let minutes = |count| start + Duration::from_mins(count);
+        let settings = KeySettings {
+            recheck: Duration::from_mins(5),
+            grace: Duration::from_mins(30),
+            ..KeySettings::default()
+        };
+        let mut recheck = Recheck::new(&settings, start);
+        assert!(recheck.may_continue(minutes(4), || panic!("it is not time")));
+        assert!(recheck.may_continue(minutes(5), || Ok(())));
+        assert!(recheck.may_continue(minutes(9), || panic!("it is not time")));
+        assert!(recheck.may_continue(minutes(10), unreachable));
+        assert!(recheck.may_continue(minutes(34), unreachable));
+        assert!(!recheck.may_continue(minutes(39), unreachable));
+        let refusal = || Err(ProviderError::Refused { reason: "a test".into() });
+        assert!(!Recheck::new(&settings, start).may_continue(minutes(5), refusal));
+    }
+}
