@@ -24,7 +24,7 @@ pub use id::{
 pub use id_kind::id_kind;
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;
-pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};
+pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus, OwnedKey};
 pub use label::{Label, LabelFault};
 pub use reserved_handles::{ReservedHandles, ReservedHandlesFault};
 pub use secret::{TokenHash, Wrapped};

@@ -31,9 +31,9 @@ pub use identity::{
     Account, AccountId, AccountSecrets, ActivityId, ApiKey, ApiKeyId, ApiToken, ApiTokenId,
     AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle,
     HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
-    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, ReservedHandles,
-    ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
-    Wrapped, id_kind,
+    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, OwnedKey, RequestId,
+    ReservedHandles, ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope,
+    TokenScopes, WebhookId, Wrapped, id_kind,
 };
 pub use messaging::{
     AcceptPolicy, Channel, ContextFault, ContextView, Envelope, EnvelopeHash, EnvelopeMeta,

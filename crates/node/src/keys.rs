@@ -10,7 +10,7 @@ pub(crate) mod watch;
 use std::sync::Arc;
 
 use sealpost_service::unlock;
-use sealpost_wallet::Keyring;
+pub use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
 use crate::error::{Failure, NodeError};
@@ -40,9 +40,9 @@ pub fn open(
 pub fn attach(
     source: &source::KeySource<'_>,
     database: &sealpost_storage::Database,
-) -> Result<(), NodeError> {
-    let Some(keyring) = source.read_for(database)? else { return Ok(()) };
+) -> Result<Option<Arc<Keyring>>, NodeError> {
+    let Some(keyring) = source.read_for(database)?.map(Arc::new) else { return Ok(None) };
     inspection::check_marks(&keyring, database)?;
-    database.authenticate_rows(Arc::new(keyring));
-    Ok(())
+    database.authenticate_rows(Arc::<Keyring>::clone(&keyring));
+    Ok(Some(keyring))
 }

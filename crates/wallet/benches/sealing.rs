@@ -4,7 +4,9 @@
 use std::{error::Error, hint::black_box};
 
 use criterion::Criterion;
-use sealpost_domain::{ApiKeyId, Channel, ChannelId, EnvelopeId, MessageContext, Suite, Timestamp};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Channel, ChannelId, EnvelopeId, MessageContext, OwnedKey, Suite, Timestamp,
+};
 use sealpost_wallet::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, Keyring, Root,
     SealingPublicKey, SessionToken, WalletError, open, random, seal,
@@ -97,7 +99,8 @@ fn channels(criterion: &mut Criterion, pair: &Pair) -> Result<(), WalletError> {
 
 fn keys(criterion: &mut Criterion, pair: &Pair) -> Result<(), Box<dyn Error>> {
     let keyring = Keyring::parse(&Keyring::fresh_line(1)?)?;
-    let id = pair.draft.sender;
+    let account_id = AccountId::new(pair.draft.timestamp, random()?);
+    let id = OwnedKey { id: pair.draft.sender, account_id };
     let wrapped = Root::generate()?.wrap(&keyring, &id)?;
     for suite in [Suite::Hybrid, Suite::Classic] {
         criterion.bench_function(&format!("derive a sealing public key, {suite:?}"), |bencher| {

@@ -4,7 +4,9 @@
 
 use std::error::Error;
 
-use sealpost_domain::{ApiKeyId, EnvelopeId, MessageContext, Suite, Timestamp};
+use sealpost_domain::{
+    AccountId, ApiKeyId, EnvelopeId, MessageContext, OwnedKey, Suite, Timestamp,
+};
 use sealpost_wallet::{EnvelopeDraft, Identity, Keyring, Root, open, random, seal};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -13,10 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A service stores the wrapped roots, and unwraps them when it needs a key.
     let (alice, bob) = (ApiKeyId::new(now, random()?), ApiKeyId::new(now, random()?));
-    let alice_root = Root::generate()?.wrap(&keyring, &alice)?;
-    let bob_root = Root::generate()?.wrap(&keyring, &bob)?;
-    let sender = Identity::new(Root::unwrap(&keyring, &alice, &alice_root)?)?;
-    let recipient = Identity::new(Root::unwrap(&keyring, &bob, &bob_root)?)?;
+    let account_id = AccountId::new(now, random()?);
+    let owned = |id| OwnedKey { id, account_id };
+    let alice_root = Root::generate()?.wrap(&keyring, &owned(alice))?;
+    let bob_root = Root::generate()?.wrap(&keyring, &owned(bob))?;
+    let sender = Identity::new(Root::unwrap(&keyring, &owned(alice), &alice_root)?)?;
+    let recipient = Identity::new(Root::unwrap(&keyring, &owned(bob), &bob_root)?)?;
     println!("{alice} is {}", sender.did().as_str());
     println!("{bob} is {}", recipient.did().as_str());
 

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use sealpost_domain::{ApiKeyId, Suite, Timestamp, WebhookId, Wrapped};
+use sealpost_domain::{AccountId, ApiKeyId, OwnedKey, Suite, Timestamp, WebhookId, Wrapped};
 use sealpost_wallet::{
     Identity, Keyring, LoginSecret, Root, SessionToken, WalletError, WebhookSecret, kek_version,
 };
@@ -14,8 +14,9 @@ fn keyring() -> Keyring {
     Keyring::parse(&format!("1:{}", STANDARD.encode(KEK))).unwrap()
 }
 
-fn api_key(n: u8) -> ApiKeyId {
-    ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
+fn api_key(n: u8) -> OwnedKey {
+    let now = Timestamp::from_millis(1);
+    OwnedKey { id: ApiKeyId::new(now, [n; 10]), account_id: AccountId::new(now, [7; 10]) }
 }
 
 fn webhook(n: u8) -> WebhookId {
@@ -42,6 +43,13 @@ fn secrets_unwrap_only_in_their_row_table_and_column() {
     let refused = Root::unwrap(&keyring, &api_key(2), &root).map(|_| ());
     assert_eq!(refused, Err(WalletError::NotDecryptable));
 
+    let account_id = AccountId::new(Timestamp::from_millis(1), [8; 10]);
+    let stolen = OwnedKey { account_id, ..api_key(1) };
+    let refused = Root::unwrap(&keyring, &stolen, &root).map(|_| ());
+    assert_eq!(refused, Err(WalletError::NotDecryptable));
+    assert_eq!(Root::adopt(&keyring, &stolen, &root).unwrap_err(), WalletError::NotDecryptable);
+    assert_eq!(Root::adopt(&keyring, &api_key(1), &root), Ok(None));
+
     let secret = WebhookSecret::generate().unwrap();
     let wrapped = secret.wrap(&keyring, &webhook(1)).unwrap();
     let unwrapped = WebhookSecret::unwrap(&keyring, &webhook(1), &wrapped).unwrap();
@@ -49,7 +57,7 @@ fn secrets_unwrap_only_in_their_row_table_and_column() {
     assert!(WebhookSecret::unwrap(&keyring, &webhook(2), &wrapped).is_err());
 
     // The ids have the same bytes and the secrets the same length, so only the table differs.
-    assert_eq!(api_key(1).as_bytes(), webhook(1).as_bytes());
+    assert_eq!(api_key(1).id.as_bytes(), webhook(1).as_bytes());
     assert!(WebhookSecret::unwrap(&keyring, &webhook(1), &root).is_err());
     assert!(Root::unwrap(&keyring, &api_key(1), &wrapped).is_err());
 }

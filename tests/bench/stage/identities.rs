@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus,
-    Label, Plan, RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
+    Label, OwnedKey, Plan, RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, StoreError},
 };
 use sealpost_storage::{Database, Transaction};
@@ -196,7 +196,9 @@ fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
         account_id,
         label: Label::parse("bench").expect("the label is valid"),
         handle: None,
-        root: Some(root.wrap(keyring, &id).expect("the keyring has a key")),
+        root: Some(
+            root.wrap(keyring, &OwnedKey { id, account_id }).expect("the keyring has a key"),
+        ),
         did: Identity::new(root).expect("a root has an identity").did(),
         status: KeyStatus::Active,
         plan,

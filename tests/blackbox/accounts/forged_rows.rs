@@ -8,6 +8,7 @@ on_both!(
     a_forged_session_is_no_session,
     a_forged_secret_is_no_login,
     a_forged_api_token_has_no_rights,
+    a_key_given_to_another_account_acts_for_nobody,
     a_forged_badge_stays_revoked,
     rows_of_an_earlier_version_are_adopted_by_command,
 );
@@ -120,6 +121,31 @@ fn a_forged_api_token_has_no_rights(database: &Database) {
     }
     let listed = client.post("/v1/auth/tokens/list").token(&victim.token).response().ok();
     assert_eq!(listed["tokens"].as_array().unwrap().len(), 3, "the forged tokens are stored");
+    server.stop();
+}
+
+fn a_key_given_to_another_account_acts_for_nobody(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (mallory, victim) = (client.new_identity(), client.new_identity());
+    let letter = text(&client.send(&mallory, &victim.key, "secret").ok(), "envelope_id");
+    let give_to = |account: &str| {
+        let key = &victim.key;
+        database
+            .by_hand(&format!("UPDATE api_keys SET account_id = '{account}' WHERE id = '{key}'"));
+    };
+    server.stop();
+    give_to(&mallory.account);
+    let server = database.serve();
+    let client = server.client();
+    let thief = Identity { key: victim.key.clone(), ..mallory.clone() };
+    client.open(&thief, &letter).refused(500, "INTERNAL_ERROR");
+    client.send(&thief, &mallory.key, "x").refused(500, "INTERNAL_ERROR");
+    client.status(&thief).refused(500, "INTERNAL_ERROR");
+    give_to(&victim.account);
+    server.stop();
+    let server = database.serve();
+    assert_eq!(server.client().open(&victim, &letter).ok()["message"], "secret");
     server.stop();
 }
 

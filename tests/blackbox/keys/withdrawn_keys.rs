@@ -119,7 +119,8 @@ impl Search {
         let kek = provider.unwrap(&database.hex("wrapped", "kek_versions"));
         let issuer = database.text("id", "issuer_keys");
         let root = database.hex("root", &of_key);
-        Self(vec![kek, identity.key.clone(), root, issuer, database.hex("secret", "issuer_keys")])
+        let secret = database.hex("secret", "issuer_keys");
+        Self(vec![kek, identity.key.clone(), identity.account.clone(), root, issuer, secret])
     }
 
     /// Counts the secrets in the memory of a server.

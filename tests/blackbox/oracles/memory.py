@@ -1,5 +1,5 @@
 """Counts secrets in the memory of a process. The arguments are the process, a key-encryption key in base64, an API key,
-its wrapped root, an issuer key and its wrapped private key, both wrapped values in hexadecimal digits.
+its account, its wrapped root, an issuer key and its wrapped private key, both wrapped values in hexadecimal digits.
 
 Prints as JSON how often each of the three secrets is found. Needs the right to read the memory.
 """
@@ -13,12 +13,13 @@ from wrapped import id_bytes, unwrap
 
 
 def main():
-    process, kek, key, root, issuer, secret = sys.argv[1:]
+    process, kek, key, account, root, issuer, secret = sys.argv[1:]
     keks = {1: base64.b64decode(kek)}
     memory = read(process)
+    row = id_bytes(key) + id_bytes(account)
     print(json.dumps({
         "kek": memory.count(keks[1]),
-        "root": memory.count(unwrap(keks, "api_keys", id_bytes(key), "root", bytes.fromhex(root))),
+        "root": memory.count(unwrap(keks, "api_keys", row, "root", bytes.fromhex(root))),
         "issuer": memory.count(unwrap(keks, "issuer_keys", id_bytes(issuer), "secret", bytes.fromhex(secret))),
     }))
 

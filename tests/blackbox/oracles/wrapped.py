@@ -31,8 +31,8 @@ def main():
         secrets[webhook] = [whsec(unwrap(keks, "webhooks", id_bytes(webhook), "secret", it)) for it in wrapped]
     print(json.dumps({
         "dids": {
-            key: did(unwrap(keks, "api_keys", id_bytes(key), "root", root))
-            for key, root in rows("SELECT id, root FROM api_keys")
+            key: did(unwrap(keks, "api_keys", id_bytes(key) + id_bytes(account), "root", root))
+            for key, account, root in rows("SELECT id, account_id, root FROM api_keys")
         },
         "issuers": {
             issuer: whpk(unwrap(keks, "issuer_keys", id_bytes(issuer), "secret", secret))
@@ -50,8 +50,9 @@ def main():
 
 
 def public_keys(rows, keks):
-    roots = rows("SELECT id, root FROM api_keys")
-    return {key: public_key(signing_seed(unwrap(keks, "api_keys", id_bytes(key), "root", root))) for key, root in roots}
+    roots = rows("SELECT id, account_id, root FROM api_keys")
+    return {key: public_key(signing_seed(unwrap(keks, "api_keys", id_bytes(key) + id_bytes(account), "root", root)))
+            for key, account, root in roots}
 
 
 def is_signed(envelope, keys):

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealpost_domain::Clock;
 use sealpost_node::{
     Database, DatabaseUrl, Journal, SystemClock, attach_for_command, database_error,
-    keys::{self, source::KeySource},
+    keys::{self, Keyring, source::KeySource},
     open_database,
     settings::{DatabaseSettings, KeySettings},
 };
@@ -49,14 +49,14 @@ impl Desk {
 
     /// Reads the key-encryption keys, with which the command authenticates the rows that it writes. Without keys, a
     /// command that needs them fails.
-    pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<(), Fault> {
+    pub(super) fn use_keys(&self, keks: &KekArgs) -> Result<Option<Arc<Keyring>>, Fault> {
         let (settings, paths) = (KeySettings::try_from(keks)?, self.settings.embedded_paths());
         let KeySettings { file, text, provider, .. } = &settings;
         let are_given = file.is_some() || text.is_some() || provider.is_some();
         if are_given || paths.database.is_some() {
-            keys::attach(&KeySource::of(&settings, &paths)?, &self.database)?;
+            return Ok(keys::attach(&KeySource::of(&settings, &paths)?, &self.database)?);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Opens the revocation journal and records the revocations of this command in it. Returns `None` if the journal is

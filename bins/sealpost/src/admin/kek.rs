@@ -31,10 +31,12 @@ pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Res
 }
 
 fn adopt_rows(desk: &Desk, output: Output, keks: &KekArgs) -> Result<(), Fault> {
-    desk.use_keys(keks)?;
+    let keyring = desk.use_keys(keks)?.ok_or_else(|| {
+        Fault::new("this needs the key-encryption keys: give --kek-file or --kek-provider")
+    })?;
     let progress = Progress::start();
-    let adopted =
-        desk.operator.adopt_rows(&mut |rows| progress.show(&format!("{rows} rows read")))?;
+    let mut show = |rows| progress.show(&format!("{rows} rows read"));
+    let adopted = desk.operator.adopt_rows(&keyring, &mut show)?;
     drop(progress);
     output.show_as(&serde_json::json!({"adopted": adopted}), |_| {
         format!("{adopted} rows of an earlier version are authenticated now\n")

@@ -122,6 +122,21 @@ pub struct ApiKey {
     pub created_at: Timestamp,
 }
 
+/// An API key with the account that owns it. The encrypted root of the key is bound to both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnedKey {
+    /// The key.
+    pub id: ApiKeyId,
+    /// Its owner. A key never changes its owner.
+    pub account_id: AccountId,
+}
+
+impl From<&ApiKey> for OwnedKey {
+    fn from(key: &ApiKey) -> Self {
+        Self { id: key.id, account_id: key.account_id }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     Account, AccountId, ActivityKind, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite,
-    InviteStatus, KeyStatus, Label, Plan, Refusal, RequestSource, RotationReason, Timestamp,
-    TokenHash,
+    InviteStatus, KeyStatus, Label, OwnedKey, Plan, Refusal, RequestSource, RotationReason,
+    Timestamp, TokenHash,
     ports::{Durability, HandleOwner},
 };
 use sealpost_storage::{Abort, Transaction};
@@ -191,7 +191,7 @@ fn new_key(
     let now = core.clock.now();
     let id = ApiKeyId::new(now, random()?);
     let root = Root::generate()?;
-    let wrapped = root.wrap(&core.keyring, &id)?;
+    let wrapped = root.wrap(&core.keyring, &OwnedKey { id, account_id })?;
     Ok(ApiKey {
         id,
         account_id,

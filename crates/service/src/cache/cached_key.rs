@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Did, Suite, Wrapped};
+use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Did, OwnedKey, Suite, Wrapped};
 use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
 
 /// An API key as it was read from the database.
@@ -49,7 +49,8 @@ impl CachedKey {
         if let Some(material) = self.material.get() {
             return Ok(Some(material));
         }
-        let identity = Identity::new(Root::unwrap(keyring, &self.id, wrapped)?)?;
+        let owned = OwnedKey { id: self.id, account_id: self.account_id };
+        let identity = Identity::new(Root::unwrap(keyring, &owned, wrapped)?)?;
         if identity.did() != self.did {
             return Err(WalletError::DidMismatch);
         }

@@ -88,7 +88,9 @@ impl Core {
         let cached = self.cache.key(&key.id);
         let derived = match cached.as_ref().map(|cached| self.material(cached)).transpose()? {
             Some(Some(material)) => material.identity.did(),
-            Some(None) | None => Identity::new(Root::unwrap(&self.keyring, &key.id, root)?)?.did(),
+            Some(None) | None => {
+                Identity::new(Root::unwrap(&self.keyring, &key.into(), root)?)?.did()
+            }
         };
         if derived == key.did {
             return Ok(derived);

@@ -2,7 +2,7 @@
 //! replaces a secret only if it is unchanged.
 
 use diesel::prelude::*;
-use sealpost_domain::{ApiKeyId, IssuerKeyId, Timestamp, WebhookId, Wrapped, ports::StoreError};
+use sealpost_domain::{IssuerKeyId, OwnedKey, Timestamp, WebhookId, Wrapped, ports::StoreError};
 
 use crate::{
     connection::transaction::Transaction,
@@ -15,18 +15,22 @@ impl Transaction {
     /// Reads up to `limit` encrypted roots of API keys with ids above `after`, ordered by id.
     pub fn roots_after(
         &mut self,
-        after: Option<&ApiKeyId>,
+        after: Option<&OwnedKey>,
         limit: u32,
-    ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError> {
+    ) -> Result<Vec<(OwnedKey, Wrapped)>, StoreError> {
         let page = k::table
-            .filter(k::id.gt(bound(after)))
+            .filter(k::id.gt(bound(after.map(|key| &key.id))))
             .filter(k::root.is_not_null())
             .order(k::id)
             .limit(limit.into())
-            .select((k::id, k::root.assume_not_null()));
+            .select((k::id, k::account_id, k::root.assume_not_null()));
         self.run(|conn| {
-            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
-            rows.map(|(id, root)| Ok((columns::id(&id, "key")?, Wrapped(root)))).collect()
+            let rows = page.load::<(String, String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, account, root)| {
+                let account_id = columns::id(&account, "account")?;
+                Ok((OwnedKey { id: columns::id(&id, "key")?, account_id }, Wrapped(root)))
+            })
+            .collect()
         })
     }
 
@@ -34,11 +38,11 @@ impl Transaction {
     /// `false`.
     pub fn replace_root(
         &mut self,
-        id: &ApiKeyId,
+        key: &OwnedKey,
         old: &Wrapped,
         new: &Wrapped,
     ) -> Result<bool, StoreError> {
-        let same = k::table.find(id.to_string()).filter(k::root.eq(&old.0));
+        let same = k::table.find(key.id.to_string()).filter(k::root.eq(&old.0));
         let update = diesel::update(same).set(k::root.eq(&new.0));
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }

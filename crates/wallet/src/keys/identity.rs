@@ -7,7 +7,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
+use sealpost_domain::{Did, Fingerprint, OwnedKey, Suite, Wrapped};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -40,20 +40,37 @@ impl Root {
         Ok(Self(RootBytes::New(root)))
     }
 
-    /// Encrypts this root secret under the newest key-encryption key. The result is bound to `id`: it can be decrypted
-    /// only with the same id.
-    pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&location(id), self.copy().as_slice())
+    /// Encrypts this root secret under the newest key-encryption key. The result is bound to the key and its owner: it can
+    /// be decrypted only with both. So write access to the database alone gives the key to no other account.
+    pub fn wrap(&self, keyring: &Keyring, key: &OwnedKey) -> Result<Wrapped, WalletError> {
+        keyring.wrap(&location(&row_of(key)), self.copy().as_slice())
     }
 
     /// Decrypts a root. Fails with [`WalletError::NotDecryptable`] unless [`Root::wrap`] encrypted the root with the
-    /// same `id`.
+    /// same `key`.
     pub fn unwrap(
         keyring: &Keyring,
-        id: &ApiKeyId,
+        key: &OwnedKey,
         wrapped: &Wrapped,
     ) -> Result<Self, WalletError> {
-        let bytes = keyring.unwrap(&location(id), wrapped)?;
+        Self::unwrap_at(keyring, &row_of(key), wrapped)
+    }
+
+    /// Encrypts a root of an earlier version, which was bound to its key only, for [`Root::unwrap`]. Trusts the owner.
+    /// Returns `None` for a root that is bound to its owner already.
+    pub fn adopt(
+        keyring: &Keyring,
+        key: &OwnedKey,
+        wrapped: &Wrapped,
+    ) -> Result<Option<Wrapped>, WalletError> {
+        if Self::unwrap(keyring, key, wrapped).is_ok() {
+            return Ok(None);
+        }
+        Self::unwrap_at(keyring, key.id.as_bytes(), wrapped)?.wrap(keyring, key).map(Some)
+    }
+
+    fn unwrap_at(keyring: &Keyring, row: &[u8], wrapped: &Wrapped) -> Result<Self, WalletError> {
+        let bytes = keyring.unwrap(&location(row), wrapped)?;
         let root: &[u8; 32] =
             bytes.as_slice().try_into().ok().ok_or(WalletError::NotDecryptable)?;
         Ok(Self(RootBytes::Held(keyring.hold(root))))
@@ -140,8 +157,12 @@ impl fmt::Debug for Identity {
     }
 }
 
-fn location(id: &ApiKeyId) -> StorageLocation<'_> {
-    StorageLocation { table: "api_keys", row: id.as_bytes(), column: "root" }
+fn row_of(key: &OwnedKey) -> Vec<u8> {
+    [key.id.as_bytes().as_slice(), key.account_id.as_bytes()].concat()
+}
+
+fn location(row: &[u8]) -> StorageLocation<'_> {
+    StorageLocation { table: "api_keys", row, column: "root" }
 }
 
 #[cfg(test)]
@@ -154,9 +175,26 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
+    use sealpost_domain::{AccountId, ApiKeyId, Timestamp};
     use sha2::{Digest, Sha256};
 
     use super::*;
+
+    #[test]
+    fn a_root_of_an_earlier_version_is_bound_to_its_owner() {
+        let keyring = Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap();
+        let now = Timestamp::from_millis(1);
+        let id = ApiKeyId::new(now, [1; 10]);
+        let [key, other] =
+            [2, 3].map(|byte| OwnedKey { id, account_id: AccountId::new(now, [byte; 10]) });
+        let old = keyring.wrap(&location(id.as_bytes()), &[7; 32]).unwrap();
+        assert!(Root::unwrap(&keyring, &key, &old).is_err());
+        let adopted = Root::adopt(&keyring, &key, &old).unwrap().unwrap();
+        assert_eq!(*Root::unwrap(&keyring, &key, &adopted).unwrap().copy(), [7; 32]);
+        assert!(Root::unwrap(&keyring, &other, &adopted).is_err());
+        assert_eq!(Root::adopt(&keyring, &key, &adopted), Ok(None));
+        assert!(Root::adopt(&keyring, &other, &adopted).is_err());
+    }
 
     #[test]
     fn a_fingerprint_depends_on_all_parts_and_the_identity() {

@@ -4,7 +4,7 @@
 //! interrupted and repeated at any time.
 
 use sealpost_domain::{
-    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
+    IssuerKeyId, OwnedKey, WebhookId, Wrapped,
     ports::{Durability, StoreError},
 };
 use sealpost_storage::{Retagging, TaggedTable, Transaction};
@@ -44,14 +44,14 @@ impl Operator {
             progress(rows_read);
         };
         let roots = Column {
-            read: |tx: &mut Transaction, after: Option<&ApiKeyId>, limit| {
+            read: |tx: &mut Transaction, after: Option<&OwnedKey>, limit| {
                 tx.roots_after(after, limit)
             },
-            rewrap: |id: &ApiKeyId, old: &Wrapped| {
-                Root::unwrap(keyring, id, old)?.wrap(keyring, id)
+            rewrap: |key: &OwnedKey, old: &Wrapped| {
+                Root::unwrap(keyring, key, old)?.wrap(keyring, key)
             },
-            replace: |tx: &mut Transaction, id: &ApiKeyId, old: &Wrapped, new: &Wrapped| {
-                tx.replace_root(id, old, new)
+            replace: |tx: &mut Transaction, key: &OwnedKey, old: &Wrapped, new: &Wrapped| {
+                tx.replace_root(key, old, new)
             },
         };
         let secrets = Column {
@@ -85,15 +85,42 @@ impl Operator {
         })
     }
 
-    /// Gives tags to the rows of an earlier version, which had no tags. Trusts all these rows. Returns their number.
-    pub fn adopt_rows(&self, progress: &mut dyn FnMut(u64)) -> Result<u64, OperatorError> {
+    /// Binds the roots of an earlier version to the accounts of their keys, and gives tags to its rows. Trusts all these
+    /// rows. Returns their number. The database must have this keyring attached.
+    pub fn adopt_rows(
+        &self,
+        keyring: &Keyring,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<u64, OperatorError> {
         let mut rows_read = 0;
-        let adopted = self.retag(Retagging::Adopt, &mut |rows| {
+        let mut count = |rows| {
             rows_read += rows;
             progress(rows_read);
-        })?;
+        };
+        let roots = self.adopt_roots(keyring, &mut count)?;
+        let adopted = roots + self.retag(Retagging::Adopt, &mut count)?;
         self.record_of_keys("kek.adopt", &json!({"rows": adopted}))?;
         Ok(adopted)
+    }
+
+    fn adopt_roots(
+        &self,
+        keyring: &Keyring,
+        count: &mut dyn FnMut(u64),
+    ) -> Result<u64, OperatorError> {
+        let (mut after, mut adopted) = (None, 0);
+        loop {
+            let read = |tx: &mut Transaction| tx.roots_after(after.as_ref(), PAGE);
+            let page = self.store.write(Durability::Relaxed, read)?;
+            let Some((last, _)) = page.last() else { return Ok(adopted) };
+            after = Some(*last);
+            count(u64::try_from(page.len()).unwrap_or(u64::MAX));
+            for (key, old) in &page {
+                let Some(new) = Root::adopt(keyring, key, old)? else { continue };
+                let replace = |tx: &mut Transaction| tx.replace_root(key, old, &new);
+                adopted += u64::from(self.store.write(Durability::Durable, replace)?);
+            }
+        }
     }
 
     fn retag(

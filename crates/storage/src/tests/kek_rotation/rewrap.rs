@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, thread};
 
-use sealpost_domain::{ApiKeyId, Wrapped, ports::Durability::Durable};
+use sealpost_domain::{ApiKeyId, OwnedKey, Wrapped, ports::Durability::Durable};
 
 use crate::tests::fixture::{Fixture, at, issuer_key};
 
@@ -29,11 +29,12 @@ fn pages_of_roots_cover_every_key_once(db: &Fixture) {
         }
         assert!(page.len() <= 2);
         assert!(page.iter().all(|(_, root)| *root == *there[0].root.as_ref().unwrap()));
-        seen.extend(page.iter().map(|(id, _)| *id));
+        seen.extend(page.iter().map(|(key, _)| *key));
         if seen.len() < 6 {
             db.activate();
         }
     }
+    let seen: Vec<_> = seen.iter().map(|key| key.id).collect();
     assert!(seen.is_sorted() && seen.len() == 7, "{seen:?}");
     let seen: BTreeSet<_> = seen.into_iter().collect();
     assert_eq!(seen.len(), 7);
@@ -65,8 +66,9 @@ fn pages_of_roots_skip_revoked_keys(db: &Fixture) {
     let keys = [db.activate(), db.activate(), db.activate()];
     db.write(Durable, |tx| tx.revoke_key(&keys[1].id, at(9))).unwrap();
     let page = db.write(Durable, |tx| tx.roots_after(None, 2)).unwrap();
-    assert_eq!(page.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [keys[0].id, keys[2].id]);
-    let page = db.write(Durable, |tx| tx.roots_after(Some(&keys[2].id), 2)).unwrap();
+    let found: Vec<_> = page.iter().map(|(key, _)| *key).collect();
+    assert_eq!(found, [&keys[0], &keys[2]].map(OwnedKey::from));
+    let page = db.write(Durable, |tx| tx.roots_after(Some(&(&keys[2]).into()), 2)).unwrap();
     assert_eq!(page, []);
 }
 
@@ -76,8 +78,9 @@ fn root(db: &Fixture, id: &ApiKeyId) -> Wrapped {
 
 fn a_root_is_replaced_only_if_unchanged(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
+    let owned = OwnedKey::from(&key);
     let (old, new) = (key.root.unwrap(), Wrapped(vec![0, 255]));
-    let replace = |from, to| db.write(Durable, |tx| tx.replace_root(&key.id, from, to)).unwrap();
+    let replace = |from, to| db.write(Durable, |tx| tx.replace_root(&owned, from, to)).unwrap();
     assert!(!replace(&new, &old));
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));
@@ -99,10 +102,11 @@ fn a_secret_is_replaced_only_if_unchanged(db: &Fixture) {
 
 fn one_of_many_concurrent_replacements_wins(db: &Fixture) {
     let key = db.activate();
+    let owned = OwnedKey::from(&key);
     let old = key.root.unwrap();
     let replace = |byte| {
         let new = Wrapped(vec![byte]);
-        let won = db.write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap();
+        let won = db.write(Durable, |tx| tx.replace_root(&owned, &old, &new)).unwrap();
         won.then_some(new)
     };
     let won: Vec<_> = thread::scope(|scope| {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
+    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, OwnedKey, Plan, Wrapped,
     ports::{
         Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, RevocationSummary,
         StoreError, WriteSet,
@@ -72,8 +72,9 @@ fn a_revoked_key_stays_revoked(db: &Fixture) {
         let revived = db.write(Durable, |tx| tx.set_status(&key.id, status));
         assert!(matches!(revived, Err(StoreError::Refused(_))), "{revived:?}");
     }
+    let owned = OwnedKey::from(&key);
     let (old, new) = (key.root.unwrap(), Wrapped(vec![1]));
-    assert!(!db.write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
+    assert!(!db.write(Durable, |tx| tx.replace_root(&owned, &old, &new)).unwrap());
     assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 0, deliveries: 0 });
 }
 
