@@ -45,6 +45,16 @@ pub enum Retry {
 }
 
 impl Retry {
+    /// Returns the advice in few words, for lists. Markdown.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::AfterWaiting => "after waiting",
+            Self::AtOnce => "yes",
+            Self::Changed => "after a change",
+            Self::Idempotent => "with `Idempotency-Key`",
+        }
+    }
+
     /// Returns the advice as Markdown text.
     pub const fn advice(self) -> &'static str {
         match self {

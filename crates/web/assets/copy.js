@@ -21,11 +21,8 @@ function copyButton(source, name) {
   return button;
 }
 
-for (const block of document.querySelectorAll("pre.copy")) {
-  const frame = document.createElement("div");
-  frame.className = "code-frame";
-  block.replaceWith(frame);
-  frame.append(block, copyButton(block.querySelector("code")));
+for (const head of document.querySelectorAll(".code-head")) {
+  head.append(copyButton(head.nextElementSibling.querySelector("code")));
 }
 
 for (const text of document.querySelectorAll("code.secret, code.copyable")) {

@@ -17,7 +17,7 @@ export function launch(executablePath) {
 // Visits each path, and then looks at it in light and dark, wide and narrow. `loaded` is called with the page and the
 // response, `look` with the page and the name of the form. Fails on an error in the console and on a request to
 // another origin. Writes screenshots into `shots` if it is given.
-export async function visitPages(browser, base, paths, { storageState, shots, loaded = () => {}, look = notTooWide }) {
+export async function visitPages(browser, base, paths, { storageState, shots, widths = [1280, 390], loaded = () => {}, look = notTooWide }) {
   const context = await browser.newContext({ storageState, bypassCSP: true });
   const page = await context.newPage();
   const complaints = [];
@@ -30,7 +30,7 @@ export async function visitPages(browser, base, paths, { storageState, shots, lo
   for (const path of paths) {
     await loaded(page, await page.goto(base + path), path);
     await page.evaluate(axe);
-    for (const width of [1280, 390]) {
+    for (const width of widths) {
       await page.setViewportSize({ width, height: 800 });
       for (const colorScheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme });

@@ -10,9 +10,12 @@ import { launch, notTooWide, visitPages } from './browser.mjs';
 
 const [base, executablePath, paths, shots] = process.argv.slice(2);
 
+// The first pages of a reader, on which no code at all is cut.
+const NOTHING_CUT = /^\/ |quickstart|reference/;
+
 const browser = await launch(executablePath);
 try {
-  await visitPages(browser, base, JSON.parse(paths), { shots, loaded: isWhole, look });
+  await visitPages(browser, base, JSON.parse(paths), { shots, widths: [1280, 1000, 390], loaded: isWhole, look });
 } finally {
   await browser.close();
 }
@@ -27,6 +30,7 @@ async function look(page, form) {
   const swapped = await page.evaluate(examplesAfterErrors);
   assert.ok(!swapped, `${form} has the examples after the errors`);
   assert.deepEqual(await page.evaluate(hidden), [], form);
+  assert.deepEqual(await page.evaluate(cutCode, form.includes('1280') && NOTHING_CUT.test(form)), [], form);
   await notTooWide(page, form);
 }
 
@@ -34,11 +38,20 @@ async function look(page, form) {
 function hidden() {
   const cut = [...document.querySelectorAll('.table, picture')].filter((it) => it.scrollWidth > it.clientWidth);
   const buttons = [...document.querySelectorAll('.copy-button')].filter((it) => getComputedStyle(it).opacity !== '1');
-  const covers = [...document.querySelectorAll('.code-frame')].filter(({ children: [code, button] }) => {
-    const [a, b] = [code, button].map((it) => it.getBoundingClientRect());
-    return a.right > b.left && a.bottom > b.top;
+  return [...cut, ...buttons].map((it) => it.outerHTML.slice(0, 200));
+}
+
+// Returns the blocks of code that are narrower than their frame, covered by their button, or hide the end of a line.
+// Programs keep their lines, and may scroll, except if `all`.
+function cutCode(all) {
+  const frames = [...document.querySelectorAll('.code-frame')].filter((frame) => frame.checkVisibility());
+  const narrow = frames.filter((frame) => frame.querySelector('pre').offsetWidth < frame.clientWidth);
+  const covered = frames.filter((frame) => {
+    const [code, button] = ['pre', '.copy-button'].map((name) => frame.querySelector(name).getBoundingClientRect());
+    return button.bottom > code.top;
   });
-  return [...cut, ...buttons, ...covers].map((it) => it.outerHTML.slice(0, 200));
+  const code = [...document.querySelectorAll(all ? 'pre' : 'pre.wrap')].filter((pre) => pre.scrollWidth > pre.clientWidth);
+  return [...narrow, ...covered, ...code].map((it) => it.outerHTML.slice(0, 200));
 }
 
 // Returns true if the page of an operation shows its errors above its request.

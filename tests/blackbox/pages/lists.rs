@@ -19,7 +19,7 @@ on_both!(
     a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
 );
-on_embedded!(the_lists_work_in_a_browser);
+on_embedded!(the_lists_work_in_a_browser, a_webhook_without_a_response_is_shown_in_a_browser);
 
 fn the_lists_work_in_a_browser(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);
@@ -35,6 +35,25 @@ fn the_lists_work_in_a_browser(database: &Database) {
     client.new_token(&alice, &["read", "send", "open", "webhooks"]);
     let known = json!({"id": alice.account, "secret": alice.login_secret, "key": alice.key});
     let program = root().join("tests/blackbox/oracles/lists.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn a_webhook_without_a_response_is_shown_in_a_browser(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=0"]);
+    let client = server.client();
+    let (alice, receiver) = (client.new_identity(), Receiver::reacting(|_| Reaction::Close));
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    let pending = 7;
+    for _ in 0..pending {
+        send(client, &alice, &alice.key, &json!({}));
+    }
+    // The circuit breaker may defer the others without an attempt.
+    eventually("an attempt is logged", SOON, || (database.count("attempts") > 0).then_some(()));
+    let known = json!({
+        "id": alice.account, "secret": alice.login_secret, "key": alice.key, "hook": hook, "pending": pending,
+    });
+    let program = root().join("tests/blackbox/oracles/pending.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
@@ -304,7 +323,7 @@ fn a_row_of_the_event_log_has_its_sender_and_its_attempts(database: &Database) {
     let event = browser.page(&format!("/dashboard/keys/{}/events/{envelope}", bob.key));
     assert!(event.contains("Block <strong>"), "{event}");
     let webhook = browser.page(&format!("/dashboard/keys/{}/webhooks/{hook}", bob.key));
-    assert!(webhook.contains("half within") && webhook.contains("3 attempts"), "{webhook}");
+    assert!(webhook.contains("half within") && webhook.contains("3 responses"), "{webhook}");
 }
 
 fn lists_of_another_account_are_not_shown(database: &Database) {

@@ -76,6 +76,8 @@ pub struct AttemptTiming {
     pub duration_ms: u32,
     /// True if the receiver responded with a 2xx status.
     pub is_success: bool,
+    /// True if a response arrived, with any status.
+    pub has_response: bool,
 }
 
 /// A delivery that waits for its next attempt.

@@ -46,7 +46,7 @@ pub struct RecentAttempts {
     pub attempts: u32,
     /// Number of successful attempts.
     pub succeeded: u32,
-    /// The duration in milliseconds that 95 % of the attempts did not exceed. `None` without attempts.
+    /// The duration in milliseconds that 95 % of the responses did not exceed. `None` without responses.
     pub p95_ms: Option<u32>,
     /// True if the maximum number of attempts was read, so that older attempts of the last 24 hours may be missing. The
     /// period then starts at the oldest attempt that was read.
@@ -144,7 +144,8 @@ impl RecentAttempts {
         let sum = |count: fn(&AttemptCount) -> u32| parts.iter().map(count).sum::<u32>();
         let succeeded = sum(|part| part.succeeded);
         let attempts_made = succeeded + sum(|part| part.failed);
-        let mut durations: Vec<_> = attempts.iter().map(|attempt| attempt.duration_ms).collect();
+        let answered = attempts.iter().filter(|attempt| attempt.has_response);
+        let mut durations: Vec<_> = answered.map(|attempt| attempt.duration_ms).collect();
         durations.sort_unstable();
         let p95_ms = percentile(&durations, 95);
         Self { since, until: now, attempts: attempts_made, succeeded, p95_ms, is_truncated, parts }
@@ -187,7 +188,7 @@ mod tests {
 
     fn attempt(hours_ago: i64, duration_ms: u32, is_success: bool) -> AttemptTiming {
         let at = Timestamp::from_millis(NOW.as_millis() - hours_ago * HOUR);
-        AttemptTiming { at, duration_ms, is_success }
+        AttemptTiming { at, duration_ms, is_success, has_response: is_success }
     }
 
     #[test]
@@ -200,6 +201,8 @@ mod tests {
         assert_eq!(counts, [(1, 0), (1, 1)]);
         let none = RecentAttempts::of(&[], NOW, 9);
         assert_eq!((none.success_percent(), none.p95_ms), (None, None));
+        let refused = RecentAttempts::of(&[attempt(0, 9, false)], NOW, 9);
+        assert_eq!((refused.success_percent(), refused.p95_ms), (Some(0), None));
     }
 
     #[test]

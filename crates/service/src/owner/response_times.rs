@@ -12,23 +12,30 @@ use crate::error::Error;
 
 /// The response times of a webhook on each of the last days.
 pub struct ResponseTimes {
-    /// The days, oldest first, with those without attempts.
+    /// The days, oldest first, with those without responses.
     pub days: Vec<DayTimes>,
     /// True if the maximum number of attempts was read, so that earlier days may be incomplete.
     pub is_truncated: bool,
 }
 
-/// The response times of the attempts on one day.
+/// The times of the responses on one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayTimes {
     /// Start of the UTC day.
     pub day: Timestamp,
-    /// Number of attempts that were read.
-    pub attempts: usize,
-    /// The duration in milliseconds that half of the attempts did not exceed. `None` without attempts.
+    /// Number of responses that were read.
+    pub responses: usize,
+    /// The duration in milliseconds that half of the responses did not exceed. `None` without responses.
     pub p50_ms: Option<u32>,
-    /// The duration in milliseconds that 95 % of the attempts did not exceed. `None` without attempts.
+    /// The duration in milliseconds that 95 % of the responses did not exceed. `None` without responses.
     pub p95_ms: Option<u32>,
+}
+
+impl ResponseTimes {
+    /// Returns true if a response arrived on one of the days.
+    pub fn has_responses(&self) -> bool {
+        self.days.iter().any(|day| day.responses > 0)
+    }
 }
 
 impl Owner<'_> {
@@ -56,7 +63,7 @@ impl Owner<'_> {
 
 fn days_of(attempts: &[AttemptTiming], today: Timestamp) -> Vec<DayTimes> {
     let mut durations = BTreeMap::<Timestamp, Vec<u32>>::new();
-    for attempt in attempts {
+    for attempt in attempts.iter().filter(|attempt| attempt.has_response) {
         durations.entry(start_of_day(attempt.at)).or_default().push(attempt.duration_ms);
     }
     let times = |days_ago| {
@@ -64,7 +71,7 @@ fn days_of(attempts: &[AttemptTiming], today: Timestamp) -> Vec<DayTimes> {
         let mut durations = durations.remove(&day).unwrap_or_default();
         durations.sort_unstable();
         let (p50_ms, p95_ms) = (percentile(&durations, 50), percentile(&durations, 95));
-        DayTimes { day, attempts: durations.len(), p50_ms, p95_ms }
+        DayTimes { day, responses: durations.len(), p50_ms, p95_ms }
     };
     (0..DAYS).rev().map(times).collect()
 }
@@ -90,10 +97,12 @@ mod tests {
             at: Timestamp::from_millis(today.as_millis() + ms),
             duration_ms,
             is_success: true,
+            has_response: true,
         };
-        let attempts = [attempt(5, 30), attempt(4, 10), attempt(3, 20), attempt(-1, 7)];
+        let refused = AttemptTiming { has_response: false, is_success: false, ..attempt(6, 0) };
+        let attempts = [refused, attempt(5, 30), attempt(4, 10), attempt(3, 20), attempt(-1, 7)];
         let days = days_of(&attempts, today);
-        let seen = |day: &DayTimes| (day.attempts, day.p50_ms, day.p95_ms);
+        let seen = |day: &DayTimes| (day.responses, day.p50_ms, day.p95_ms);
         assert_eq!((days.len(), days[13].day), (14, today));
         assert_eq!(seen(&days[13]), (3, Some(20), Some(30)));
         assert_eq!(seen(&days[12]), (1, Some(7), Some(7)));

@@ -81,28 +81,28 @@ impl Reader {
         limit: u32,
     ) -> Result<Vec<AttemptTiming>, StoreError> {
         self.run(|conn| {
-            let mut rows = Vec::<(i64, i64, i32, bool)>::new();
+            let mut rows = Vec::<(i64, AttemptTiming)>::new();
             for outcome in AttemptOutcome::ALL {
                 let newest = a::table
                     .filter(a::webhook_id.eq(id.to_string()))
                     .filter(a::outcome.eq(outcome.as_str()))
                     .order(a::number.desc())
                     .limit(limit.into())
-                    .select((a::number, a::at, a::duration_ms));
-                let newest = newest.load::<(i64, i64, i32)>(conn)?.into_iter();
+                    .select((a::number, a::at, a::duration_ms, a::status_code.is_not_null()));
                 let is_success = outcome == AttemptOutcome::Succeeded;
-                rows.extend(
-                    newest.map(|(number, at, duration)| (number, at, duration, is_success)),
-                );
+                for (number, at, duration, has_status) in
+                    newest.load::<(i64, i64, i32, bool)>(conn)?
+                {
+                    let duration_ms = columns::number(duration, "duration")?;
+                    let has_response = is_success || has_status;
+                    let at = Timestamp::from_millis(at);
+                    rows.push((number, AttemptTiming { at, duration_ms, is_success, has_response }));
+                }
             }
             rows.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
             rows.truncate(columns::number(limit, "limit")?);
-            let recent = rows.into_iter().filter(|(_, at, ..)| *at >= since.as_millis());
-            let timing = |(_, at, duration, is_success)| {
-                let duration_ms = columns::number(duration, "duration")?;
-                Ok(AttemptTiming { at: Timestamp::from_millis(at), duration_ms, is_success })
-            };
-            recent.map(timing).collect()
+            let timings = rows.into_iter().map(|(_, timing)| timing);
+            Ok(timings.filter(|timing| timing.at >= since).collect())
         })
     }
 

@@ -22,6 +22,13 @@ pub(super) fn ago(at: &Timestamp, now: &Timestamp) -> String {
     format!("<time datetime=\"{at}\" title=\"{}\">{text}</time>", when(at))
 }
 
+/// Formats the time since `at`, as an HTML `time` element like [`ago`]: `3 minutes`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(super) fn elapsed(at: &Timestamp, now: &Timestamp) -> String {
+    let text = span(now.since(*at)).unwrap_or_else(|| "less than a second".to_owned());
+    format!("<time datetime=\"{at}\" title=\"since {}\">{text}</time>", when(at))
+}
+
 /// Shortens an id to its prefix and its last characters: `env_…9x2kd4`. Pages have the whole id elsewhere.
 pub(crate) fn short_id(id: impl Display) -> String {
     let id = id.to_string();
@@ -283,6 +290,15 @@ mod tests {
             (-5_000, "in 5 seconds"),
         ] {
             assert!(text(ms).contains(&format!(">{expected}<")), "{}", text(ms));
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_failing_webhook_is_a_duration() {
+        let now = Timestamp::from_millis(1_767_323_045_678);
+        for (ms, expected) in [(0, "less than a second"), (23_000, "23 seconds")] {
+            let text = elapsed(&Timestamp::from_millis(now.as_millis() - ms), &now);
+            assert!(text.contains(&format!(">{expected}<")), "{text}");
         }
     }
 

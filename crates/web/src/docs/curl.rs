@@ -35,7 +35,9 @@ pub(super) fn command(
     }
     if let Some(body) = body {
         lines.push("-H 'Content-Type: application/json'".to_owned());
-        lines.push(format!("-d {}", quoted(&body.to_string())));
+        let compact = body.to_string();
+        let text = if compact.len() > BODY_LINE { format!("{body:#}") } else { compact };
+        lines.push(format!("-d {}", quoted(&text)));
     }
     lines.join(" \\\n    ")
 }
@@ -48,6 +50,9 @@ fn bearer(variable: &str) -> String {
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+/// Maximum length of a body in one line. A longer body has a line for each member.
+const BODY_LINE: usize = 48;
 
 #[cfg(test)]
 mod tests {
@@ -73,5 +78,12 @@ mod tests {
             command("GET", "http://127.0.0.1:1/", Credentials::None, None),
             "curl 'http://127.0.0.1:1/'"
         );
+    }
+
+    #[test]
+    fn a_long_body_has_a_line_for_each_member() {
+        let body = json!({ "label": "Alice", "handle": "alice-of-the-long-handle" });
+        let command = command("POST", "http://127.0.0.1:1/", Credentials::None, Some(&body));
+        assert!(command.contains("-d '{\n  \""), "{command}");
     }
 }

@@ -22,8 +22,13 @@ pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
 
 fn index(site: &SiteAddress, sidebar: &[SidebarGroup]) -> String {
     let row = |code: Code| {
-        let means = markup::html(errors::documentation(code).summary);
-        IndexRow { code: code.as_str(), status: status_and_title(code).0.as_u16(), means }
+        let documentation = errors::documentation(code);
+        IndexRow {
+            code: code.as_str(),
+            status: status_and_title(code).0.as_u16(),
+            means: markup::html(documentation.summary),
+            retry: markup::html(documentation.retry.summary()),
+        }
     };
     let rows = errors::in_order().into_iter().map(row).collect();
     DocsLayout { site, title: "Errors", path: INDEX, sidebar, headings: &[] }
@@ -62,6 +67,7 @@ struct IndexRow {
     code: &'static str,
     status: u16,
     means: String,
+    retry: String,
 }
 
 #[derive(Template)]

@@ -29,10 +29,8 @@ pub(super) struct OperationDetails {
     pub(super) request_bodies: Vec<BodyVariant>,
     pub(super) path_parameters: Vec<ParameterRow>,
     pub(super) headers: Vec<ParameterRow>,
-    /// The example requests, by language.
+    /// The example requests: a tab for each client, and one for curl.
     pub(super) request_tabs: Vec<Tab>,
-    /// The example requests as curl commands.
-    pub(super) commands: Vec<Example>,
     pub(super) response_bodies: Vec<BodyVariant>,
     pub(super) response_examples: Vec<Example>,
     pub(super) errors: Vec<ErrorRow>,
@@ -101,8 +99,7 @@ impl Operation<'_> {
             request_bodies: bodies(request),
             path_parameters: self.parameters(document, "path"),
             headers: self.headers(document, access),
-            request_tabs: self.request_tabs(id, request),
-            commands: self.commands(document, access, request),
+            request_tabs: self.request_tabs(document, access, request),
             response_bodies: bodies(response),
             response_examples: response.map(examples).unwrap_or_default(),
             errors: errors(document, object),
@@ -141,7 +138,8 @@ impl Operation<'_> {
         )
     }
 
-    fn request_tabs(&self, id: &str, request: Option<&Value>) -> Vec<Tab> {
+    /// Returns the calls of the clients, and then the requests for curl. An event has its body and its receivers.
+    fn request_tabs(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Tab> {
         let event = self
             .is_event()
             .then(|| Tab { name: "Event", examples: request.map(examples).unwrap_or_default() });
@@ -149,15 +147,14 @@ impl Operation<'_> {
             name: language,
             examples: vec![Example { title: String::new(), text }],
         };
-        event.into_iter().chain(snippets::of(id).into_iter().map(snippet)).collect()
+        let curl = (!self.is_event())
+            .then(|| Tab { name: "curl", examples: self.commands(document, access, request) });
+        event.into_iter().chain(snippets::of(self.id()).into_iter().map(snippet)).chain(curl).collect()
     }
 
     /// Returns a curl command for each example of the request, with the recommended credentials. Shows the first example
     /// with other credentials too.
     fn commands(&self, document: &Value, access: Access, request: Option<&Value>) -> Vec<Example> {
-        if self.is_event() {
-            return Vec::new();
-        }
         let url = format!("{}{}", text(document, "/servers/0/url"), self.example_path());
         let bodies = request.and_then(|content| content.get("examples")).and_then(Value::as_object);
         let bodies: Vec<(&str, Option<&Value>)> = match bodies {

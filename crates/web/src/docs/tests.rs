@@ -78,7 +78,7 @@ fn every_endpoint_has_the_call_of_each_client() {
             let calls = ["Python", "TypeScript", "Rust"].iter().filter(|it| has_call(it)).count();
             let is_alias = path == "/did.json" || path == "/v1/webhooks";
             assert_eq!(calls, if is_alias { 0 } else { 3 }, "{path}");
-            assert!(page.contains("<h3>curl</h3>"), "{path}");
+            assert!(page.contains(">curl</label>"), "{path}");
         }
     }
 }
@@ -178,6 +178,19 @@ fn the_list_for_language_models_links_to_served_pages_only() {
     }
 }
 
+#[test]
+fn pictures_have_the_colours_of_the_pages() {
+    let style = include_str!("../../assets/sealpost.css");
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures")).unwrap()
+    {
+        let path = entry.unwrap().path();
+        let picture = fs::read_to_string(&path).unwrap();
+        for colour in picture.split(": #").skip(1).filter_map(|rest| rest.split(';').next()) {
+            assert!(style.contains(&format!(": #{colour};")), "{}: #{colour}", path.display());
+        }
+    }
+}
+
 /// Compares `docs/errors.md` with the error pages. To update the file, run `SEALPOST_WRITE_DOCS=1 cargo test -p
 /// sealpost-web docs`.
 #[test]
@@ -198,10 +211,11 @@ fn errors_as_markdown() -> String {
     for code in errors::in_order() {
         writeln!(
             text,
-            "| {} | [{code}](#{}) | {} |",
+            "| {} | [{code}](#{}) | {} | {} |",
             status_and_title(code).0.as_u16(),
             anchor(code),
-            status_and_title(code).1
+            status_and_title(code).1,
+            errors::documentation(code).retry.summary()
         )
         .unwrap();
     }
@@ -246,6 +260,6 @@ An error response is a problem document (RFC 9457) with the content type `applic
 
 This page is generated from the table in `crates/api/src/errors`, like the pages at `/docs/errors` of every service.
 
-| status | code | |
-|---|---|---|
+| status | code | | retry |
+|---|---|---|---|
 ";

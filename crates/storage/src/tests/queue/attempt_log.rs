@@ -228,11 +228,18 @@ fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
         Outcome::Succeeded,
     ];
     for ((held, outcome), when) in held.iter().zip(outcomes).zip([1100, 1200, 1300, 1400]) {
-        record(db, &[result_of(held, when, outcome)]);
+        let result = result_of(held, when, outcome);
+        let response = result.response.clone().filter(|_| when != 1300);
+        record(db, &[AttemptResult { response, ..result }]);
     }
     let recent =
         |id, since, limit| db.read(|reader| reader.recent_attempts(id, at(since), limit)).unwrap();
-    let timing = |when, is_success| AttemptTiming { at: at(when), duration_ms: 12, is_success };
+    let timing = |when, is_success| AttemptTiming {
+        at: at(when),
+        duration_ms: 12,
+        is_success,
+        has_response: when != 1300,
+    };
     let all = [timing(1400, true), timing(1300, false), timing(1200, false), timing(1100, true)];
     assert_eq!(recent(&to.id, 0, 9), all);
     assert_eq!(recent(&to.id, 1200, 9), all[..3]);

@@ -10,7 +10,7 @@ use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, failure, short_id, short_url, thousands},
+    text::{ago, elapsed, failure, short_id, short_url, thousands},
 };
 
 #[derive(Template)]

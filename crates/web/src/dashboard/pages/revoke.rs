@@ -18,7 +18,7 @@ struct RevokePage<'a> {
     base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
-    waiting: PendingCount,
+    pending: PendingCount,
     needs_secret: bool,
     draft: Draft<'a>,
 }
@@ -77,7 +77,7 @@ async fn page(
         base: user.base(),
         form_token: &user.form_token,
         key: &view.standing,
-        waiting: view.pending,
+        pending: view.pending,
         needs_secret: user.needs_secret().await?,
         draft,
     };

@@ -24,7 +24,7 @@ use crate::dashboard::{
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{
-        ago, attempt_result, day, failure, handle_of, name_of, short_id, short_url, thousands,
+        ago, attempt_result, day, elapsed, failure, handle_of, name_of, short_id, short_url, thousands,
         when, why_no_change,
     },
 };
@@ -141,13 +141,13 @@ pub(crate) async fn show(
 fn times_chart(times: &ResponseTimes) -> DayChart {
     DayChart::new(times.days.iter().map(|day| {
         let [p50, p95] = [day.p50_ms, day.p95_ms].map(|ms| u64::from(ms.unwrap_or_default()));
-        let title = match day.attempts {
-            0 => "no attempts".to_owned(),
-            attempts => format!(
-                "half within {} ms, 95 % within {} ms, {} attempts",
+        let title = match day.responses {
+            0 => "no responses".to_owned(),
+            responses => format!(
+                "half within {} ms, 95 % within {} ms, {} responses",
                 thousands(p50),
                 thousands(p95),
-                thousands(attempts)
+                thousands(responses)
             ),
         };
         ChartDay { day: day.day, first: p50, second: p95, title }

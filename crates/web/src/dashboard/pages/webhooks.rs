@@ -12,7 +12,7 @@ use crate::dashboard::{
     health::WebhookCard,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, failure, short_url, thousands},
+    text::{ago, elapsed, failure, short_url, thousands},
 };
 
 #[derive(Template)]

@@ -49,11 +49,25 @@ impl CodeBlock {
         TABS.iter().find(|(language, _)| *language == self.language).map(|(_, name)| *name)
     }
 
-    /// Returns the block as HTML. A block of kind `text` shows output, so it gets no copy button.
-    fn html(&self) -> String {
-        let class = if self.language == "text" { "output" } else { "copy" };
+    /// Returns the block as HTML, with its name in a line above the code. A block of kind `text` shows output, so it has
+    /// no such line and no button to copy.
+    fn html(&self, name: &str) -> String {
         let code = escaped(&self.code);
-        format!("<pre class=\"{class}\" tabindex=\"0\"><code>{code}</code></pre>\n")
+        if self.language == "text" {
+            return format!("<pre class=\"output\" tabindex=\"0\"><code>{code}</code></pre>\n");
+        }
+        let name = if name.is_empty() { String::new() } else { format!("<span>{name}</span>") };
+        let wrap = if WRAPPED.contains(&&*self.language) { " class=\"wrap\"" } else { "" };
+        format!(
+            "<div class=\"code-frame\"><p class=\"code-head\">{name}</p>\n\
+             <pre{wrap} tabindex=\"0\"><code>{code}</code></pre></div>\n"
+        )
+    }
+
+    /// Returns the name of the block outside of tabs. Empty for an unknown language.
+    fn name(&self) -> &'static str {
+        let known = NAMES.iter().find(|(language, _)| *language == self.language);
+        known.map(|(_, name)| *name).or(self.tab()).unwrap_or_default()
     }
 }
 
@@ -81,7 +95,7 @@ impl BlockRun {
         let blocks = mem::take(&mut self.blocks);
         let names: Vec<_> = blocks.iter().filter_map(CodeBlock::tab).collect();
         if blocks.len() < 2 || names.len() < blocks.len() {
-            return blocks.iter().map(CodeBlock::html).collect();
+            return blocks.iter().map(|block| block.html(block.name())).collect();
         }
         self.groups += 1;
         let group = self.groups;
@@ -95,7 +109,7 @@ impl BlockRun {
                 .unwrap_or_default();
         }
         let panels =
-            blocks.iter().map(|block| format!("<div class=\"panel\">{}</div>\n", block.html()));
+            blocks.iter().map(|block| format!("<div class=\"panel\">{}</div>\n", block.html("")));
         html.extend(panels);
         html + "</div>\n"
     }
@@ -104,6 +118,16 @@ impl BlockRun {
 /// The languages that can be in tabs, with the names of their tabs.
 const TABS: [(&str, &str); 5] =
     [("sh", "curl"), ("python", "Python"), ("js", "TypeScript"), ("rust", "Rust"), ("go", "Go")];
+/// The languages that have another name outside of tabs, or no tab.
+const NAMES: [(&str, &str); 5] = [
+    ("sh", "Shell"),
+    ("json", "JSON"),
+    ("toml", "TOML"),
+    ("sql", "SQL"),
+    ("yaml", "YAML"),
+];
+/// The languages whose long lines continue in the next line. Lines of other languages keep their shape.
+const WRAPPED: [&str; 2] = ["sh", "json"];
 
 #[cfg(test)]
 mod tests {

@@ -88,9 +88,9 @@ impl Change {
             }
             Self::Enable => sealpost.enable_webhook(actor, webhook_id).await.map(|enabled| {
                 let text = match enabled.due_now {
-                    0 => "Enabled. No delivery was waiting.".to_owned(),
-                    1 => "Enabled. The waiting delivery is sent now.".to_owned(),
-                    many => format!("Enabled. {many} waiting deliveries are sent now."),
+                    0 => "Enabled. No delivery was pending.".to_owned(),
+                    1 => "Enabled. The pending delivery is sent now.".to_owned(),
+                    many => format!("Enabled. {many} pending deliveries are sent now."),
                 };
                 Flash::notice(filtered, text)
             }),
@@ -154,4 +154,4 @@ fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
 }
 
 const PAUSED: &str = "The webhook is paused. Its deliveries are kept until you resume it.";
-const RESUMED: &str = "The webhook is resumed. Waiting deliveries are sent now.";
+const RESUMED: &str = "The webhook is resumed. Pending deliveries are sent now.";
