@@ -10,7 +10,7 @@ use sealpost_node::{
     doctor::{self, Finding, Verdict},
 };
 
-use crate::{cli::DoctorArgs, fault::Fault, logs, terminal};
+use crate::{cli::DoctorArgs, fault::Fault, kek, logs, terminal};
 
 /// Runs all checks and prints their results. Fails if at least one check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
@@ -25,6 +25,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
 
 fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Fault> {
     let settings = Settings::try_from(&args.serve)?;
+    // Without enough shares, the check of the keys says that more are needed.
+    drop(kek::shares::read_for(settings.keys.provider.as_ref()));
     let mut findings = doctor::examine(&settings);
     findings.extend(network::check(&settings.http));
     if let Err(fault) = logs::filter(&args.serve.log) {
