@@ -1,6 +1,12 @@
 //! Rows of the delivery queue. A delivery is one event for one webhook.
 
-use diesel::{Queryable, dsl::sql, expression::SqlLiteral, sql_types::Bool};
+use diesel::{
+    backend::Backend,
+    expression::ValidGrouping,
+    prelude::*,
+    query_builder::{AstPass, QueryFragment, QueryId},
+    sql_types::Bool,
+};
 use sealpost_domain::{
     DeliveryId, LeaseToken, LeasedDelivery,
     ports::{ExpeditedDelivery, ParkedDelivery},
@@ -75,15 +81,40 @@ impl DeliveryRow {
 /// The value of the column `lease` if a delivery waits for a relay: its receiver must connect first.
 pub(crate) const AWAITING_RELAY: i64 = -1;
 
-/// Returns the condition that a delivery waits for a relay. The value is part of the SQL text, because the databases use
-/// a partial index only for a constant.
-pub(crate) fn awaits_relay() -> SqlLiteral<Bool> {
-    sql("deliveries.lease = -1")
+/// Returns the condition that a delivery waits for a relay.
+pub(crate) fn awaits_relay() -> LeaseCondition {
+    LeaseCondition("deliveries.lease = -1")
 }
 
 /// Returns the condition that a delivery is leased to a node.
-pub(crate) fn is_leased() -> SqlLiteral<Bool> {
-    sql("deliveries.lease <> -1")
+pub(crate) fn is_leased() -> LeaseCondition {
+    LeaseCondition("deliveries.lease <> -1")
+}
+
+/// A condition on the column `lease`. The value is part of the SQL text, because the databases use a partial index only
+/// for a constant. Unlike a query with `diesel::dsl::sql`, a query with this condition stays prepared.
+#[derive(Debug, Clone, Copy, ValidGrouping)]
+pub(crate) struct LeaseCondition(&'static str);
+
+impl Expression for LeaseCondition {
+    type SqlType = Bool;
+}
+
+impl AppearsOnTable<deliveries::table> for LeaseCondition {}
+
+impl SelectableExpression<deliveries::table> for LeaseCondition {}
+
+impl<DB: Backend> QueryFragment<DB> for LeaseCondition {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(self.0);
+        Ok(())
+    }
+}
+
+/// Diesel caches a prepared query by its text, because the two conditions have the same type.
+impl QueryId for LeaseCondition {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 /// The primary key of a delivery.
