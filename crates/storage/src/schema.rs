@@ -484,10 +484,12 @@ diesel::table! {
     relay_connections (id) {
         id -> BigInt,
         node -> BigInt,
+        api_key_id -> Text,
         webhook_id -> Text,
         token -> Binary,
         connected_at -> BigInt,
         client_address -> Nullable<Text>,
+        check_at -> BigInt,
     }
 }
 

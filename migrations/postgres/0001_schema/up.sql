@@ -464,7 +464,8 @@ CREATE INDEX ix_attempts__envelope_id__failed ON attempts (envelope_id)
     WHERE outcome <> 'succeeded';
 
 -- Connections of receivers that have no public address (relays). The connections of a node count while its row is not
--- expired, so that those of a dead node soon count no more.
+-- expired, so that those of a dead node soon count no more. Each second, a node checks its connections whose `check_at`
+-- has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its webhooks or the token change.
 CREATE TABLE relay_nodes (
     node BIGINT PRIMARY KEY,
     expires_at BIGINT NOT NULL
@@ -472,13 +473,17 @@ CREATE TABLE relay_nodes (
 CREATE TABLE relay_connections (
     id BIGINT PRIMARY KEY,
     node BIGINT NOT NULL,
+    api_key_id TEXT COLLATE "C" NOT NULL,
     webhook_id TEXT COLLATE "C" NOT NULL,
     token BYTEA NOT NULL,
     connected_at BIGINT NOT NULL,
-    client_address TEXT
+    client_address TEXT,
+    check_at BIGINT NOT NULL
 );
 CREATE INDEX ix_relay_connections__webhook_id ON relay_connections (webhook_id);
-CREATE INDEX ix_relay_connections__node ON relay_connections (node);
+CREATE INDEX ix_relay_connections__api_key_id ON relay_connections (api_key_id);
+CREATE INDEX ix_relay_connections__token ON relay_connections (token);
+CREATE INDEX ix_relay_connections__node__check_at ON relay_connections (node, check_at);
 
 -- A webhook for received envelopes and a revocation concern the waiting envelopes of a key.
 CREATE FUNCTION transfer_waiting_envelopes() RETURNS TRIGGER LANGUAGE plpgsql AS $$
@@ -874,6 +879,7 @@ BEGIN
     SELECT c.id, hashtextextended(gen_random_uuid()::TEXT, 0)
     FROM (SELECT DISTINCT unnest(changed) AS id) AS c ORDER BY c.id
     ON CONFLICT (api_key_id) DO UPDATE SET version = excluded.version;
+    UPDATE relay_connections SET check_at = 0 WHERE api_key_id = ANY (changed);
     RETURN NULL;
 END
 $$;
@@ -922,6 +928,19 @@ WHEN (
     (NEW.api_key_id, NEW.url, NEW.events, NEW.secret, NEW.retiring, NEW.status, NEW.paused)
 )
 EXECUTE FUNCTION change_facts_version();
+
+CREATE FUNCTION check_relays_of_token() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
+    RETURN NULL;
+END
+$$;
+CREATE CONSTRAINT TRIGGER tr_sessions__relays
+AFTER DELETE OR UPDATE OF token, account_id, expires_at ON sessions
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_relays_of_token();
+CREATE CONSTRAINT TRIGGER tr_api_tokens__relays
+AFTER DELETE OR UPDATE OF token, account_id, expires_at ON api_tokens
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_relays_of_token();
 
 CREATE TYPE fact_usage AS (
     api_key_id TEXT,

@@ -412,7 +412,8 @@ CREATE INDEX ix_attempts__envelope_id__failed ON attempts (envelope_id)
     WHERE outcome <> 'succeeded';
 
 -- Connections of receivers that have no public address (relays). The connections of a node count while its row is not
--- expired, so that those of a dead node soon count no more.
+-- expired, so that those of a dead node soon count no more. Each second, a node checks its connections whose `check_at`
+-- has passed. `check_at` is the end of the token. Triggers set it to 0 when the key, its webhooks or the token change.
 CREATE TABLE relay_nodes (
     node INTEGER PRIMARY KEY,
     expires_at INTEGER NOT NULL
@@ -420,13 +421,17 @@ CREATE TABLE relay_nodes (
 CREATE TABLE relay_connections (
     id INTEGER PRIMARY KEY,
     node INTEGER NOT NULL,
+    api_key_id TEXT NOT NULL,
     webhook_id TEXT NOT NULL,
     token BLOB NOT NULL,
     connected_at INTEGER NOT NULL,
-    client_address TEXT
+    client_address TEXT,
+    check_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX ix_relay_connections__webhook_id ON relay_connections (webhook_id);
-CREATE INDEX ix_relay_connections__node ON relay_connections (node);
+CREATE INDEX ix_relay_connections__api_key_id ON relay_connections (api_key_id);
+CREATE INDEX ix_relay_connections__token ON relay_connections (token);
+CREATE INDEX ix_relay_connections__node__check_at ON relay_connections (node, check_at);
 
 -- A webhook for received envelopes and a revocation concern the waiting envelopes of a key.
 CREATE TRIGGER tr_webhooks__waiting
@@ -860,11 +865,13 @@ CREATE TRIGGER tr_facts_versions__state_new
 AFTER INSERT ON facts_versions
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE api_key_id = NEW.api_key_id;
 END;
 CREATE TRIGGER tr_facts_versions__state
 AFTER UPDATE ON facts_versions
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE api_key_id = NEW.api_key_id;
 END;
 CREATE TRIGGER tr_facts_versions__state_gone
 AFTER DELETE ON facts_versions
@@ -876,21 +883,25 @@ CREATE TRIGGER tr_sessions__state
 AFTER UPDATE OF token, account_id, expires_at ON sessions
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
 CREATE TRIGGER tr_sessions__state_gone
 AFTER DELETE ON sessions
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
 CREATE TRIGGER tr_api_tokens__state
 AFTER UPDATE OF token, account_id, expires_at ON api_tokens
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
 CREATE TRIGGER tr_api_tokens__state_gone
 AFTER DELETE ON api_tokens
 BEGIN
     UPDATE facts_state SET state = random();
+    UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
 CREATE TRIGGER tr_governance__state_new
 AFTER INSERT ON governance

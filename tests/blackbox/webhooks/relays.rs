@@ -1,6 +1,9 @@
 //! Tests of relays: webhooks whose receivers connect by WebSocket.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
@@ -16,6 +19,7 @@ on_both!(
     unanswered_deliveries_come_back_without_a_failed_attempt,
     statuses_mean_what_they_mean_in_a_response,
     a_connection_closes_when_it_must_get_nothing_more,
+    a_connection_closes_although_it_opens_during_the_change,
     connections_are_refused_with_problem_documents,
     a_webhook_can_become_a_relay_and_back,
     the_connections_of_a_killed_node_soon_count_no_more,
@@ -162,7 +166,7 @@ fn statuses_mean_what_they_mean_in_a_response(database: &Database) {
         (&json!("http_status"), &json!(500))
     );
 
-    let tested = std::thread::scope(|scope| {
+    let tested = thread::scope(|scope| {
         let act = || client.act(&bob, "/v1/webhooks/test", &json!({"webhook_id": id})).ok();
         let test = scope.spawn(act);
         let (delivery, _) = socket.next().unwrap();
@@ -207,6 +211,12 @@ fn a_connection_closes_when_it_must_get_nothing_more(database: &Database) {
     assert_eq!(socket.closed(), (1008, "the session or API token has ended".to_owned()));
 
     closes(
+        &|| drop(database.operate(&["key", "deactivate", &bob.key])),
+        "the API key is not active",
+    );
+    database.operate(&["key", "reactivate", &bob.key]);
+
+    closes(
         &|| drop(elsewhere.manage(&bob, &json!({"action": "delete", "webhook_id": id})).ok()),
         "the webhook was deleted",
     );
@@ -214,6 +224,32 @@ fn a_connection_closes_when_it_must_get_nothing_more(database: &Database) {
     let mut socket = Socket::open(here, &bob, &id);
     elsewhere.post("/v1/auth/logout").token(&bob.token).response().ok();
     assert_eq!(socket.closed(), (1008, "the session or API token has ended".to_owned()));
+}
+
+fn a_connection_closes_although_it_opens_during_the_change(database: &Database) {
+    let servers = database.serve_on_every_node();
+    let (here, elsewhere) = (&servers[0], servers.last().unwrap().client());
+    let bob = here.client().new_identity();
+    let (id, _) = register(here.client(), &bob);
+    for _ in 0..8 {
+        let created = elsewhere.new_token(&bob, &["webhooks"]);
+        let token = text(&created, "token");
+        let opened = thread::scope(|scope| {
+            let opened = scope.spawn(|| Socket::try_open(here, &token, None, &id));
+            let body = json!({"token_id": created["token_id"]});
+            elsewhere.post("/v1/auth/tokens/revoke").token(&bob.token).json(&body).response().ok();
+            opened.join().unwrap()
+        });
+        let changed = Instant::now();
+        match opened {
+            Ok(mut socket) => {
+                let reason = "the session or API token has ended".to_owned();
+                assert_eq!(socket.closed(), (1008, reason));
+                assert!(changed.elapsed() < Duration::from_secs(2), "{:?}", changed.elapsed());
+            }
+            Err(status) => assert_eq!(status, 401),
+        }
+    }
 }
 
 fn connections_are_refused_with_problem_documents(database: &Database) {

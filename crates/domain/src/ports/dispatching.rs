@@ -63,6 +63,13 @@ pub trait Outbox: Send + Sync {
         limit: usize,
     ) -> Result<HashSet<WebhookId>, StoreError>;
 
+    /// Returns up to `limit` webhooks with deliveries that wait for a relay, in the order of ids after `after`.
+    fn relays_waiting(
+        &self,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<Vec<WebhookId>, StoreError>;
+
     /// Leases due deliveries that wait for one of these relays: for each the earliest ones, at most
     /// `claim.per_target_max`.
     fn claim_relays(

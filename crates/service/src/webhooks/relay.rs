@@ -139,8 +139,12 @@ impl Core {
             let until = now.plus(NODE_LEASE);
             self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until))?;
         }
-        for (id, end) in self.store.read(|reader| reader.ended_relays(self.node, now))? {
-            relays.close(id, end);
+        if self.store.read(|reader| reader.has_unchecked_relays(self.node, now))? {
+            let checked =
+                self.store.write(Durability::Relaxed, |tx| tx.check_relays(self.node, now));
+            for (id, end) in checked? {
+                relays.close(id, end);
+            }
         }
         Ok(())
     }

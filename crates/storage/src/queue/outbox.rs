@@ -90,6 +90,16 @@ impl Outbox for Database {
         self.look_up(|conn| relays::arrivals(conn, since, now, limit))
     }
 
+    fn relays_waiting(
+        &self,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<Vec<WebhookId>, StoreError> {
+        let after = after.map(|id| id.to_string()).unwrap_or_default();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.look_up(|conn| relays::waiting(conn, &after, limit))
+    }
+
     fn claim_relays(
         &self,
         webhooks: &[WebhookId],

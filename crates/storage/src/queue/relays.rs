@@ -6,9 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use diesel::prelude::*;
+use diesel::{
+    dsl::{auto_type, exists},
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
-    ApiKeyId, KeyStatus, LeaseToken, RELAY_URL, Timestamp, WebhookId, WebhookStatus,
+    ApiKeyId, KeyStatus, LeaseToken, RELAY_URL, Timestamp, TokenHash, WebhookId, WebhookStatus,
     ports::{OpenRelay, RelayConnection, RelayConnectionId, RelayEnd, StoreError},
 };
 
@@ -16,7 +20,11 @@ use crate::{
     connection::{
         AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
     },
-    query::any_of::any_of,
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+        statement::Statement,
+    },
     rows::{columns, delivery::awaits_relay},
     schema::{
         api_keys as k, api_tokens as t, deliveries as d, relay_connections as c, relay_nodes as n,
@@ -38,6 +46,34 @@ pub(crate) fn arrivals(
         .limit(limit)
         .select(d::webhook_id);
     let ids: HashSet<String> = newest.load(conn)?.into_iter().collect();
+    ids.iter().map(|id| columns::id(id, "webhook")).collect()
+}
+
+/// Returns up to `limit` webhooks with waiting deliveries, in the order of ids after `after`. Visits each webhook once, so
+/// that the cost does not depend on the length of the queues.
+pub(crate) fn waiting(
+    conn: &mut AnyConnection,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<WebhookId>, Fault> {
+    let ids = on_backend!(conn, c => {
+        let visited = Statement::<_, Text>::query(
+            "/* relays.waiting */ WITH RECURSIVE visited (webhook_id) AS (
+                 SELECT * FROM (
+                     SELECT d.webhook_id FROM deliveries AS d
+                     WHERE d.lease = -1 AND d.webhook_id > ? ORDER BY d.webhook_id LIMIT 1
+                 ) AS first
+                 UNION ALL
+                 SELECT (
+                     SELECT d.webhook_id FROM deliveries AS d
+                     WHERE d.lease = -1 AND d.webhook_id > visited.webhook_id
+                     ORDER BY d.webhook_id LIMIT 1
+                 ) FROM visited WHERE visited.webhook_id IS NOT NULL
+             )
+             SELECT webhook_id FROM visited WHERE webhook_id IS NOT NULL LIMIT ?",
+        );
+        visited.bind::<Text, _>(after).bind::<BigInt, _>(limit).load::<String>(c)
+    })?;
     ids.iter().map(|id| columns::id(id, "webhook")).collect()
 }
 
@@ -92,60 +128,25 @@ impl Reader {
         })
     }
 
-    /// Returns the connections of a node that must close, each with the reason.
-    pub fn ended_relays(
+    /// Whether connections of a node must be checked with [`Transaction::check_relays`].
+    pub fn has_unchecked_relays(
         &mut self,
         node: LeaseToken,
         now: Timestamp,
-    ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
+    ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            let connections = c::table
-                .left_join(w::table.on(w::id.eq(c::webhook_id)))
-                .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
-                .left_join(s::table.on(s::token.eq(c::token)))
-                .left_join(t::table.on(t::token.eq(c::token)))
-                .filter(c::node.eq(node.0))
-                // Reads no row of a connection that stays. The rule is that of `reason`.
-                .filter(
-                    w::id
-                        .nullable()
-                        .is_null()
-                        .or(w::url.nullable().ne(RELAY_URL))
-                        .or(w::status.nullable().ne(WebhookStatus::Enabled.as_str()))
-                        .or(w::paused.nullable())
-                        .or(k::id.nullable().is_null())
-                        .or(k::status.nullable().ne(KeyStatus::Active.as_str()))
-                        .or(s::expires_at
-                            .nullable()
-                            .is_null()
-                            .or(s::expires_at.nullable().le(now.as_millis()))
-                            .and(
-                                t::expires_at
-                                    .nullable()
-                                    .is_null()
-                                    .or(t::expires_at.nullable().le(now.as_millis())),
-                            )),
-                )
-                .select((
-                    c::id,
-                    (w::url, w::status, w::paused).nullable(),
-                    k::status.nullable(),
-                    s::expires_at.nullable(),
-                    t::expires_at.nullable(),
-                ));
-            let rows = on_backend!(conn, c => connections.load::<StandingRow>(c))?;
-            let ended = rows.into_iter().filter_map(|(id, webhook, key, session, api_token)| {
-                let expires_at = session.or(api_token);
-                Some((RelayConnectionId(id), reason(webhook, key.as_deref(), expires_at, now)?))
-            });
-            Ok(ended.collect())
+            Ok(diesel::select(exists(unchecked(node.0, now.as_millis()))).get_result(conn)?)
         })
     }
 }
 
 impl Transaction {
-    /// Locks a webhook of a key and stores a connection to it. Returns the number of other connections to the webhook,
-    /// and stores nothing if this number has reached `max`.
+    /// Stores a connection to a webhook of a key. Returns the number of other connections to the webhook, and stores
+    /// nothing if this number has reached `max`.
+    ///
+    /// Locks the key, the webhook and the token. An earlier change of one of them is committed before the connection is
+    /// stored, so that the first check sees the change. A later change waits for this transaction, and its trigger then
+    /// finds the connection.
     pub fn insert_relay(
         &mut self,
         key: &ApiKeyId,
@@ -154,9 +155,11 @@ impl Transaction {
     ) -> Result<u64, StoreError> {
         let RelayConnection { id, node, webhook_id, token, connected_at, client_address } =
             *connection;
+        self.lock_key(key)?;
         // The lock makes concurrent connections to the same webhook wait, so that `max` is exact.
         self.lock_webhook(key, &webhook_id)?;
         self.run(|conn| {
+            lock_token(conn, &token)?;
             let counts = count(conn, &[webhook_id], connected_at)?;
             let others = counts.get(&webhook_id).copied().unwrap_or_default();
             if others < max {
@@ -164,14 +167,58 @@ impl Transaction {
                     .values((
                         c::id.eq(id.0),
                         c::node.eq(node.0),
+                        c::api_key_id.eq(key.to_string()),
                         c::webhook_id.eq(webhook_id.to_string()),
                         c::token.eq(token.0.to_vec()),
                         c::connected_at.eq(connected_at.as_millis()),
                         c::client_address.eq(client_address.map(|address| address.to_string())),
+                        c::check_at.eq(0),
                     ))
                     .execute(conn)?;
             }
             Ok(others)
+        })
+    }
+
+    /// Checks the connections of a node whose webhook, key or token may have changed or expired. Returns the connections
+    /// that must close, each with the reason. They are checked again until they are deleted.
+    pub fn check_relays(
+        &mut self,
+        node: LeaseToken,
+        now: Timestamp,
+    ) -> Result<Vec<(RelayConnectionId, RelayEnd)>, StoreError> {
+        self.run(|conn| {
+            // A locked row is being marked by another transaction, and is checked after the commit.
+            let free = Locked::new(
+                unchecked(node.0, now.as_millis()).select(c::id),
+                RowLock::SharedIfFree,
+            );
+            let free: HashSet<i64> = on_backend!(conn, c => free.load(c))?.into_iter().collect();
+            // A second statement sees all changes that were committed before the locks.
+            let standing = unchecked(node.0, now.as_millis())
+                .left_join(w::table.on(w::id.eq(c::webhook_id)))
+                .left_join(k::table.on(k::id.nullable().eq(w::api_key_id.nullable())))
+                .left_join(s::table.on(s::token.eq(c::token)))
+                .left_join(t::table.on(t::token.eq(c::token)))
+                .select((
+                    c::id,
+                    (w::url, w::status, w::paused).nullable(),
+                    k::status.nullable(),
+                    s::expires_at.nullable(),
+                    t::expires_at.nullable(),
+                ));
+            let rows = on_backend!(conn, c => standing.load::<StandingRow>(c))?;
+            let mut ended = Vec::new();
+            for (id, webhook, key, session, api_token) in rows {
+                let expires_at = session.or(api_token);
+                if let Some(end) = reason(webhook, key.as_deref(), expires_at, now) {
+                    ended.push((RelayConnectionId(id), end));
+                } else if let Some(expires_at) = expires_at.filter(|_| free.contains(&id)) {
+                    let checked = diesel::update(c::table.find(id)).set(c::check_at.eq(expires_at));
+                    checked.execute(conn)?;
+                }
+            }
+            Ok(ended)
         })
     }
 
@@ -207,6 +254,17 @@ impl Transaction {
     }
 }
 
+/// Locks the session or API token until the transaction ends.
+fn lock_token(conn: &mut AnyConnection, token: &TokenHash) -> Result<(), Fault> {
+    let session = s::table.find(token.0.to_vec()).select(s::expires_at);
+    let api_token = t::table.filter(t::token.eq(token.0.to_vec())).select(t::expires_at);
+    let session = Locked::new(session, RowLock::Shared);
+    let api_token = Locked::new(api_token, RowLock::Shared);
+    on_backend!(conn, c => session.load::<i64>(c))?;
+    on_backend!(conn, c => api_token.load::<i64>(c))?;
+    Ok(())
+}
+
 fn count(
     conn: &mut AnyConnection,
     webhooks: &[WebhookId],
@@ -222,6 +280,12 @@ fn count(
         *counts.entry(columns::id(&id, "webhook")?).or_default() += 1;
     }
     Ok(counts)
+}
+
+/// Selects the connections of a node that must be checked. `now` is in milliseconds.
+#[auto_type(no_type_alias)]
+fn unchecked(node: i64, now: i64) -> _ {
+    c::table.filter(c::node.eq(node)).filter(c::check_at.le(now))
 }
 
 /// The columns that decide whether a connection must close: of the connection, its webhook, its key and its token. A

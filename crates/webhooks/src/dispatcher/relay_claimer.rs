@@ -28,7 +28,9 @@ pub(super) struct RelayClaimer {
     claim_max: usize,
     /// Relays that may have waiting deliveries.
     backlog: HashSet<WebhookId>,
-    all_checked_at: Timestamp,
+    searched_at: Timestamp,
+    /// The last webhook that an unfinished search has found.
+    search_after: Option<WebhookId>,
 }
 
 impl RelayClaimer {
@@ -40,7 +42,7 @@ impl RelayClaimer {
         shared: Arc<SharedState>,
     ) -> Self {
         let Settings { lease, retention, claim_max, .. } = *settings;
-        let all_checked_at = clock.now();
+        let searched_at = clock.now();
         Self {
             workers,
             outbox,
@@ -50,7 +52,8 @@ impl RelayClaimer {
             retention,
             claim_max,
             backlog: HashSet::new(),
-            all_checked_at,
+            searched_at,
+            search_after: None,
         }
     }
 
@@ -84,14 +87,19 @@ impl RelayClaimer {
         let attached = relays.take_attached();
         self.workers.connect(attached.iter().copied().collect());
         self.backlog.extend(attached);
-        if now.abs_diff(self.all_checked_at) >= CHECK_ALL_INTERVAL {
-            self.all_checked_at = now;
+        let is_search_due = now.abs_diff(self.searched_at) >= SEARCH_INTERVAL;
+        if is_search_due {
+            self.searched_at = now;
             while self.outbox.leave_relays(LEAVE_BATCH_MAX)? >= LEAVE_BATCH_MAX {}
-            self.backlog.extend(relays.connected());
         }
         if relays.is_empty() {
             self.backlog.clear();
             return Ok(false);
+        }
+        if is_search_due || self.search_after.is_some() {
+            let found = self.outbox.relays_waiting(self.search_after, SEARCH_MAX)?;
+            self.search_after = found.get(SEARCH_MAX - 1).copied();
+            self.backlog.extend(found);
         }
         self.backlog.extend(self.outbox.relay_arrivals(
             now.minus(ARRIVALS_WINDOW),
@@ -139,7 +147,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const ARRIVALS_WINDOW: Duration = Duration::from_secs(2);
 /// Maximum number of deliveries that one look-up reads, newest first.
 const ARRIVALS_MAX: usize = 2_000;
-/// Time between two checks of all connected relays, which find deliveries that all look-ups have missed.
-const CHECK_ALL_INTERVAL: Duration = Duration::from_secs(10);
+/// Time between two searches of all waiting deliveries, which find deliveries that all look-ups have missed.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(10);
+/// Maximum number of webhooks that one turn of a search finds. The next turn continues.
+const SEARCH_MAX: usize = 1_000;
 /// Number of deliveries per transaction that no longer wait, because their webhook has another URL.
 const LEAVE_BATCH_MAX: usize = 1_000;

@@ -72,11 +72,6 @@ impl RelayHub {
         mem::take(&mut self.lock().attached)
     }
 
-    /// Returns the webhooks with a connection to this node.
-    pub(crate) fn connected(&self) -> Vec<WebhookId> {
-        self.lock().by_webhook.keys().copied().collect()
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

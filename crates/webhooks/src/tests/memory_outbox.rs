@@ -244,6 +244,20 @@ impl Outbox for MemoryOutbox {
         })
     }
 
+    fn relays_waiting(
+        &self,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Result<Vec<WebhookId>, StoreError> {
+        self.change(|state| {
+            let waiting = state.rows.values().filter(|row| row.awaits_relay);
+            let mut ids: Vec<_> = waiting.map(|row| row.delivery.target.webhook_id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.into_iter().filter(|id| Some(*id) > after).take(limit).collect()
+        })
+    }
+
     fn claim_relays(
         &self,
         webhooks: &[WebhookId],

@@ -179,6 +179,10 @@ impl Outbox for Broken {
         Ok(HashSet::new())
     }
 
+    fn relays_waiting(&self, _: Option<WebhookId>, _: usize) -> Result<Vec<WebhookId>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn claim_relays(&self, _: &[WebhookId], _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
         Ok(Vec::new())
     }

@@ -17,7 +17,7 @@ use crate::{
         connect::{Target, connect},
         fault::Fault,
     },
-    queue::statements as queue,
+    queue::{claim_cursor::ClaimCursor, claims, relays, statements as queue},
     send::{
         statements::{self as send, BatchRows},
         stored_bytes,
@@ -62,6 +62,9 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     queue::awaiting_relay(conn, &full, now, 1)?;
     queue::await_relay(conn, &[], now)?;
     queue::leave_relays(conn, 1)?;
+    relays::waiting(conn, "", 1)?;
+    relays::arrivals(conn, now, now, 1)?;
+    claims::search(conn, now, &ClaimCursor::default())?;
     queue::lease(conn, &[], &claim_of(0, 1, LeaseToken(1)))?;
     queue::delete(conn, &[])?;
     queue::park(conn, &[], now)?;

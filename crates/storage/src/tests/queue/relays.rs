@@ -1,26 +1,37 @@
 //! Tests of deliveries that wait for a relay, and of the connections of relays.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    thread,
+};
 
+use diesel::connection::SimpleConnection as _;
 use sealpost_domain::{
-    ApiKey, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
+    ApiKey, KeyStatus, LeaseToken, LeasedDelivery, Session, TokenHash, Webhook, WebhookId,
     ports::{
         Durability, OpenRelay, Outbox, RelayConnection, RelayConnectionId, RelayEnd, WriteSet,
     },
 };
 
-use crate::tests::fixture::{Fixture, at, claim_of, open_session, sqlite};
+use crate::{
+    Transaction,
+    tests::fixture::{Fixture, at, claim_of, open_session, postgres, sqlite},
+};
 
 on_both!(
     a_waiting_delivery_is_claimed_only_for_its_relay,
     the_earliest_waiting_delivery_comes_first,
     only_the_holder_of_a_lease_lets_a_delivery_wait,
     arrivals_are_found_by_their_time,
+    webhooks_with_waiting_deliveries_are_found_in_pages,
     a_delivery_leaves_a_relay_that_has_another_url,
     a_start_keeps_deliveries_waiting,
     connections_count_until_their_node_expires,
     a_full_webhook_gets_no_further_connection,
     a_connection_ends_with_what_it_needs,
+    an_unchanged_connection_is_not_checked_again,
+    a_connection_during_a_change_ends,
+    a_change_during_a_connection_ends_it,
     the_old_connections_of_a_node_are_listed,
 );
 
@@ -100,6 +111,21 @@ fn arrivals_are_found_by_their_time(db: &Fixture) {
     assert_eq!(arrivals(0, 1000, 1).len(), 1);
 }
 
+fn webhooks_with_waiting_deliveries_are_found_in_pages(db: &Fixture) {
+    let mut relays: Vec<_> = (0..5).map(|_| relay(db, &db.activate())).collect();
+    let found = |after, limit| db.relays_waiting(after, limit).unwrap();
+    assert_eq!(found(None, 10), []);
+    let (_idle, waiting) = relays.split_last_mut().unwrap();
+    for to in waiting.iter() {
+        wait(db, to, 3);
+    }
+    db.send(&db.register(&db.activate().id), 1);
+    let mut ids: Vec<_> = waiting.iter().map(|to| to.id).collect();
+    ids.sort_unstable();
+    assert_eq!(found(None, 10), ids);
+    assert_eq!([found(None, 3), found(Some(ids[2]), 3)], [ids[..3].to_vec(), ids[3..].to_vec()]);
+}
+
 fn a_delivery_leaves_a_relay_that_has_another_url(db: &Fixture) {
     let (stays, leaves) = (relay(db, &db.activate()), relay(db, &db.activate()));
     wait(db, &stays, 2);
@@ -172,35 +198,147 @@ fn a_full_webhook_gets_no_further_connection(db: &Fixture) {
     assert_eq!((others, counts(db, &[&to], 1000)[&to.id]), ([0, 1, 2], 2));
 }
 
-fn a_connection_ends_with_what_it_needs(db: &Fixture) {
-    let key = db.activate();
-    let to = relay(db, &key);
+fn session_of(db: &Fixture, key: &ApiKey) -> TokenHash {
     let token = TokenHash([1; 32]);
     let session = Session { token, account_id: key.account_id, expires_at: at(5000) };
     db.write(Durability::Relaxed, |tx| open_session(tx, &session)).unwrap();
-    connect(db, &key, &connection(1, NODE, &to, token), 10);
-    let ends = |now| {
-        let ended = db.read(|reader| reader.ended_relays(NODE, at(now))).unwrap();
-        ended.into_iter().map(|(_, end)| end).collect::<Vec<_>>()
-    };
-    assert_eq!(ends(1000), []);
-    assert_eq!(ends(5000), [RelayEnd::TokenEnded]);
-    for (change, back, end) in [
-        ("paused = true", "paused = false", RelayEnd::WebhookPaused),
-        ("status = 'disabled'", "status = 'enabled'", RelayEnd::WebhookDisabled),
-        ("url = 'https://example.org/'", "url = 'relay:'", RelayEnd::UrlChanged),
-    ] {
-        let set = |change| db.execute(&format!("UPDATE webhooks SET {change}")).unwrap();
-        set(change);
-        assert_eq!(ends(1000), [end]);
-        set(back);
+    token
+}
+
+/// Checks the connections of [`NODE`] if any are unchecked, and returns why connections must close.
+fn ends(db: &Fixture, now: i64) -> Vec<RelayEnd> {
+    if !db.read(|reader| reader.has_unchecked_relays(NODE, at(now))).unwrap() {
+        return Vec::new();
     }
-    db.execute(&format!("UPDATE api_keys SET status = 'deactivated' WHERE id = '{}'", key.id))
-        .unwrap();
-    assert_eq!(ends(1000), [RelayEnd::KeyInactive]);
+    let ended = db.write(Durability::Relaxed, |tx| tx.check_relays(NODE, at(now))).unwrap();
+    ended.into_iter().map(|(_, end)| end).collect()
+}
+
+fn a_connection_ends_with_what_it_needs(db: &Fixture) {
+    let key = db.activate();
+    let to = relay(db, &key);
+    let token = session_of(db, &key);
+    connect(db, &key, &connection(1, NODE, &to, token), 10);
+    assert_eq!(ends(db, 1000), []);
+    assert_eq!(ends(db, 5000), [RelayEnd::TokenEnded]);
+    assert_eq!(ends(db, 5000), [RelayEnd::TokenEnded], "until the connection is deleted");
+    for (change, back, end) in [
+        ("webhooks SET paused = true", "webhooks SET paused = false", RelayEnd::WebhookPaused),
+        (
+            "webhooks SET status = 'disabled'",
+            "webhooks SET status = 'enabled'",
+            RelayEnd::WebhookDisabled,
+        ),
+        (
+            "webhooks SET url = 'https://example.org/'",
+            "webhooks SET url = 'relay:'",
+            RelayEnd::UrlChanged,
+        ),
+        (
+            "api_keys SET status = 'deactivated'",
+            "api_keys SET status = 'active'",
+            RelayEnd::KeyInactive,
+        ),
+        ("sessions SET expires_at = 1000", "sessions SET expires_at = 5000", RelayEnd::TokenEnded),
+    ] {
+        let set = |change| db.execute(&format!("UPDATE {change}")).unwrap();
+        set(change);
+        assert_eq!(ends(db, 1000), [end]);
+        set(back);
+        assert_eq!(ends(db, 1000), []);
+    }
+    db.execute("DELETE FROM sessions").unwrap();
+    assert_eq!(ends(db, 1000), [RelayEnd::TokenEnded]);
     db.execute("DELETE FROM webhooks").unwrap();
-    assert_eq!(ends(1000), [RelayEnd::WebhookDeleted]);
-    assert_eq!(db.read(|reader| reader.ended_relays(LeaseToken(12), at(1000))).unwrap(), []);
+    assert_eq!(ends(db, 1000), [RelayEnd::WebhookDeleted]);
+}
+
+fn an_unchanged_connection_is_not_checked_again(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (relay(db, &key), relay(db, &db.activate()));
+    let token = session_of(db, &key);
+    connect(db, &key, &connection(1, NODE, &to, token), 10);
+    let is_unchecked = |node, now| {
+        db.read(|reader| reader.has_unchecked_relays(LeaseToken(node), at(now))).unwrap()
+    };
+    assert_eq!([is_unchecked(11, 1000), is_unchecked(12, 1000)], [true, false]);
+    assert_eq!(ends(db, 1000), []);
+    db.execute(&format!("UPDATE webhooks SET paused = true WHERE id = '{}'", other.id)).unwrap();
+    db.execute("UPDATE sessions SET last_used_at = 1").unwrap();
+    assert_eq!([is_unchecked(11, 4999), is_unchecked(11, 5000)], [false, true]);
+}
+
+/// The changes that end a connection, of the key, the webhook and the token.
+const CHANGES: [fn(&mut Transaction, &ApiKey, &Webhook, TokenHash); 3] = [
+    |tx, key, _, _| {
+        tx.lock_key(&key.id).unwrap();
+        tx.set_status(&key.id, KeyStatus::Deactivated).unwrap();
+    },
+    |tx, _, to, _| tx.disable_webhook(&to.id, at(600)).unwrap(),
+    |tx, _, _, token| tx.delete_session(&token).unwrap(),
+];
+
+fn a_connection_during_a_change_ends(db: &Fixture) {
+    for change in CHANGES {
+        let (key, token) = (db.activate(), TokenHash([1; 32]));
+        session_of(db, &key);
+        let to = relay(db, &key);
+        let connection = connection(1, NODE, &to, token);
+        thread::scope(|scope| {
+            let mut tx = db.begin(Durability::Durable).unwrap();
+            change(&mut tx, &key, &to, token);
+            let connected = scope.spawn(|| connect(db, &key, &connection, 10));
+            db.await_waiting();
+            tx.commit().unwrap();
+            assert_eq!(connected.join().unwrap(), 0);
+        });
+        assert_eq!(ends(db, 1000).len(), 1);
+        clear(db);
+    }
+}
+
+fn a_change_during_a_connection_ends_it(db: &Fixture) {
+    for change in CHANGES {
+        let (key, token) = (db.activate(), TokenHash([1; 32]));
+        session_of(db, &key);
+        let to = relay(db, &key);
+        let connection = connection(1, NODE, &to, token);
+        thread::scope(|scope| {
+            let mut tx = db.begin(Durability::Durable).unwrap();
+            tx.insert_relay(&key.id, &connection, 10).unwrap();
+            let changed = scope.spawn(|| {
+                let mut tx = db.begin(Durability::Durable).unwrap();
+                change(&mut tx, &key, &to, token);
+                tx.commit().unwrap();
+            });
+            db.await_waiting();
+            tx.commit().unwrap();
+            changed.join().unwrap();
+        });
+        assert_eq!(ends(db, 1000).len(), 1);
+        clear(db);
+    }
+}
+
+fn clear(db: &Fixture) {
+    db.execute("DELETE FROM relay_connections").unwrap();
+    db.execute("DELETE FROM sessions").unwrap();
+}
+
+/// A check leaves a connection alone while another transaction changes it, and does not wait for the transaction.
+#[test]
+fn a_change_during_a_check_is_not_lost() {
+    let db = postgres();
+    let key = db.activate();
+    let to = relay(&db, &key);
+    let token = session_of(&db, &key);
+    connect(&db, &key, &connection(1, NODE, &to, token), 10);
+    let mut tx = db.begin(Durability::Durable).unwrap();
+    tx.disable_webhook(&to.id, at(600)).unwrap();
+    tx.run(|conn| Ok(conn.batch_execute("SET CONSTRAINTS ALL IMMEDIATE")?)).unwrap();
+    assert_eq!(ends(&db, 1000), []);
+    tx.commit().unwrap();
+    assert_eq!(ends(&db, 1000), [RelayEnd::WebhookDisabled]);
 }
 
 #[test]
