@@ -1,9 +1,9 @@
 //! Serves one WebSocket of a relay.
 
-use std::time::Duration;
+use std::{sync::LazyLock, time::Duration};
 
 use actix_web::{
-    rt::time::{Instant, interval, timeout},
+    rt::time::{Instant, Interval, interval_at, timeout},
     web,
 };
 use actix_ws::{CloseCode, CloseReason, Message, MessageStream, Session};
@@ -62,7 +62,7 @@ impl Socket {
 
     /// Exchanges frames until one side ends the connection. Returns the reason to send to the receiver.
     async fn exchange(&mut self, mut outgoing: UnboundedReceiver<Outgoing>) -> Option<CloseReason> {
-        let mut ping = interval(PING_INTERVAL);
+        let mut ping = pings();
         let mut heard_at = Instant::now();
         let mut unasked = 0_u32;
         loop {
@@ -113,6 +113,13 @@ impl Socket {
     }
 }
 
+/// Returns an interval whose ticks coincide with those of other connections. A thread then wakes once for many pings.
+fn pings() -> Interval {
+    static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let since = EPOCH.elapsed().div_duration_f64(PING_SLOT).ceil();
+    interval_at(*EPOCH + PING_SLOT.mul_f64(since), PING_INTERVAL)
+}
+
 fn reason(end: RelayEnd) -> CloseReason {
     let code = if end == RelayEnd::Stopping { CloseCode::Away } else { CloseCode::Policy };
     close(code, end.as_str())
@@ -123,6 +130,8 @@ fn close(code: CloseCode, description: &str) -> CloseReason {
 }
 
 const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// Time between two points in time at which pings are sent. Each connection has one of them.
+const PING_SLOT: Duration = Duration::from_millis(500);
 /// Time after which a silent connection is closed.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum number of frames between two pings that answer no delivery.
