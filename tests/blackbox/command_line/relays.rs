@@ -19,6 +19,8 @@ fn an_event_is_verified_printed_and_forwarded_unchanged() {
     let forward = ["--forward-to", &application.url];
     let mut listener = Listener::relayed(shell.config.path(), "", &forward);
     assert_eq!(listener.url, "relay:");
+    // Nothing can connect to the process, so a network without any way in suffices.
+    assert_eq!(listener.listening_sockets(), Vec::<String>::new());
     let sent = client.send(&alice, &bob.key, "x").ok();
     let printed = listener.next();
     assert_eq!((&printed["valid"], &printed["answered"]), (&true.into(), &422.into()));

@@ -130,7 +130,11 @@ fn public_pages_have_no_fault_in_a_browser() {
     let mut paths: Vec<_> = guides.filter(|path| path.starts_with("/docs/")).collect();
     assert!(paths.len() > 20, "{paths:?}");
     paths.extend(["/", "/docs", "/docs/errors", "/docs/errors/INVALID_FIELD"]);
-    paths.extend(["/docs/reference", "/docs/reference/sendMessage", "/docs/reference/receiveEnvelope"]);
+    paths.extend([
+        "/docs/reference",
+        "/docs/reference/sendMessage",
+        "/docs/reference/receiveEnvelope",
+    ]);
     let paths = serde_json::to_string(&paths).unwrap();
     let program = root().join("tests/blackbox/oracles/public_pages.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &paths]);

@@ -170,6 +170,7 @@ fn only_a_bounded_post_is_accepted() {
 fn requests_in_flight_finish_before_the_listener_stops() {
     let application = Receiver::reacting(|_| Reaction::Hang);
     let mut listener = Listener::start(SECRET, &["--forward-to", &application.url]);
+    assert_eq!(listener.listening_sockets().len(), 1);
     let url = listener.url.clone();
     let sender = thread::spawn(move || Signed::with(&[SECRET], 0).post(&url).status);
     application.await_requests(1);

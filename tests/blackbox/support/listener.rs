@@ -68,6 +68,24 @@ impl Listener {
         }
     }
 
+    /// Returns the listening TCP sockets of the process, as links such as `socket:[4711]`.
+    pub(crate) fn listening_sockets(&self) -> Vec<String> {
+        let folder = format!("/proc/{}", self.process.id());
+        let listening: Vec<_> = ["net/tcp", "net/tcp6"]
+            .iter()
+            .flat_map(|table| {
+                let table = fs::read_to_string(format!("{folder}/{table}")).unwrap();
+                let columns = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+                let inodes = columns.filter(|columns| columns[3] == LISTENING);
+                inodes.map(|columns| format!("socket:[{}]", columns[9])).collect::<Vec<_>>()
+            })
+            .collect();
+        let files = fs::read_dir(format!("{folder}/fd")).unwrap();
+        let links = files.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
+        let links = links.map(|link| link.display().to_string());
+        links.filter(|link| listening.contains(link)).collect()
+    }
+
     /// Returns the text that the process has written to standard error so far.
     pub(crate) fn stderr(&self) -> String {
         self.process.stderr()
@@ -89,6 +107,8 @@ fn command() -> Command {
     binary(&["listen", "--json"])
 }
 
+/// The state of a listening socket in `/proc/net/tcp`.
+const LISTENING: &str = "0A";
 const LISTEN: [&str; 2] = ["--listen", "127.0.0.1:0"];
 
 /// Writes a temporary file that only its owner can read.

@@ -96,7 +96,10 @@ impl Reader {
                     let duration_ms = columns::number(duration, "duration")?;
                     let has_response = is_success || has_status;
                     let at = Timestamp::from_millis(at);
-                    rows.push((number, AttemptTiming { at, duration_ms, is_success, has_response }));
+                    rows.push((
+                        number,
+                        AttemptTiming { at, duration_ms, is_success, has_response },
+                    ));
                 }
             }
             rows.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));

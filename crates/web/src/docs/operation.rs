@@ -149,7 +149,11 @@ impl Operation<'_> {
         };
         let curl = (!self.is_event())
             .then(|| Tab { name: "curl", examples: self.commands(document, access, request) });
-        event.into_iter().chain(snippets::of(self.id()).into_iter().map(snippet)).chain(curl).collect()
+        event
+            .into_iter()
+            .chain(snippets::of(self.id()).into_iter().map(snippet))
+            .chain(curl)
+            .collect()
     }
 
     /// Returns a curl command for each example of the request, with the recommended credentials. Shows the first example

@@ -24,8 +24,8 @@ use crate::dashboard::{
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{
-        ago, attempt_result, day, elapsed, failure, handle_of, name_of, short_id, short_url, thousands,
-        when, why_no_change,
+        ago, attempt_result, day, elapsed, failure, handle_of, name_of, short_id, short_url,
+        thousands, when, why_no_change,
     },
 };
 

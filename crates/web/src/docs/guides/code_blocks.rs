@@ -119,13 +119,8 @@ impl BlockRun {
 const TABS: [(&str, &str); 5] =
     [("sh", "curl"), ("python", "Python"), ("js", "TypeScript"), ("rust", "Rust"), ("go", "Go")];
 /// The languages that have another name outside of tabs, or no tab.
-const NAMES: [(&str, &str); 5] = [
-    ("sh", "Shell"),
-    ("json", "JSON"),
-    ("toml", "TOML"),
-    ("sql", "SQL"),
-    ("yaml", "YAML"),
-];
+const NAMES: [(&str, &str); 5] =
+    [("sh", "Shell"), ("json", "JSON"), ("toml", "TOML"), ("sql", "SQL"), ("yaml", "YAML")];
 /// The languages whose long lines continue in the next line. Lines of other languages keep their shape.
 const WRAPPED: [&str; 2] = ["sh", "json"];
 
