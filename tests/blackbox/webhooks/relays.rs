@@ -23,6 +23,7 @@ on_both!(
     connections_are_refused_with_problem_documents,
     a_webhook_can_become_a_relay_and_back,
     the_connections_of_a_killed_node_soon_count_no_more,
+    a_node_that_was_taken_for_dead_closes_its_connections,
     a_receiver_gets_a_bounded_number_of_unanswered_deliveries,
 );
 
@@ -329,6 +330,23 @@ fn the_connections_of_a_killed_node_soon_count_no_more(database: &Database) {
     });
     let mut socket = Socket::open(&server, &bob, &id);
     assert_eq!(socket.accept().id(), sent);
+}
+
+fn a_node_that_was_taken_for_dead_closes_its_connections(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let bob = client.new_identity();
+    let (id, _) = register(client, &bob);
+    let mut socket = Socket::open(&server, &bob, &id);
+    database.by_hand("DELETE FROM relay_connections; DELETE FROM relay_nodes");
+    let (code, reason) = socket.closed();
+    assert_eq!(
+        (code, reason.as_str()),
+        (1001, "the server was silent for too long; connect again")
+    );
+    let _again = Socket::open(&server, &bob, &id);
+    assert_eq!(listed(client, &bob)["connected"], 1);
+    server.stop();
 }
 
 fn a_receiver_gets_a_bounded_number_of_unanswered_deliveries(database: &Database) {

@@ -34,6 +34,9 @@ pub trait Relays: Send + Sync {
     /// Returns the number of unanswered deliveries on a connection. `None` if this node does not have the connection.
     fn unanswered(&self, id: RelayConnectionId) -> Option<usize>;
 
+    /// Returns the connections of this node.
+    fn ids(&self) -> Vec<RelayConnectionId>;
+
     /// Returns the number of connections.
     fn len(&self) -> usize;
 
@@ -83,6 +86,8 @@ pub struct RelayAnswer {
 /// Why the service closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
+    /// The node was silent for so long that another node has deleted its connections.
+    Forgotten,
     /// The key of the webhook is not active.
     KeyInactive,
     /// The node stops.
@@ -103,6 +108,7 @@ impl RelayEnd {
     /// Returns the reason as text for the receiver.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Forgotten => "the server was silent for too long; connect again",
             Self::KeyInactive => "the API key is not active",
             Self::Stopping => "the server stops; connect again",
             Self::TokenEnded => "the session or API token has ended",

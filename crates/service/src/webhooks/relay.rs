@@ -1,10 +1,13 @@
 //! Relays: webhooks whose receivers open connections to the service, because they have no public address.
 
-use std::{net::IpAddr, time::Duration};
+use std::{collections::HashSet, net::IpAddr, time::Duration};
 
 use sealpost_domain::{
     Refusal, Timestamp, WebhookId, WebhookStatus,
-    ports::{Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayLink, StoreError},
+    ports::{
+        Durability, RelayAnswer, RelayConnection, RelayConnectionId, RelayEnd, RelayLink,
+        StoreError,
+    },
 };
 use sealpost_wallet::random;
 
@@ -105,10 +108,13 @@ impl Core {
             client_address,
         };
         let limit = self.settings.relays_per_webhook_max;
-        let others = self.store.write(Durability::Relaxed, |tx| {
-            tx.renew_relays(self.node, now, now.plus(NODE_LEASE))?;
-            tx.insert_relay(&key, &connection, limit.into())
+        let (is_known, others) = self.store.write(Durability::Relaxed, |tx| {
+            let is_known = tx.renew_relays(self.node, now, now.plus(NODE_LEASE))?;
+            Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
         })?;
+        if !is_known {
+            self.close_forgotten_relays()?;
+        }
         if others >= u64::from(limit) {
             let (what, way_out) = ("connections to this webhook", "close one of them");
             return Err(Refusal::QuotaExceeded { limit, what, way_out }.into());
@@ -137,7 +143,11 @@ impl Core {
         }
         if intervals.renewal.take(now) {
             let until = now.plus(NODE_LEASE);
-            self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until))?;
+            let renewed =
+                self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until));
+            if !renewed? {
+                self.close_forgotten_relays()?;
+            }
         }
         if self.store.read(|reader| reader.has_unchecked_relays(self.node, now))? {
             let checked =
@@ -145,6 +155,24 @@ impl Core {
             for (id, end) in checked? {
                 relays.close(id, end);
             }
+        }
+        Ok(())
+    }
+
+    /// Closes the connections of this node that are not stored. Another node has deleted them, because this node has not
+    /// renewed in time, and so they would not be checked again.
+    fn close_forgotten_relays(&self) -> Result<(), StoreError> {
+        let relays = self.dispatch.relays();
+        // A connection is stored before it becomes one of these.
+        let attached = relays.ids();
+        if attached.is_empty() {
+            return Ok(());
+        }
+        let all = Timestamp::from_millis(i64::MAX);
+        let stored = self.store.read(|reader| reader.relays_of_node(self.node, all))?;
+        let stored: HashSet<_> = stored.into_iter().collect();
+        for id in attached.into_iter().filter(|id| !stored.contains(id)) {
+            relays.close(id, RelayEnd::Forgotten);
         }
         Ok(())
     }

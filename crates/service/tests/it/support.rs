@@ -266,6 +266,10 @@ impl Relays for NoRelays {
         None
     }
 
+    fn ids(&self) -> Vec<RelayConnectionId> {
+        Vec::new()
+    }
+
     fn len(&self) -> usize {
         0
     }

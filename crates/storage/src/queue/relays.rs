@@ -228,13 +228,13 @@ impl Transaction {
     }
 
     /// Makes the connections of a node count until `until`. Deletes the connections of nodes whose row expired before
-    /// `now`.
+    /// `now`. Returns `false` if the node had no row: its earlier connections were deleted.
     pub fn renew_relays(
         &mut self,
         node: LeaseToken,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.run(|conn| {
             let expired = n::table.filter(n::expires_at.lt(now.as_millis())).select(n::node);
             let expired: Vec<i64> = expired.load(conn)?;
@@ -243,13 +243,16 @@ impl Transaction {
                 diesel::delete(n::table.find(dead)).execute(conn)?;
             }
             let expires_at = n::expires_at.eq(until.as_millis());
+            if diesel::update(n::table.find(node.0)).set(expires_at).execute(conn)? == 1 {
+                return Ok(true);
+            }
             let row = diesel::insert_into(n::table)
                 .values((n::node.eq(node.0), expires_at))
                 .on_conflict(n::node)
                 .do_update()
                 .set(expires_at);
             on_backend!(conn, c => row.execute(c))?;
-            Ok(())
+            Ok(false)
         })
     }
 }

@@ -144,6 +144,10 @@ impl Relays for RelayHub {
         }
     }
 
+    fn ids(&self) -> Vec<RelayConnectionId> {
+        self.lock().connections.keys().copied().collect()
+    }
+
     fn is_connected(&self, webhook_id: &WebhookId) -> bool {
         self.lock().by_webhook.contains_key(webhook_id)
     }

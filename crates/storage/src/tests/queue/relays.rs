@@ -183,9 +183,12 @@ fn connections_count_until_their_node_expires(db: &Fixture) {
         [OpenRelay { id: RelayConnectionId(4), connected_at: at(500), client_address }]
     );
     assert_eq!(counts(db, &[&a, &b], 6500), HashMap::new());
-    db.write(Durability::Relaxed, |tx| tx.renew_relays(NODE, at(6501), at(9000))).unwrap();
+    let renew =
+        |node| db.write(Durability::Relaxed, |tx| tx.renew_relays(node, at(6501), at(9000)));
+    assert!(renew(NODE).unwrap());
     assert_eq!(counts(db, &[&a, &b], 6501), HashMap::from([(a.id, 2), (b.id, 1)]));
     assert_eq!(db.count("relay_connections"), 3, "those of the dead node are deleted");
+    assert!(!renew(LeaseToken(12)).unwrap(), "a node learns that it was taken for dead");
     db.write(Durability::Relaxed, |tx| tx.delete_relay(RelayConnectionId(1))).unwrap();
     assert_eq!(counts(db, &[&a], 6501), HashMap::from([(a.id, 1)]));
 }

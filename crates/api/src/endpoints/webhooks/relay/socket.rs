@@ -121,7 +121,10 @@ fn pings() -> Interval {
 }
 
 fn reason(end: RelayEnd) -> CloseReason {
-    let code = if end == RelayEnd::Stopping { CloseCode::Away } else { CloseCode::Policy };
+    let code = match end {
+        RelayEnd::Forgotten | RelayEnd::Stopping => CloseCode::Away,
+        _ => CloseCode::Policy,
+    };
     close(code, end.as_str())
 }
 
