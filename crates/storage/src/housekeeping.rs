@@ -3,11 +3,11 @@
 pub(crate) mod daily_counts;
 pub(crate) mod deleted_webhooks;
 pub(crate) mod expired_envelopes;
+mod expired_rows;
 pub(crate) mod nodes;
 pub(crate) mod partitions;
-pub(crate) mod purge_attempts;
+mod purge_attempts;
 pub(crate) mod purge_cursor;
-pub(crate) mod purge_events;
+mod purge_events;
 pub(crate) mod read_ahead;
-pub(crate) mod repository;
 pub(crate) mod task_turn;

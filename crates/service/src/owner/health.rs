@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(counts, [(1, 0), (1, 1)]);
         let none = RecentAttempts::of(&[], NOW, 9);
         assert_eq!((none.success_percent(), none.p95_ms), (None, None));
-        let refused = RecentAttempts::of(&[attempt(0, 9, false)], NOW, 9);
+        let refused = RecentAttempts::new(&[attempt(0, 9, false)], NOW, 9);
         assert_eq!((refused.success_percent(), refused.p95_ms), (Some(0), None));
     }
 

@@ -109,12 +109,7 @@ impl Sum {
     }
 }
 
-/// Adds rows to the daily counts, and returns their number. Returns 0 if another transaction counted rows since these
-/// were read, because the same rows could be among them.
-pub(crate) fn count(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<u64, Fault> {
-    if !advance(conn, rows)? {
-        return Ok(0);
-    }
+fn add(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
             let counts = || rows.sums.iter().map(|(_, count)| count);
@@ -143,7 +138,7 @@ pub(crate) fn count(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<u6
             }
         }
     }
-    Ok(rows.number)
+    Ok(())
 }
 
 /// Stores the id of the last counted row. Returns `false` if another transaction stored one since the rows were read.
@@ -223,6 +218,18 @@ impl DayRow {
 }
 
 impl Transaction {
+    /// Adds the rows that [`uncounted`](Reader::uncounted) has read to the daily counts. Returns the number of counted
+    /// rows, or 0 if another transaction counted rows of the table since: the same rows could be among them.
+    pub fn count(&mut self, rows: &UncountedRows) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            if !advance(conn, rows)? {
+                return Ok(0);
+            }
+            add(conn, rows)?;
+            Ok(rows.number)
+        })
+    }
+
     /// Deletes daily counts of days that ended before `before`.
     pub fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {

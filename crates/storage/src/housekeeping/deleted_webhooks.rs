@@ -4,15 +4,27 @@
 use std::collections::BTreeMap;
 
 use diesel::prelude::*;
-use sealpost_domain::{AttemptOutcome, Timestamp};
+use sealpost_domain::{AttemptOutcome, Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::any_of::any_of,
     queue::bounces,
     rows::columns,
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
+
+impl Transaction {
+    /// Deletes the deliveries and attempts of deleted webhooks, then all other rows about these webhooks. Envelopes
+    /// bounce at `now` under the same condition as in [`delete_webhook`](Transaction::delete_webhook).
+    pub fn purge_deleted_webhooks(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, now, limit.into()))
+    }
+}
 
 /// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number of deleted deliveries. Adds
 /// the webhooks to the table `deleted_webhooks`. Housekeeping later deletes all other deliveries and all attempts of

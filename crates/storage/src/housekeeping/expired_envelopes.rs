@@ -12,43 +12,52 @@ pub(crate) mod whole_partitions;
 
 use std::collections::BTreeMap;
 
-use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope};
+use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
     housekeeping::partitions::{self, ENVELOPES, first_id},
     queue::bounces,
     rows::columns,
 };
 
-/// Ends up to `limit` envelopes from before `before`, oldest first. Returns `limit` if more work may be left.
-pub(crate) fn purge(
-    conn: &mut AnyConnection,
-    before: Timestamp,
-    now: Timestamp,
-    limit: i64,
-) -> Result<usize, Fault> {
-    let limit_reached = columns::number(limit, "limit")?;
-    let ranges = match conn {
-        AnyConnection::Postgres(pg) => {
-            let partitions = partitions::list(pg, &ENVELOPES)?;
-            if let Some(upper) = partitions::first_ended(&partitions, before) {
-                let has_more = whole_partitions::release(conn, upper, now, limit)?
-                    || whole_partitions::drop_released(conn, upper)?;
-                // Until the drop, no older row is deleted: its bytes are subtracted already.
-                return Ok(if has_more { limit_reached } else { 0 });
+impl Transaction {
+    /// Deletes envelopes that were sealed before `before`, oldest first, and the deliveries that these envelopes still
+    /// have. Subtracts the size of the deleted envelopes from the stored bytes of their senders.
+    ///
+    /// A deleted envelope bounces at `now` (its sender gets an event) if it was not opened, none of its deliveries
+    /// succeeded, and it was waiting for a webhook or still had a delivery.
+    ///
+    /// Returns `limit` if more work may be left, even if the call deleted fewer envelopes.
+    pub fn purge_envelopes(
+        &mut self,
+        before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let ranges = match conn {
+                AnyConnection::Postgres(pg) => {
+                    let partitions = partitions::list(pg, &ENVELOPES)?;
+                    if let Some(upper) = partitions::first_ended(&partitions, before) {
+                        let has_more = whole_partitions::release(conn, upper, now, limit.into())?
+                            || whole_partitions::drop_released(conn, upper)?;
+                        // Until the drop, no older row is deleted: its bytes are subtracted already.
+                        return Ok(if has_more { limit.into() } else { 0 });
+                    }
+                    partitions::ranges_of_rows(&partitions, before)
+                }
+                AnyConnection::Sqlite(_) => vec![(None, before)],
+            };
+            let mut left = i64::from(limit);
+            for (from, below) in ranges {
+                let from = from.map(first_id).unwrap_or_default();
+                let purged = single_rows::purge(conn, (&from, &first_id(below)), now, left)?;
+                left -= columns::number::<i64, _>(purged, "number of envelopes")?;
             }
-            partitions::ranges_of_rows(&partitions, before)
-        }
-        AnyConnection::Sqlite(_) => vec![(None, before)],
-    };
-    let mut purged = 0;
-    for (from, below) in ranges {
-        let from = from.map(first_id).unwrap_or_default();
-        let left = columns::number(limit_reached - purged, "limit")?;
-        purged += single_rows::purge(conn, (&from, &first_id(below)), now, left)?;
+            columns::number(i64::from(limit) - left, "number of envelopes")
+        })
     }
-    Ok(purged)
 }
 
 /// Bounces the ended envelopes that were neither opened nor delivered: their senders get an event.

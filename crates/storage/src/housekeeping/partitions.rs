@@ -16,9 +16,14 @@ use diesel::{
     sql_types::BigInt,
 };
 use metrics::counter;
-use sealpost_domain::{EnvelopeId, Timestamp};
+use sealpost_domain::{EnvelopeId, Timestamp, ports::StoreError};
 
-use crate::{connection::fault::Fault, rows::columns, schema::partitions as p};
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    housekeeping::task_turn,
+    rows::columns,
+    schema::partitions as p,
+};
 
 /// A table that is split into partitions by ranges of time.
 pub(crate) struct PartitionedTable {
@@ -49,6 +54,27 @@ pub(crate) struct Partition {
     /// Whether retention drops the partition as a whole. If not, retention deletes the rows of the partition one by
     /// one.
     pub(crate) is_dropped_whole: bool,
+}
+
+impl Transaction {
+    /// Creates partitions for the rows of the next `span`, if the database has partitions. Returns true if any
+    /// partition was created. Uses the earlier of `now` and the clock of the database server.
+    ///
+    /// A partition contains the rows of about `span`, and retention drops a partition once all its rows have expired.
+    /// Therefore a row can stay stored for about `span` after it has expired.
+    pub fn extend_partitions(
+        &mut self,
+        now: Timestamp,
+        span: Duration,
+    ) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let Some(server) = task_turn::server_clock(conn)? else { return Ok(false) };
+            let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
+            let now = now.min(server);
+            let envelopes = extend(pg, &ENVELOPES, now, span)?;
+            Ok(extend(pg, &ATTEMPTS, now, span)? || envelopes)
+        })
+    }
 }
 
 /// Returns a prefix of an envelope id. Envelopes from `at` on have ids that are not below this prefix.

@@ -5,10 +5,10 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Bool},
 };
-use sealpost_domain::Timestamp;
+use sealpost_domain::{Timestamp, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault},
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
     housekeeping::partitions::{self, ATTEMPTS},
     query::statement::Statement,
     queue::delivery_log,
@@ -16,39 +16,39 @@ use crate::{
     schema::envelopes as e,
 };
 
-/// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
-///
-/// Keeps all attempts from the time of the oldest stored envelope on. Receipts and bounces need the successful attempts
-/// of stored envelopes.
-pub(crate) fn purge_attempts(
-    conn: &mut AnyConnection,
-    before: Timestamp,
-    limit: i64,
-) -> Result<usize, Fault> {
-    let limit_reached = columns::number(limit, "limit")?;
-    let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
-    let before = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
-    let ranges = match conn {
-        AnyConnection::Postgres(pg) => {
-            let partitions = partitions::list(pg, &ATTEMPTS)?;
-            if let Some(upper) = partitions::first_ended(&partitions, before)
-                && drop_counted(pg, upper)?
-            {
-                return Ok(limit_reached);
+impl Transaction {
+    /// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
+    ///
+    /// Keeps all attempts from the time of the oldest stored envelope on. Receipts and bounces need the successful
+    /// attempts of stored envelopes.
+    pub fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
+            let before = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
+            let ranges = match conn {
+                AnyConnection::Postgres(pg) => {
+                    let partitions = partitions::list(pg, &ATTEMPTS)?;
+                    if let Some(upper) = partitions::first_ended(&partitions, before)
+                        && drop_counted(pg, upper)?
+                    {
+                        return Ok(limit.into());
+                    }
+                    partitions::ranges_of_rows(&partitions, before)
+                }
+                AnyConnection::Sqlite(_) => vec![(None, before)],
+            };
+            // Without a bound, a search for the last expired attempts would read all live attempts. A number that is
+            // wrong because of a wrong clock deletes no attempt too early, because the deletion also checks the time of
+            // each attempt.
+            let end = delivery_log::first_attempt_at(conn, before)?;
+            let mut left = i64::from(limit);
+            for (from, below) in ranges {
+                let purged = purge_rows(conn, from, below, end, left)?;
+                left -= columns::number::<i64, _>(purged, "number of attempts")?;
             }
-            partitions::ranges_of_rows(&partitions, before)
-        }
-        AnyConnection::Sqlite(_) => vec![(None, before)],
-    };
-    // Without a bound, a search for the last expired attempts would read all live attempts. A number that is wrong because
-    // of a wrong clock deletes no attempt too early, because the deletion also checks the time of each attempt.
-    let end = delivery_log::first_attempt_at(conn, before)?;
-    let mut purged = 0;
-    for (from, below) in ranges {
-        let left = columns::number(limit_reached - purged, "limit")?;
-        purged += purge_rows(conn, from, below, end, left)?;
+            columns::number(i64::from(limit) - left, "number of attempts")
+        })
     }
-    Ok(purged)
 }
 
 /// Drops the partitions of attempts before `upper` if all their attempts are in the daily counts. Returns true if the

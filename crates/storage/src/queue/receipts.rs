@@ -56,7 +56,18 @@ impl Reader {
         ids: &[EnvelopeId],
         key: &ApiKeyId,
     ) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, StoreError> {
-        self.run(|conn| find_threads(conn, ids, &key.to_string()))
+        let key = key.to_string();
+        self.run(|conn| {
+            let own = e::table
+                .filter(any_of(e::id, ids.iter().map(EnvelopeId::to_string)))
+                .filter(e::sender.eq(&key).or(e::recipient.eq(&key)))
+                .select((e::id, (e::thread, e::reply_to, e::message_type)));
+            let rows = on_backend!(conn, c => own.load::<(String, ContextColumns)>(c))?.into_iter();
+            let read = |(id, context): (String, ContextColumns)| {
+                Ok((columns::id(&id, "envelope")?, envelope::context(context)?.thread))
+            };
+            rows.map(read).collect()
+        })
     }
 }
 /// Id, recipient, time of sealing, first opening and context of a sent envelope.
@@ -145,20 +156,4 @@ impl StoredFacts {
 
 fn rows<V>(rows: Vec<(String, V)>) -> HashMap<String, V> {
     rows.into_iter().collect()
-}
-
-fn find_threads(
-    conn: &mut AnyConnection,
-    ids: &[EnvelopeId],
-    key: &str,
-) -> Result<HashMap<EnvelopeId, Option<ThreadId>>, Fault> {
-    let own = e::table
-        .filter(any_of(e::id, ids.iter().map(EnvelopeId::to_string)))
-        .filter(e::sender.eq(key).or(e::recipient.eq(key)))
-        .select((e::id, (e::thread, e::reply_to, e::message_type)));
-    let rows = on_backend!(conn, c => own.load::<(String, ContextColumns)>(c))?.into_iter();
-    let read = |(id, context): (String, ContextColumns)| {
-        Ok((columns::id(&id, "envelope")?, envelope::context(context)?.thread))
-    };
-    rows.map(read).collect()
 }

@@ -25,6 +25,49 @@ impl Transaction {
     pub fn record_rotation(&mut self, rotation: &IdentityRotation) -> Result<(), StoreError> {
         self.run(|conn| record(conn, rotation))
     }
+
+    /// Stores events for the correspondents of changed keys, which it finds in the stored envelopes, newest first.
+    ///
+    /// Each call reads up to `limit` envelopes of the current pass, down to those sealed at `oldest`, and starts a pass if
+    /// none is running. Returns true if envelopes or changes are left. At most `informed_max` correspondents of a change
+    /// get an event, and each of them gets one event. The deliveries of the events are due at `now`.
+    pub fn inform_correspondents(
+        &mut self,
+        oldest: Timestamp,
+        now: Timestamp,
+        informed_max: u32,
+        limit: u32,
+    ) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let mut changes = under_way(conn)?;
+            if changes.is_empty() {
+                if !start(conn)? {
+                    return Ok(false);
+                }
+                changes = under_way(conn)?;
+            }
+            changes.retain(|change| change.informed < informed_max.into());
+            let Some(read_to) = changes.iter().find_map(|change| change.read_to.clone()) else {
+                return finish(conn);
+            };
+            let kept = e::table.filter(e::id.lt(read_to)).filter(e::id.ge(first_id(oldest)));
+            let page = kept.order(e::id.desc()).limit(limit.into());
+            let page = page.select((e::id, e::sender, e::recipient));
+            let page = on_backend!(conn, c => page.load::<(String, String, String)>(c))?;
+            for change in &changes {
+                inform_of(conn, change, &page, now, informed_max.into())?;
+            }
+            let read = columns::number::<i64, _>(page.len(), "number of envelopes")?;
+            match page.last() {
+                Some((id, _, _)) if read == i64::from(limit) => {
+                    let under_way = r::table.filter(r::read_to.is_not_null());
+                    diesel::update(under_way).set(r::read_to.eq(id)).execute(conn)?;
+                    Ok(true)
+                }
+                _ => finish(conn),
+            }
+        })
+    }
 }
 
 pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> Result<(), Fault> {
@@ -39,46 +82,6 @@ pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> R
         diesel::insert_into(r::table).values(row).on_conflict_do_nothing().execute(c)
     })?;
     Ok(())
-}
-
-/// Reads the next `limit` envelopes of the current pass, and stores events for the correspondents found in these
-/// envelopes. A change informs at most `informed_max` keys. Starts a pass if none is running. After the last envelope
-/// from `oldest` on, deletes the rows of the changes that the pass has processed. Returns true if envelopes or changes
-/// are left. Deliveries of the events are due at `now`.
-pub(crate) fn inform(
-    conn: &mut AnyConnection,
-    (oldest, now): (Timestamp, Timestamp),
-    informed_max: i64,
-    limit: i64,
-) -> Result<bool, Fault> {
-    let mut changes = under_way(conn)?;
-    if changes.is_empty() {
-        if !start(conn)? {
-            return Ok(false);
-        }
-        changes = under_way(conn)?;
-    }
-    changes.retain(|change| change.informed < informed_max);
-    let Some(read_to) = changes.iter().find_map(|change| change.read_to.clone()) else {
-        return finish(conn);
-    };
-    let kept = e::table.filter(e::id.lt(read_to)).filter(e::id.ge(first_id(oldest)));
-    let page = kept.order(e::id.desc()).limit(limit);
-    let page = page.select((e::id, e::sender, e::recipient));
-    let page = on_backend!(conn, c => page.load::<(String, String, String)>(c))?;
-    for change in &changes {
-        inform_of(conn, change, &page, now, informed_max)?;
-    }
-    match page.last() {
-        Some((id, _, _))
-            if columns::number::<i64, _>(page.len(), "number of envelopes")? == limit =>
-        {
-            let under_way = r::table.filter(r::read_to.is_not_null());
-            diesel::update(under_way).set(r::read_to.eq(id)).execute(conn)?;
-            Ok(true)
-        }
-        _ => finish(conn),
-    }
 }
 
 /// Stores the events about one change for the correspondents found in `page`. A row of `page` contains the id, the

@@ -11,7 +11,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope, ports::StoreError};
+use sealpost_domain::{ApiKeyId, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
@@ -97,28 +97,6 @@ pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> 
 /// Deletes the row that marks an envelope as waiting for a webhook. Returns whether the envelope was waiting.
 pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, Fault> {
     Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
-}
-
-/// Records that the envelopes of a key that wait now are not delivered to a later webhook. For this, stores the highest
-/// id to skip, which is the higher of two ids:
-///
-/// - the highest possible id of the current millisecond
-/// - the id of the newest waiting envelope, which is higher if the clock of the sending node is ahead
-pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) -> Result<(), Fault> {
-    let newest = e::table
-        .filter(e::recipient.eq(recipient))
-        .order(e::envelope_id.desc())
-        .select(e::envelope_id)
-        .first::<String>(conn)
-        .optional()?;
-    let until = EnvelopeId::new(now, [0xff; 10]).to_string();
-    let until = newest.unwrap_or_default().max(until);
-    let row = (s::api_key_id.eq(recipient), s::until.eq(&until));
-    let insert = diesel::insert_into(s::table).values(row);
-    on_backend!(conn, c => {
-        insert.on_conflict(s::api_key_id).do_update().set(s::until.eq(&until)).execute(c)
-    })?;
-    Ok(())
 }
 
 /// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that no later

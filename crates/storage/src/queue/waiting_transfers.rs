@@ -11,15 +11,15 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 use sealpost_domain::{
-    ApiKeyId, EventKind, KeyStatus, Timestamp,
+    ApiKeyId, EnvelopeId, EventKind, KeyStatus, Timestamp,
     ports::{StoreError, WaitingTransfer},
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
     query::{any_of::any_of, statement::Statement},
-    queue::{bounces, statements, waiting},
+    queue::{bounces, statements},
     rows::{columns, delivery::DeliveryRow},
     schema::{
         api_keys as k, waiting_envelopes as e, waiting_skips as s, waiting_transfers as t,
@@ -28,9 +28,26 @@ use crate::{
 };
 
 impl Transaction {
-    /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes.
+    /// Ends the waiting of a key's envelopes without a delivery: no later webhook receives these envelopes. Stores the
+    /// highest id to skip: that of the newest waiting envelope, or a higher one of the current millisecond.
     pub fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError> {
-        self.run(|conn| waiting::skip(conn, &recipient.to_string(), now))
+        let recipient = recipient.to_string();
+        self.run(|conn| {
+            let newest = e::table
+                .filter(e::recipient.eq(&recipient))
+                .order(e::envelope_id.desc())
+                .select(e::envelope_id)
+                .first::<String>(conn)
+                .optional()?;
+            let until = EnvelopeId::new(now, [0xff; 10]).to_string();
+            let until = newest.unwrap_or_default().max(until);
+            let row = (s::api_key_id.eq(&recipient), s::until.eq(&until));
+            let insert = diesel::insert_into(s::table).values(row);
+            on_backend!(conn, c => {
+                insert.on_conflict(s::api_key_id).do_update().set(s::until.eq(&until)).execute(c)
+            })?;
+            Ok(())
+        })
     }
 
     /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.

@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    connection::{fault::Fault, on_backend, reader::Reader},
     query::any_of::any_of,
     rows::{columns, policy::PolicyRow},
     schema::{api_keys as k, envelopes as e, handles as h, policies as p},
@@ -18,7 +18,7 @@ use crate::{
 impl Reader {
     /// Finds the profile of a key; `None` if no key has this id.
     pub fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError> {
-        self.run(|conn| Ok(find_profiles(conn, &[*id])?.remove(id)))
+        Ok(self.find_profiles(&[*id])?.remove(id))
     }
 
     /// Finds the profiles of several keys. Omits unknown keys.
@@ -26,7 +26,26 @@ impl Reader {
         &mut self,
         ids: &[ApiKeyId],
     ) -> Result<HashMap<ApiKeyId, KeyProfile>, StoreError> {
-        self.run(|conn| find_profiles(conn, ids))
+        self.run(|conn| {
+            let profiles = k::table
+                .left_join(h::table)
+                .left_join(p::table)
+                .filter(any_of(k::id, ids.iter().map(ApiKeyId::to_string)))
+                .select((k::id, k::label, k::status, h::handle.nullable(), p::listed.nullable()));
+            let read = |(id, label, status, handle, is_listed): ProfileColumns| {
+                let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
+                let profile = KeyProfile {
+                    handle: handle.as_deref().map(columns::handle).transpose()?,
+                    label: is_listed.unwrap_or(true).then_some(label),
+                    status: columns::key_status(&status)?,
+                };
+                Ok((columns::id(&id, "API key")?, profile))
+            };
+            on_backend!(conn, c => profiles.load::<ProfileColumns>(c))?
+                .into_iter()
+                .map(read)
+                .collect()
+        })
     }
 
     /// Finds the policy of a key as a recipient; `None` if the key has the default policy.
@@ -90,24 +109,3 @@ impl Reader {
 
 /// Id, label, status, handle and listing of a key.
 type ProfileColumns = (String, String, String, Option<String>, Option<bool>);
-
-fn find_profiles(
-    conn: &mut AnyConnection,
-    ids: &[ApiKeyId],
-) -> Result<HashMap<ApiKeyId, KeyProfile>, Fault> {
-    let profiles = k::table
-        .left_join(h::table)
-        .left_join(p::table)
-        .filter(any_of(k::id, ids.iter().map(ApiKeyId::to_string)))
-        .select((k::id, k::label, k::status, h::handle.nullable(), p::listed.nullable()));
-    let read = |(id, label, status, handle, is_listed): ProfileColumns| {
-        let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
-        let profile = KeyProfile {
-            handle: handle.as_deref().map(columns::handle).transpose()?,
-            label: is_listed.unwrap_or(true).then_some(label),
-            status: columns::key_status(&status)?,
-        };
-        Ok((columns::id(&id, "API key")?, profile))
-    };
-    on_backend!(conn, c => profiles.load::<ProfileColumns>(c))?.into_iter().map(read).collect()
-}

@@ -2,10 +2,10 @@
 //! still signs until it expires.
 
 use diesel::prelude::*;
-use sealpost_domain::{Timestamp, WebhookId, Wrapped};
+use sealpost_domain::{Timestamp, WebhookId, Wrapped, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::row_lock::{Locked, RowLock},
     rows::{columns, retiring_secrets},
     schema::webhooks as w,
@@ -34,22 +34,26 @@ pub(crate) fn replace(
     Ok(true)
 }
 
-/// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their number.
-pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Result<u64, Fault> {
-    let retired = w::table
-        .filter(w::retiring_until.le(now.as_millis()))
-        .order(w::id)
-        .limit(limit)
-        .select((w::id, w::retiring));
-    let rows: Vec<(String, Option<Vec<u8>>)> =
-        on_backend!(conn, c => Locked::new(retired, RowLock::Alone).load(c))?;
-    for (id, list) in &rows {
-        let mut secrets = retiring_secrets::read(list.as_deref())?;
-        secrets.retain(|secret| secret.until > now);
-        let (list, until) = retiring_secrets::write(&secrets)?;
-        diesel::update(w::table.find(id))
-            .set((w::retiring.eq(list), w::retiring_until.eq(until)))
-            .execute(conn)?;
+impl Transaction {
+    /// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their number.
+    pub fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let retired = w::table
+                .filter(w::retiring_until.le(now.as_millis()))
+                .order(w::id)
+                .limit(limit.into())
+                .select((w::id, w::retiring));
+            let rows: Vec<(String, Option<Vec<u8>>)> =
+                on_backend!(conn, c => Locked::new(retired, RowLock::Alone).load(c))?;
+            for (id, list) in &rows {
+                let mut secrets = retiring_secrets::read(list.as_deref())?;
+                secrets.retain(|secret| secret.until > now);
+                let (list, until) = retiring_secrets::write(&secrets)?;
+                diesel::update(w::table.find(id))
+                    .set((w::retiring.eq(list), w::retiring_until.eq(until)))
+                    .execute(conn)?;
+            }
+            columns::number(rows.len(), "number of webhooks")
+        })
     }
-    columns::number(rows.len(), "number of webhooks")
 }

@@ -16,11 +16,13 @@ use std::{
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, GovernanceReason, GovernanceStanding, Usage, WebhookId, WebhookStatus,
-    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhook, RecipientWebhooks},
+    ports::{
+        AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhook, RecipientWebhooks, StoreError,
+    },
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
@@ -42,24 +44,29 @@ use crate::{
     },
 };
 
-/// Locks the usage rows of the callers, then reads the other facts.
-pub(crate) fn lock(
-    conn: &mut AnyConnection,
-    query: &FactsQuery,
-    cache: &FactsCache,
-) -> Result<AdmissionFacts, Fault> {
-    let ids = query.keys();
-    let LockedFacts { usage, shared } = statements::lock_facts(conn, query, &ids, cache)?;
-    let SharedFacts { versions, sessions, decisions } = shared;
-    let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, cache)?;
-    Ok(AdmissionFacts {
-        sessions,
-        keys: with_standing(keys, decisions),
-        usage: by_key(&usage)?,
-        webhooks,
-        idempotency: idempotency::find(conn, &query.idempotency)?,
-        contacts: HashSet::new(),
-    })
+impl Transaction {
+    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
+    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
+    ///
+    /// [`lock_key`](Self::lock_key) locks the usage row of its key too, so changes of a caller's key wait for this
+    /// transaction. Changes of a recipient's key do not wait.
+    pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
+        let cache = Arc::clone(&self.facts_cache);
+        self.run(|conn| {
+            let ids = query.keys();
+            let LockedFacts { usage, shared } = statements::lock_facts(conn, query, &ids, &cache)?;
+            let SharedFacts { versions, sessions, decisions } = shared;
+            let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, &cache)?;
+            Ok(AdmissionFacts {
+                sessions,
+                keys: with_standing(keys, decisions),
+                usage: by_key(&usage)?,
+                webhooks,
+                idempotency: idempotency::find(conn, &query.idempotency)?,
+                contacts: HashSet::new(),
+            })
+        })
+    }
 }
 
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;

@@ -1,11 +1,10 @@
-//! Implements the port for sends: locks the usage of the callers, reads the rows that decide on a batch, and writes its
-//! results.
+//! Writes the results of a batch of sends.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use sealpost_domain::{
     ApiKeyId, Envelope,
-    ports::{AdmissionFacts, FactsQuery, StoreError, WriteSet},
+    ports::{StoreError, WriteSet},
 };
 
 use crate::{
@@ -20,23 +19,13 @@ use crate::{
         waiting::WaitingRow,
     },
     send::{
-        facts, idempotency, policies,
+        idempotency, policies,
         statements::{self, BatchRows},
         thresholds,
     },
 };
 
 impl Transaction {
-    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
-    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
-    ///
-    /// [`lock_key`](crate::Transaction::lock_key) locks the usage row of its key too, so changes of a caller's key wait
-    /// for this transaction. Changes of a recipient's key do not wait.
-    pub fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
-        let cache = Arc::clone(&self.facts_cache);
-        self.run(|conn| facts::lock(conn, query, &cache))
-    }
-
     /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
     /// Each sender must be in `writes.usage`.
     pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {

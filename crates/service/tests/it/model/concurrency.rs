@@ -191,7 +191,7 @@ fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
 const SENDERS: usize = 8;
 
 /// Runs `work` in `count` threads that start at the same time. Returns the results.
-fn at_once<T: std::marker::Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+fn at_once<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(count);
     let run = |number| {
         start.wait();
