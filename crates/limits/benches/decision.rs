@@ -18,7 +18,7 @@ fn main() {
 
 /// Measures an admitted request with its admitted message.
 fn send(criterion: &mut Criterion) {
-    let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
+    let terms = Terms::new(&Plan::Enterprise(UNBOUNDED));
     criterion.bench_function("admit a request and its message", |bencher| {
         let mut usage = Usage::UNUSED;
         bencher.iter(|| {
@@ -33,7 +33,7 @@ fn send(criterion: &mut Criterion) {
 /// Measures the comparison of a key's usage before and after a send with the thresholds (80 % and 100 % of a limit). A
 /// batch does this once for each sender.
 fn compared(criterion: &mut Criterion) {
-    let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
+    let terms = Terms::new(&Plan::Enterprise(UNBOUNDED));
     let key = ApiKeyId::new(NOW, [7; 10]);
     let before = Usage::UNUSED;
     let mut after = before;
@@ -52,7 +52,7 @@ fn compared(criterion: &mut Criterion) {
 }
 
 fn refused(criterion: &mut Criterion) {
-    let terms = Terms::of(&Plan::Explorer);
+    let terms = Terms::new(&Plan::Explorer);
     let mut usage = Usage::UNUSED;
     while admit_request(&terms, &mut usage, NOW).is_ok() {}
     criterion.bench_function("refuse a request over its limit", |bencher| {
@@ -61,7 +61,7 @@ fn refused(criterion: &mut Criterion) {
 }
 
 fn reported(criterion: &mut Criterion) {
-    let terms = Terms::of(&Plan::Sovereign);
+    let terms = Terms::new(&Plan::Sovereign);
     criterion.bench_function("report where the limits stand", |bencher| {
         bencher.iter(|| report(black_box(&terms), black_box(&Usage::UNUSED), NOW));
     });

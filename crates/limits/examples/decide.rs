@@ -10,7 +10,7 @@ use sealpost_domain::{Plan, Refusal, Timestamp, Usage};
 use sealpost_limits::{Terms, admit_message, admit_request, report};
 
 fn main() -> Result<(), Refusal> {
-    let terms = Terms::of(&Plan::Explorer);
+    let terms = Terms::new(&Plan::Explorer);
     let mut usage = Usage::UNUSED;
     // The crate has no clock. This is 2026-01-31T23:59:58Z, two seconds before the month ends.
     let mut now = Timestamp::from_millis(1_769_903_998_000);

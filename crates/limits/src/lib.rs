@@ -9,7 +9,7 @@
 //! use sealpost_domain::{Plan, Timestamp, Usage};
 //! use sealpost_limits::{MessageAdmission, Terms, admit_message, admit_request, report};
 //!
-//! let terms = Terms::of(&Plan::Explorer);
+//! let terms = Terms::new(&Plan::Explorer);
 //! let mut usage = Usage::UNUSED;
 //! let now = Timestamp::from_millis(1_767_225_600_000);
 //!

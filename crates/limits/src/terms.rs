@@ -32,7 +32,7 @@ pub enum OveragePolicy {
 
 impl Terms {
     /// Returns the limits of `plan`. The limits of an enterprise plan are agreed individually.
-    pub const fn of(plan: &Plan) -> Self {
+    pub const fn new(plan: &Plan) -> Self {
         match plan {
             Plan::Builder => Self {
                 per_minute: 200,

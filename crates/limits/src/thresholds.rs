@@ -75,7 +75,7 @@ mod tests {
     const DAY: i64 = 1_767_225_600_000;
 
     fn terms(per_day: u32) -> Terms {
-        Terms::of(&Plan::Enterprise(EnterpriseTerms {
+        Terms::new(&Plan::Enterprise(EnterpriseTerms {
             per_minute: 1,
             per_day,
             per_month: 0,

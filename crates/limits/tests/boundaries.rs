@@ -30,7 +30,7 @@ fn refused_for(retry_after: Duration, window: Window, limit: u32) -> Result<(), 
 #[test]
 fn the_plans_have_the_limits_of_the_contract() {
     let numbers = |plan: &Plan| {
-        let terms = Terms::of(plan);
+        let terms = Terms::new(plan);
         (terms.per_minute, terms.per_day, terms.per_month, terms.per_second, terms.overage)
     };
     assert_eq!(numbers(&Plan::Explorer), (20, 1_000, 1_000, 10, OveragePolicy::HardBlock));
@@ -201,16 +201,16 @@ fn a_smaller_plan_keeps_the_usage() {
     let now = at("2026-05-04T12:00:30Z");
     let mut usage = Usage::UNUSED;
     for _ in 0..150 {
-        assert!(admit_request(&Terms::of(&Plan::Builder), &mut usage, now).is_ok());
+        assert!(admit_request(&Terms::new(&Plan::Builder), &mut usage, now).is_ok());
     }
-    let explorer = Terms::of(&Plan::Explorer);
+    let explorer = Terms::new(&Plan::Explorer);
     let minute = report(&explorer, &usage, now).minute;
     assert_eq!((minute.limit, minute.used, minute.remaining), (20, 150, 0));
     assert_eq!(
         admit_request(&explorer, &mut usage, now),
         refused_for(Duration::from_secs(30), Window::Minute, 20)
     );
-    assert!(admit_request(&Terms::of(&Plan::Builder), &mut usage, now).is_ok());
+    assert!(admit_request(&Terms::new(&Plan::Builder), &mut usage, now).is_ok());
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn throughput_waits_up_to_the_maximum_clock_difference() {
 fn a_report_has_the_json_of_the_contract() {
     let usage =
         Usage { month: WindowUse { start: at("2026-02-01T00:00:00Z"), used: 7 }, ..Usage::UNUSED };
-    let report = report(&Terms::of(&Plan::Explorer), &usage, at("2026-02-14T09:30:15.250Z"));
+    let report = report(&Terms::new(&Plan::Explorer), &usage, at("2026-02-14T09:30:15.250Z"));
     let window = |limit, used, resets_at| {
         serde_json::json!({
             "limit": limit, "used": used, "remaining": limit - used, "resets_at": resets_at,

@@ -62,7 +62,7 @@ impl Components {
             DatabaseUrl::Postgres(_) => None,
         };
         let paths = settings.database.embedded_paths();
-        let key_source = KeySource::of(&settings.keys, &paths)?;
+        let key_source = KeySource::new(&settings.keys, &paths)?;
         // Rejects an invalid key file before the database is created.
         key_source.check()?;
         check_encryption(&settings.database, &url)?;
@@ -218,7 +218,7 @@ impl Shared {
         source: &KeySource<'_>,
         settings: &KeySettings,
     ) -> Result<Option<KeyWatch>, NodeError> {
-        let Some(source) = KeyOrigin::of(source) else { return Ok(None) };
+        let Some(source) = KeyOrigin::new(source) else { return Ok(None) };
         let (keyring, database) = (Arc::clone(&self.keyring), Arc::clone(&self.database));
         KeyWatch::start(source, keyring, database, settings)
             .map(Some)

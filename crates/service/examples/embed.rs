@@ -13,7 +13,7 @@ use std::{
 
 use sealpost_domain::{Clock, Did, Handle, Label, RequestSource, Timestamp};
 use sealpost_service::{
-    Access, Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, SendContext,
+    Access, Activate, Caller, Credentials, Issuer, Login, NewMessage, Parts, Sealpost, SendContext,
     Settings, built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let sent = sealpost
         .send(
             &alice,
-            Send {
+            NewMessage {
                 to,
                 message,
                 context: SendContext::default(),

@@ -124,7 +124,7 @@ pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
 pub use send::{
     batch_result::{BatchResult, RefusedMessage},
-    message::{Send, SendContext, Sent, SentMessage},
+    message::{NewMessage, SendContext, Sent, SentMessage},
     send_batch::{BatchIdempotency, SendBatch, SentBatch},
 };
 pub use settings::{Activation, Settings};

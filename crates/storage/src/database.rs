@@ -96,18 +96,18 @@ impl Database {
                 conn.run(connect::require_usable)?;
                 drop(conn);
                 let readers = writers.clone();
-                let commits = DurableCommits::of(target.clone(), settings);
+                let commits = DurableCommits::new(target.clone(), settings);
                 let committer =
                     Some(Arc::new(CommitterConnection { target, pool: OnceLock::new() }));
                 Ok(Self {
                     committer,
-                    ..Self::of((writers, readers), commits, None, cache, settings)
+                    ..Self::new((writers, readers), commits, None, cache, settings)
                 })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = owned_file::resolve_links(path);
                 let target = Target::SqliteWriter(path.clone());
-                let commits = DurableCommits::of(target.clone(), settings);
+                let commits = DurableCommits::new(target.clone(), settings);
                 let writers = open("writers", target.clone(), 1).map_err(unusable)?;
                 let readers =
                     open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
@@ -120,13 +120,13 @@ impl Database {
                         StartFault::Connect(fault) => unusable(fault),
                         StartFault::Thread(error) => unavailable(error),
                     })?)),
-                    ..Self::of((writers, readers), commits, Some(write_lock), cache, settings)
+                    ..Self::new((writers, readers), commits, Some(write_lock), cache, settings)
                 })
             }
         }
     }
 
-    fn of(
+    fn new(
         (writers, readers): (Pool, Pool),
         durable_commits: DurableCommits,
         write_lock: Option<Arc<FairMutex>>,

@@ -31,12 +31,12 @@ pub(crate) struct Entropy {
 
 impl Entropy {
     pub(crate) fn draw() -> Result<Self, WalletError> {
-        let mut entropy = Self::of([0; NEEDED]);
+        let mut entropy = Self::new([0; NEEDED]);
         fill(entropy.bytes.as_mut_slice())?;
         Ok(entropy)
     }
 
-    pub(crate) fn of(bytes: [u8; NEEDED]) -> Self {
+    pub(crate) fn new(bytes: [u8; NEEDED]) -> Self {
         Self { bytes: Zeroizing::new(bytes), taken: 0, is_exhausted: false }
     }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn exhausted_entropy_is_reported() {
-        let mut entropy = Entropy::of([7; NEEDED]);
+        let mut entropy = Entropy::new([7; NEEDED]);
         let mut out = [0; NEEDED];
         entropy.fill_bytes(&mut out);
         assert_eq!((out, entropy.is_exhausted()), ([7; NEEDED], false));

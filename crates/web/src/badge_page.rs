@@ -70,7 +70,7 @@ impl<'a> BadgePage<'a> {
             let sign = if operator == ">=" { "at least" } else { "at most" };
             MetricRow {
                 name: metric.as_str(),
-                value: metric.of(&badge.metrics).to_string(),
+                value: metric.score(&badge.metrics).to_string(),
                 bound: format!("{sign} {bound}"),
             }
         };

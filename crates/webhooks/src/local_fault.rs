@@ -13,7 +13,7 @@ pub(crate) struct LocalFault(i32);
 
 impl LocalFault {
     /// Returns the local fault that caused an error. `None` if the receiver or the network may have caused the error.
-    pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+    pub(crate) fn new(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut next = Some(error);
         while let Some(error) = next {
             let io_error = error.downcast_ref::<io::Error>();
@@ -31,7 +31,7 @@ impl LocalFault {
 
     /// Opens a socket for a test. Returns the fault if the operating system refuses the socket.
     pub(crate) fn probe() -> Option<Self> {
-        Self::of(&UdpSocket::bind("0.0.0.0:0").err()?)
+        Self::new(&UdpSocket::bind("0.0.0.0:0").err()?)
     }
 
     /// Returns true if another address of the target can fail for another reason, which then counts.
@@ -63,11 +63,11 @@ mod tests {
         ] {
             let code = code.raw_os_error();
             let error = io::Error::from_raw_os_error(code);
-            assert_eq!(LocalFault::of(&error).is_some(), is_local, "{error}");
+            assert_eq!(LocalFault::new(&error).is_some(), is_local, "{error}");
             let wrapped = io::Error::other(io::Error::other(error));
-            assert_eq!(LocalFault::of(&wrapped).is_some(), is_local, "{wrapped}");
+            assert_eq!(LocalFault::new(&wrapped).is_some(), is_local, "{wrapped}");
         }
-        assert_eq!(LocalFault::of(&io::Error::from(io::ErrorKind::AddrNotAvailable)), None);
+        assert_eq!(LocalFault::new(&io::Error::from(io::ErrorKind::AddrNotAvailable)), None);
         assert_eq!(LocalFault::probe(), None);
     }
 }

@@ -54,7 +54,7 @@ impl Desk {
         let KeySettings { file, text, provider, .. } = &settings;
         let are_given = file.is_some() || text.is_some() || provider.is_some();
         if are_given || paths.database.is_some() {
-            return Ok(keys::attach(&KeySource::of(&settings, &paths)?, &self.database)?);
+            return Ok(keys::attach(&KeySource::new(&settings, &paths)?, &self.database)?);
         }
         Ok(None)
     }

@@ -32,7 +32,7 @@ struct Listed {
 fn rotate(desk: &Desk, keks: &KekArgs) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
     let settings = KeySettings::try_from(keks)?;
-    let keyring = keys::open(&KeySource::of(&settings, &paths)?, &desk.database)?;
+    let keyring = keys::open(&KeySource::new(&settings, &paths)?, &desk.database)?;
     Ok(desk.operator.rotate_issuer(&keyring)?)
 }
 

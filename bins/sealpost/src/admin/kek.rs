@@ -50,7 +50,7 @@ fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<()
     if from.provider.is_some() {
         from.file = None;
     }
-    let (from, to) = (KeySource::of(&from, &paths)?, KeySource::of(&target, &paths)?);
+    let (from, to) = (KeySource::new(&from, &paths)?, KeySource::new(&target, &paths)?);
     let copied = provider_move::copy(&from, &to, &desk.database, &desk.operator)?;
     output.show_as(&copied, |_| {
         let KeksCopied { from, to, versions } = &copied;
@@ -64,7 +64,7 @@ fn copy(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<()
 fn finish(desk: &Desk, output: Output, to: &KekPlace, keks: &KekArgs) -> Result<(), Fault> {
     let paths = desk.settings.embedded_paths();
     let target = target(to, keks)?;
-    let to = KeySource::of(&target, &paths)?;
+    let to = KeySource::new(&target, &paths)?;
     let finished = provider_move::finish(&to, &desk.database, &desk.operator)?;
     output.show_as(&finished, |_| {
         let MoveFinished { to, deleted } = &finished;
@@ -110,7 +110,7 @@ fn rotate(desk: &Desk, keks: &KekArgs) -> Result<Rewrapped, Fault> {
     refuse_variable()?;
     let paths = desk.settings.embedded_paths();
     let settings = KeySettings::try_from(keks)?;
-    let source = KeySource::of(&settings, &paths)?;
+    let source = KeySource::new(&settings, &paths)?;
     let progress = Progress::start();
     let mut show = |rows| progress.show(&format!("{rows} rows read"));
     Ok(rotation::rotate(&source, &desk.database, &desk.operator, &mut show)?)

@@ -179,7 +179,7 @@ impl Problem {
             code,
             request_id,
             field: self.field(),
-            members: self.refusal().map(Members::of),
+            members: self.refusal().map(Members::new),
         }
     }
 

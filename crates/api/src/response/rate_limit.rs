@@ -77,7 +77,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_624_500);
 
     fn shown(usage: &Usage, counted: Counted) -> [String; 2] {
-        let report = report(&Terms::of(&Plan::Explorer), usage, NOW);
+        let report = report(&Terms::new(&Plan::Explorer), usage, NOW);
         let headers = RateLimit::new(&report, NOW, counted).unwrap().headers();
         headers.map(|(_, value)| value.to_str().unwrap().to_owned())
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_request_shows_minute_and_day_with_seconds_rounded_up() {
         let mut usage = Usage::UNUSED;
-        admit_request(&Terms::of(&Plan::Explorer), &mut usage, NOW).unwrap();
+        admit_request(&Terms::new(&Plan::Explorer), &mut usage, NOW).unwrap();
         let [policy, left] = shown(&usage, Counted::Requests);
         assert_eq!(policy, r#""minute";q=20;w=60, "day";q=1000;w=86400"#);
         assert_eq!(left, r#""minute";r=19;t=36, "day";r=999;t=86376"#);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn an_exhausted_window_has_zero_remaining() {
         let mut usage = Usage::UNUSED;
-        while admit_request(&Terms::of(&Plan::Explorer), &mut usage, NOW).is_ok() {}
+        while admit_request(&Terms::new(&Plan::Explorer), &mut usage, NOW).is_ok() {}
         let [_, left] = shown(&usage, Counted::Requests);
         assert!(left.starts_with(r#""minute";r=0;t=36, "#), "{left}");
     }

@@ -6,7 +6,8 @@ use actix_web::{
     web::Json,
 };
 use sealpost_service::{
-    Access, AccountSession, BatchResult, Caller, Limited, Purpose, Sealpost, Send, SendBatch, Sent,
+    Access, AccountSession, BatchResult, Caller, Limited, NewMessage, Purpose, Sealpost, SendBatch,
+    Sent,
 };
 use serde::Serialize;
 
@@ -54,7 +55,7 @@ pub(crate) async fn ask_as_key<B, T: Serialize>(
 /// key, adds the header `Idempotency-Replayed` too.
 pub(crate) async fn send(
     app: &ApiState,
-    request: KeyRequest<Send>,
+    request: KeyRequest<NewMessage>,
     access: Access,
 ) -> LimitedResponse<Sent> {
     let sent =

@@ -70,7 +70,7 @@ impl AssessmentMetric {
     }
 
     /// Returns the value of this metric in an assessment.
-    pub const fn of(self, metrics: &AssessmentMetrics) -> Score {
+    pub const fn score(self, metrics: &AssessmentMetrics) -> Score {
         match self {
             Self::Clarity => metrics.clarity,
             Self::Coherence => metrics.coherence,
@@ -122,7 +122,7 @@ pub struct UnmetThreshold {
 }
 
 impl UnmetThreshold {
-    fn of(metric: AssessmentMetric, value: Option<Score>, bound: Threshold) -> Self {
+    fn new(metric: AssessmentMetric, value: Option<Score>, bound: Threshold) -> Self {
         let (bound, must_be) = bound.parts();
         Self { metric, value, bound, must_be }
     }
@@ -146,13 +146,13 @@ pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDe
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
     {
         let over =
-            UnmetThreshold::of(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
+            UnmetThreshold::new(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
         return Err(BadgeDenial::Drift(over));
     }
     let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
-        let (value, bound) = (found.map(|metrics| metric.of(metrics)), metric.threshold());
+        let (value, bound) = (found.map(|metrics| metric.score(metrics)), metric.threshold());
         let is_met = value.is_some_and(|value| bound.is_met(value));
-        (!is_met).then(|| UnmetThreshold::of(metric, value, bound))
+        (!is_met).then(|| UnmetThreshold::new(metric, value, bound))
     });
     let unmet: Vec<_> = unmet.collect();
     if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }

@@ -61,7 +61,7 @@ pub struct AttemptSummary<'a> {
 
 impl HealthReport {
     /// Summarises a batch of attempts at one webhook, in any order.
-    pub fn of(attempts: &[AttemptSummary<'_>]) -> Self {
+    pub fn new(attempts: &[AttemptSummary<'_>]) -> Self {
         let (successes, failures) = attempts
             .iter()
             .partition::<Vec<&AttemptSummary<'_>>, _>(|ended| ended.failure.is_none());
@@ -173,12 +173,12 @@ mod tests {
 
     /// Returns whether the attempts disable the webhook.
     fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
-        health.update(&HealthReport::of(attempts), MAX).disabled.is_some()
+        health.update(&HealthReport::new(attempts), MAX).disabled.is_some()
     }
 
     /// Returns whether the attempts announce that the webhook fails.
     fn announces(health: &mut WebhookHealth, attempts: &[AttemptSummary<'_>]) -> bool {
-        health.update(&HealthReport::of(attempts), Duration::MAX).failing_since.is_some()
+        health.update(&HealthReport::new(attempts), Duration::MAX).failing_since.is_some()
     }
 
     const HOUR: i64 = 3_600_000;

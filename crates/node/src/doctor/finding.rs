@@ -44,7 +44,7 @@ impl Finding {
 
     /// Creates a finding from the result of a check. A failure gets the text of the error that the start of a node
     /// would return.
-    pub(super) fn of(check: &'static str, done: Result<String, NodeError>) -> Self {
+    pub(super) fn new(check: &'static str, done: Result<String, NodeError>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),
             Err(error) => Self::fail(check, error.with_causes()),

@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let paths = settings.database.embedded_paths();
     // Skips the check if the key settings are invalid, because the check of the settings reports them.
-    let Ok(source) = KeySource::of(&settings.keys, &paths) else { return Vec::new() };
+    let Ok(source) = KeySource::new(&settings.keys, &paths) else { return Vec::new() };
     let read = match opened.filter(|opened| opened.is_current) {
         Some(opened) => source.read_for(&opened.database),
         None => source.read(&[]),
@@ -41,7 +41,7 @@ pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding
     let sample = inspection::sample_rows(&keyring, &opened.database);
     vec![
         Finding::ok("keys", format!("versions {versions:?} match the database")),
-        Finding::of("rows", report(sample)),
+        Finding::new("rows", report(sample)),
     ]
 }
 
@@ -50,13 +50,13 @@ fn unwrapped(source: &KeySource<'_>) -> Finding {
     let name = source.describe();
     let text =
         format!("{name} has wrapped no key yet; the first start with a new database creates one");
-    Finding::of("keys", source.check().map(|()| text))
+    Finding::new("keys", source.check().map(|()| text))
 }
 
 /// Reports a missing key file.
 fn missing(file: &Path, opened: Option<&Opened>) -> Finding {
     let refused = opened.map_or(Ok(()), |opened| refuse_used(file, &opened.database));
-    Finding::of("keys", refused.map(|()| format!("the first start creates {}", file.display())))
+    Finding::new("keys", refused.map(|()| format!("the first start creates {}", file.display())))
 }
 
 fn report(sample: Result<inspection::RowSample, NodeError>) -> Result<String, NodeError> {

@@ -50,7 +50,7 @@ fn files(settings: &Settings) -> Vec<PathBuf> {
         files.extend(suffixes.map(|suffix| with_suffix(&database, suffix)));
         files.push(data_folder::lock_file(&database));
     }
-    if let Ok(source) = KeySource::of(&settings.keys, &paths)
+    if let Ok(source) = KeySource::new(&settings.keys, &paths)
         && let Some(file) = source.file()
     {
         files.push(with_suffix(&resolve_links(file), ".lock"));

@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
-    let mut findings = vec![Finding::of("settings", valid(settings))];
+    let mut findings = vec![Finding::new("settings", valid(settings))];
     findings.extend(surprises(settings).into_iter().map(|text| Finding::warn("settings", text)));
     findings
 }
@@ -18,7 +18,7 @@ pub(super) fn check(settings: &Settings) -> Vec<Finding> {
 fn valid(settings: &Settings) -> Result<String, NodeError> {
     let http = &settings.http;
     checks::check(settings)?;
-    KeySource::of(&settings.keys, &settings.database.embedded_paths())?;
+    KeySource::new(&settings.keys, &settings.database.embedded_paths())?;
     if let Some(file) = &settings.webhooks.extra_roots {
         tls::read_certificates(file)?;
     }

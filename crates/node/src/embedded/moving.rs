@@ -74,7 +74,7 @@ pub fn move_database(
 fn check_keys(from: &Path, source: &MoveSource, keys: &KeySettings) -> Result<String, NodeError> {
     let beside = owned_file::folder_of(from).join("kek");
     let paths = EmbeddedPaths { database: Some(from.to_owned()), kek: beside };
-    let place = KeySource::of(keys, &paths)?;
+    let place = KeySource::new(keys, &paths)?;
     let wrapped = source.wrapped_keks().map_err(database_error)?;
     let keyring = place.read(&wrapped)?.ok_or_else(|| {
         NodeError::Keys(Failure::new(match place.file() {

@@ -36,7 +36,7 @@ pub enum KeySource<'a> {
 
 impl<'a> KeySource<'a> {
     /// Chooses the source from which nodes and operator commands read the keys.
-    pub fn of(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
+    pub fn new(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         match (&settings.provider, &settings.text, &settings.file) {
             (None, Some(_), Some(_)) => Err(NodeError::Setting(Failure::new(
                 "give either --kek-file or SEALPOST_KEK, not both",

@@ -46,7 +46,7 @@ pub(crate) enum KeyOrigin {
 
 impl KeyOrigin {
     /// Returns the place; `None` if the settings contain the keys.
-    pub(crate) fn of(source: &KeySource<'_>) -> Option<Self> {
+    pub(crate) fn new(source: &KeySource<'_>) -> Option<Self> {
         match source {
             KeySource::File(file) => Some(Self::File((*file).to_owned())),
             KeySource::Provider(provider) => Some(Self::Provider(Arc::clone(provider))),

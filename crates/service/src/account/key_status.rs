@@ -78,7 +78,7 @@ impl Sealpost {
 fn status(core: &Core, caller: &Caller, with_proof: bool) -> Limited<KeyStanding> {
     core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
         let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
-        let terms = Terms::of(&key.plan);
+        let terms = Terms::new(&key.plan);
         let webhooks = tx.count_webhooks(&caller.id.key)?;
         let did = core.proven_did(&key);
         // An error of the wallet does not undo the count of the request.

@@ -105,7 +105,7 @@ impl Agreement {
 
     /// Returns the agreed limits. Omitted limits keep their values in the current `plan`.
     fn on(&self, plan: &Plan) -> EnterpriseTerms {
-        let now = Terms::of(plan);
+        let now = Terms::new(plan);
         EnterpriseTerms {
             per_minute: self.per_minute.unwrap_or(now.per_minute),
             per_day: self.per_day.unwrap_or(now.per_day),
@@ -201,8 +201,8 @@ impl Operator {
             if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
                 // A threshold is a percentage of a limit. If the limit becomes smaller, the current usage can reach a
                 // threshold without a new request.
-                let before = (&Terms::of(&key.plan), usage);
-                let after = (&Terms::of(&plan), usage);
+                let before = (&Terms::new(&key.plan), usage);
+                let after = (&Terms::new(&plan), usage);
                 let thresholds = reached_thresholds(id, before, after, now);
                 tx.apply(&WriteSet { thresholds, ..WriteSet::default() })?;
             }
@@ -227,7 +227,7 @@ impl Operator {
 
 impl From<ApiKey> for PlanShown {
     fn from(key: ApiKey) -> Self {
-        let Terms { per_minute, per_day, per_month, per_second, overage } = Terms::of(&key.plan);
+        let Terms { per_minute, per_day, per_month, per_second, overage } = Terms::new(&key.plan);
         let allow_overage = overage == OveragePolicy::Admit;
         Self { key: key.into(), per_minute, per_day, per_month, per_second, allow_overage }
     }

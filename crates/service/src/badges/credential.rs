@@ -130,7 +130,7 @@ fn described(metric: AssessmentMetric) -> Value {
 fn results(badge: &Badge, assessment: &Assessment) -> Vec<Value> {
     let result = |id: String, value: String| json!({"type": ["Result"], "resultDescription": id, "value": value});
     let score = |metric: AssessmentMetric| {
-        result(result_id(metric), metric.of(&assessment.metrics).to_string())
+        result(result_id(metric), metric.score(&assessment.metrics).to_string())
     };
     let mut results: Vec<_> = AssessmentMetric::ALL.into_iter().map(score).collect();
     if let Some((jurisdiction, version)) = &badge.compliance {

@@ -91,7 +91,7 @@ impl Core {
             BadgeDecision::DryRun(refusals) => Ok(Issued::DryRun(DryRun {
                 dry_run: true,
                 granted: refusals.is_empty(),
-                refusals: refusals.iter().map(Explanation::of).collect(),
+                refusals: refusals.iter().map(Explanation::new).collect(),
             })),
             BadgeDecision::Granted(granted) => {
                 self.sign_badge(&granted.0, &granted.1).map(Issued::Badge)

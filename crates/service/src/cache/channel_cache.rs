@@ -74,7 +74,7 @@ impl ChannelCache {
         from: &KeyMaterial,
         to: &SealingPublicKey,
     ) -> Result<(Envelope, Arc<OpenChannel>), WalletError> {
-        let (pair, now) = (KeyPair::of(draft), draft.timestamp);
+        let (pair, now) = (KeyPair::new(draft), draft.timestamp);
         for _ in 0..TRIES_MAX {
             let channel = match self.open.get(&pair, now).filter(|it| it.fits(from, to)) {
                 Some(channel) => channel,
@@ -117,7 +117,7 @@ impl ChannelCache {
         sender: &Did,
         now: Timestamp,
     ) -> Result<Arc<ChannelReceiver>, WalletError> {
-        let row = ChannelRow::of(channel, sender);
+        let row = ChannelRow::new(channel, sender);
         if let Some(receiver) = self.accepted.get(&row, now) {
             return Ok(receiver);
         }
@@ -186,13 +186,13 @@ impl OpenChannel {
 }
 
 impl KeyPair {
-    fn of(draft: &EnvelopeDraft) -> Self {
+    fn new(draft: &EnvelopeDraft) -> Self {
         Self { sender: draft.sender, recipient: draft.recipient }
     }
 }
 
 impl ChannelRow {
-    fn of(channel: &Channel, sender_did: &Did) -> Self {
+    fn new(channel: &Channel, sender_did: &Did) -> Self {
         let Channel { id, sender, recipient, sealing_version, encapsulation, signature } = channel;
         let hash = chain_hash(&[
             sender_did.as_str().as_bytes(),

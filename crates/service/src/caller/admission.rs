@@ -44,7 +44,7 @@ pub(crate) fn admit(
     }
     check_state(key, purpose)?;
     let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
-    admit_request(&Terms::of(&key.plan), usage, now)
+    admit_request(&Terms::new(&key.plan), usage, now)
 }
 
 /// Refuses a key that is not active, or that governance blocks for this purpose.

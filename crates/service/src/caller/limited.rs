@@ -24,7 +24,7 @@ pub struct Limits {
 impl Limits {
     /// Returns each limit with its usage and the time of its reset.
     pub fn report(&self) -> UsageReport {
-        report(&Terms::of(&self.plan), &self.usage, self.now)
+        report(&Terms::new(&self.plan), &self.usage, self.now)
     }
 
     /// Returns the time at which the usage was read.

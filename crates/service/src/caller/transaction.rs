@@ -81,7 +81,7 @@ impl Core {
                 return Err(StoreError::Corrupt("usage of a key"));
             };
             let usage = vec![(caller.key, reached.usage)];
-            let terms = Terms::of(&key.plan);
+            let terms = Terms::new(&key.plan);
             let thresholds =
                 reached_thresholds(&caller.key, (&terms, &before), (&terms, &reached.usage), now);
             tx.apply(&WriteSet { usage, thresholds, ..WriteSet::default() })?;

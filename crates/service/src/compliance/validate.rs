@@ -84,7 +84,7 @@ fn respond(report: CircuitReport, dry_run: bool) -> Result<Validated, Refusal> {
     if !dry_run {
         return Err(refusal);
     }
-    let tried = Some(Tried { dry_run, refusals: vec![Explanation::of(&refusal)] });
+    let tried = Some(Tried { dry_run, refusals: vec![Explanation::new(&refusal)] });
     Ok(Validated { report, tried })
 }
 
@@ -136,14 +136,14 @@ pub struct Members {
 }
 
 impl Explanation {
-    pub(crate) fn of(refusal: &Refusal) -> Self {
-        Self { code: refusal.code(), detail: refusal.to_string(), members: Members::of(refusal) }
+    pub(crate) fn new(refusal: &Refusal) -> Self {
+        Self { code: refusal.code(), detail: refusal.to_string(), members: Members::new(refusal) }
     }
 }
 
 impl Members {
     /// Returns the members that belong to a refusal.
-    pub fn of(refusal: &Refusal) -> Self {
+    pub fn new(refusal: &Refusal) -> Self {
         let circuit = refusal.circuit();
         Self {
             unmet: refusal.unmet().map(<[_]>::to_vec),

@@ -71,7 +71,7 @@ pub(crate) fn key_details(
     let Some(key) = store.read(|reader| reader.find_key(id))? else { return Ok(None) };
     let found = store.read(|reader| reader.key_of(&key.account_id, id, now, 0))?;
     let Some(KeyOverview { key, usage, standing, .. }) = found else { return Ok(None) };
-    let terms = Terms::of(&key.plan);
+    let terms = Terms::new(&key.plan);
     let owner = WebhookOwner::Key(*id);
     let webhooks = store.read(|reader| reader.webhooks(&owner, None, WEBHOOKS_SHOWN_MAX))?;
     let badges = store.read(|reader| reader.badges_of(id, BADGES_SHOWN_MAX))?;

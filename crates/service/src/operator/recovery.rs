@@ -51,7 +51,7 @@ impl Operator {
         acts: &[JournaledAct],
         ended: EndedCredentials,
     ) -> Result<DatabaseRecovered, OperatorError> {
-        let state = FinalState::of(acts);
+        let state = FinalState::new(acts);
         let mut done = DatabaseRecovered::default();
         for id in &state.revoked_keys {
             count(&mut done.keys_revoked, applied(self.revoke_key(id))?);
@@ -166,7 +166,7 @@ enum Extent {
 }
 
 impl FinalState {
-    fn of(acts: &[JournaledAct]) -> Self {
+    fn new(acts: &[JournaledAct]) -> Self {
         let mut state = Self::default();
         for act in acts {
             state.add(act);
@@ -256,7 +256,7 @@ mod tests {
             A::KeyRevoked(key(4)),
             A::KeyActivated(key(4)),
         ];
-        let state = FinalState::of(&acts);
+        let state = FinalState::new(&acts);
         assert_eq!(state.revoked_keys, BTreeSet::from([key(3), key(4)]));
         assert_eq!(state.deactivated_keys, BTreeSet::from([key(2)]));
     }
@@ -272,7 +272,7 @@ mod tests {
             A::AccountClosed(account(2)),
             A::AccountClosed(account(3)),
         ];
-        let state = FinalState::of(&acts);
+        let state = FinalState::new(&acts);
         assert_eq!(state.secrets, BTreeMap::from([(account(1), secrets(2))]));
         let closed = [(account(2), Extent::Erase), (account(3), Extent::Close)];
         assert_eq!(state.closed_accounts, BTreeMap::from(closed));

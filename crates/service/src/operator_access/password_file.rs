@@ -93,7 +93,7 @@ impl PasswordFile {
     ) -> Result<Zeroizing<String>, LineOrWalletFault> {
         check_name(name)?;
         check_password(password)?;
-        let hash = PasswordHash::of(password)?;
+        let hash = PasswordHash::new(password)?;
         Ok(Zeroizing::new(format!("{name}:{}:{}", role.as_str(), hash.expose())))
     }
 

@@ -105,7 +105,7 @@ impl Owner<'_> {
                 let origin = origins.get(&entry.delivery.envelope_id);
                 entry.origin = origin.cloned().unwrap_or_default();
             }
-            let webhooks = webhooks.iter().map(LoggedWebhook::of).collect();
+            let webhooks = webhooks.iter().map(LoggedWebhook::new).collect();
             Ok(EventLogPage { entries, next, webhooks })
         })
         .await
@@ -233,19 +233,19 @@ fn entries_of(
 
 impl EventLogEntry {
     pub(super) fn attempt(webhook: &Webhook, attempt: Attempt) -> Self {
-        let (webhook, delivery) = (LoggedWebhook::of(webhook), attempt_view(attempt));
+        let (webhook, delivery) = (LoggedWebhook::new(webhook), attempt_view(attempt));
         Self { webhook, delivery, origin: EventOrigin::default() }
     }
 
     pub(super) fn pending(webhook: &Webhook, pending: PendingDelivery) -> Self {
         let (webhook, delivery) =
-            (LoggedWebhook::of(webhook), pending_view(pending, webhook.status));
+            (LoggedWebhook::new(webhook), pending_view(pending, webhook.status));
         Self { webhook, delivery, origin: EventOrigin::default() }
     }
 }
 
 impl LoggedWebhook {
-    fn of(webhook: &Webhook) -> Self {
+    fn new(webhook: &Webhook) -> Self {
         Self {
             webhook_id: webhook.id,
             api_key_id: webhook.api_key_id,

@@ -103,7 +103,7 @@ impl Owner<'_> {
         self.read(|_core, reader, account, _now| {
             let owner = WebhookOwner::Account(account);
             let webhooks = reader.webhooks(&owner, None, WEBHOOKS_MAX + 1)?;
-            Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
+            Ok(Truncated::new(webhooks.into_iter().map(WebhookView::from), WEBHOOKS_MAX))
         })
         .await
     }
@@ -112,7 +112,7 @@ impl Owner<'_> {
     pub async fn unhealthy_webhooks(&self) -> Result<Truncated<WebhookView>, Error> {
         self.read(|_core, reader, account, _now| {
             let webhooks = reader.unhealthy_webhooks(&account, UNHEALTHY_MAX + 1)?;
-            Ok(Truncated::of(webhooks.into_iter().map(WebhookView::from), UNHEALTHY_MAX))
+            Ok(Truncated::new(webhooks.into_iter().map(WebhookView::from), UNHEALTHY_MAX))
         })
         .await
     }
@@ -126,7 +126,7 @@ impl RecentAttempts {
     }
 
     /// Summarises attempts, which must be sorted newest first. `max` is the maximum number of attempts that were read.
-    fn of(attempts: &[AttemptTiming], now: Timestamp, max: usize) -> Self {
+    fn new(attempts: &[AttemptTiming], now: Timestamp, max: usize) -> Self {
         let is_truncated = attempts.len() >= max;
         let oldest = attempts.last().filter(|_| is_truncated).map(|oldest| oldest.at);
         let since = oldest.unwrap_or_else(|| now.minus(PERIOD));
@@ -162,7 +162,7 @@ fn report(
     let retiring_until = retiring_until.filter(|until| *until > now);
     let webhook = WebhookView::from(webhook);
     let max = usize::try_from(RECENT_MAX).unwrap_or(usize::MAX);
-    let recent = RecentAttempts::of(&attempts, now, max);
+    let recent = RecentAttempts::new(&attempts, now, max);
     Ok(WebhookReport { webhook, retiring_until, recent, relays: Vec::new() })
 }
 
@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn attempts_are_counted_by_the_hour() {
         let attempts = [attempt(0, 9, true), attempt(1, 8, false), attempt(24, 7, true)];
-        let recent = RecentAttempts::of(&attempts, NOW, 9);
+        let recent = RecentAttempts::new(&attempts, NOW, 9);
         assert_eq!((recent.attempts, recent.succeeded, recent.success_percent()), (3, 2, Some(66)));
         assert_eq!((recent.since, recent.is_truncated), (NOW.minus(PERIOD), false));
         let counts = [0, 23].map(|hour| (recent.parts[hour].succeeded, recent.parts[hour].failed));
         assert_eq!(counts, [(1, 0), (1, 1)]);
-        let none = RecentAttempts::of(&[], NOW, 9);
+        let none = RecentAttempts::new(&[], NOW, 9);
         assert_eq!((none.success_percent(), none.p95_ms), (None, None));
         let refused = RecentAttempts::new(&[attempt(0, 9, false)], NOW, 9);
         assert_eq!((refused.success_percent(), refused.p95_ms), (Some(0), None));
@@ -207,11 +207,11 @@ mod tests {
 
     #[test]
     fn the_period_of_a_truncated_list_starts_at_its_oldest_attempt() {
-        let recent = RecentAttempts::of(&[attempt(0, 9, true), attempt(1, 8, true)], NOW, 2);
+        let recent = RecentAttempts::new(&[attempt(0, 9, true), attempt(1, 8, true)], NOW, 2);
         assert!(recent.is_truncated);
         assert_eq!(recent.since.as_millis(), 99 * HOUR);
         assert_eq!((recent.parts[0].succeeded, recent.parts[23].succeeded), (1, 1));
-        let at_once = RecentAttempts::of(&[attempt(0, 9, false); 2], NOW, 2);
+        let at_once = RecentAttempts::new(&[attempt(0, 9, false); 2], NOW, 2);
         assert_eq!(at_once.parts[0].failed, 2);
     }
 

@@ -29,7 +29,7 @@ impl Owner<'_> {
                 LISTED_WAITING_MAX + 1,
             )?;
             let keys = keys.into_iter().map(|key| standing_of(core, key, LISTED_WAITING_MAX, now));
-            Ok(Truncated::of(keys.collect::<Result<Vec<_>, _>>()?.into_iter(), KEYS_MAX))
+            Ok(Truncated::new(keys.collect::<Result<Vec<_>, _>>()?.into_iter(), KEYS_MAX))
         })
         .await
     }
@@ -73,8 +73,8 @@ impl Owner<'_> {
         let this = self.session.token;
         self.read(move |_core, reader, account, now| {
             let sessions = live_sessions(reader, &account, now)?;
-            let views = sessions.iter().map(|session| SessionView::of(session, &this));
-            Ok(Truncated::of(views, SESSIONS_MAX))
+            let views = sessions.iter().map(|session| SessionView::new(session, &this));
+            Ok(Truncated::new(views, SESSIONS_MAX))
         })
         .await
     }

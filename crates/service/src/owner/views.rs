@@ -58,7 +58,7 @@ pub struct SessionView {
 }
 
 impl<T> Truncated<T> {
-    pub(super) fn of(all: impl ExactSizeIterator<Item = T>, limit: u32) -> Self {
+    pub(super) fn new(all: impl ExactSizeIterator<Item = T>, limit: u32) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Self { has_more: all.len() > limit, first: all.take(limit).collect() }
     }
@@ -78,7 +78,7 @@ impl fmt::Display for PendingCount {
 }
 
 impl SessionView {
-    pub(super) fn of(details: &SessionDetails, this: &TokenHash) -> Self {
+    pub(super) fn new(details: &SessionDetails, this: &TokenHash) -> Self {
         let SessionDetails { session, started_at, last_used_at, source } = details;
         Self {
             name: session.token.short_name(),
@@ -99,7 +99,7 @@ pub(super) fn standing_of(
     now: Timestamp,
 ) -> Result<KeyStanding, WalletError> {
     let KeyOverview { key, usage, standing, webhooks, waiting } = overview;
-    let terms = Terms::of(&key.plan);
+    let terms = Terms::new(&key.plan);
     let did = core.proven_did(&key)?;
     Ok(KeyStanding {
         api_key_id: key.id,
@@ -114,7 +114,7 @@ pub(super) fn standing_of(
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
         webhooks,
-        waiting: WaitingCount::of(waiting, waiting_max),
+        waiting: WaitingCount::new(waiting, waiting_max),
         proof: None,
     })
 }

@@ -211,7 +211,7 @@ impl BatchDecision<'_> {
         let (account, bytes) = (key.account_id, command.bytes());
         self.room.check(&account, bytes)?;
         let usage = self.facts.usage.entry(caller).or_insert(Usage::UNUSED);
-        let admitted = admit_message(&Terms::of(&key.plan), usage, self.now)?;
+        let admitted = admit_message(&Terms::new(&key.plan), usage, self.now)?;
         self.room.take(&account, bytes);
         if admitted == MessageAdmission::Overage {
             *self.overage.entry((caller, usage.month.start)).or_default() += 1;
@@ -338,7 +338,7 @@ impl BatchDecision<'_> {
         for (key, before) in touched {
             let Some(usage) = facts.usage.get(&key) else { continue };
             if let Some(facts) = facts.keys.get(&key) {
-                let terms = Terms::of(&facts.plan);
+                let terms = Terms::new(&facts.plan);
                 let reached = reached_thresholds(&key, (&terms, &before), (&terms, usage), now);
                 changes.thresholds.extend(reached);
             }

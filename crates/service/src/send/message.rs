@@ -9,7 +9,7 @@ use serde::Serialize;
 use zeroize::Zeroize as _;
 
 /// A message and its recipient. The message is zeroized on drop.
-pub struct Send {
+pub struct NewMessage {
     /// The recipient: an API key, or a handle (the readable name of a key).
     pub to: String,
     /// The text to seal for the recipient.
@@ -33,7 +33,7 @@ pub struct SendContext {
     pub message_type: Option<MessageType>,
 }
 
-impl Drop for Send {
+impl Drop for NewMessage {
     fn drop(&mut self) {
         self.message.zeroize();
     }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{
     command::{Idempotency, PendingEnvelope},
-    message::{Send, SendContext},
+    message::{NewMessage, SendContext},
 };
 use crate::{
     cache::{
@@ -62,7 +62,7 @@ impl Prepared {
     }
 }
 
-impl Send {
+impl NewMessage {
     /// Returns the parts of the message that a repeated request must have too. Without context, the parts are those of
     /// older servers.
     fn parts(&self) -> Vec<&[u8]> {
@@ -81,7 +81,7 @@ impl Send {
 }
 
 impl Request {
-    pub(super) fn read(mut send: Send, from: &KeyMaterial) -> Result<Self, WalletError> {
+    pub(super) fn read(mut send: NewMessage, from: &KeyMaterial) -> Result<Self, WalletError> {
         let idempotency = match send.idempotency_key.take() {
             None => None,
             Some(key) => {

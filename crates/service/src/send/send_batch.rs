@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::{
     batch_result::{BatchResult, refusal_of, results_of},
     command::{Command, CommandGroup, Decided, Idempotency, Verdict},
-    message::Send,
+    message::NewMessage,
     prepare::{Prepared, Request},
     send_message::SEAL_TRIES_MAX,
 };
@@ -25,7 +25,7 @@ use crate::{
 /// The messages of one request.
 pub struct SendBatch {
     /// The messages, or the errors in them. The idempotency keys of the messages are not used.
-    pub messages: Vec<Result<Send, Refusal>>,
+    pub messages: Vec<Result<NewMessage, Refusal>>,
     /// Identifies the request. A repeated request with the same key stores nothing and gets the first results again.
     pub idempotency: Option<BatchIdempotency>,
 }
@@ -79,7 +79,7 @@ impl Sealpost {
         from: &KeyMaterial,
     ) -> Result<(Requests, Option<Idempotency>), WalletError> {
         let limit_bytes = self.core.settings.message_bytes_max;
-        let read = |message: Result<Send, Refusal>| match message {
+        let read = |message: Result<NewMessage, Refusal>| match message {
             Ok(send) if send.message.len() > limit_bytes => {
                 Ok(Err(Refusal::MessageTooLarge { limit_bytes }))
             }

@@ -4,7 +4,7 @@ use sealpost_domain::{KeyStatus, Refusal};
 
 use super::{
     command::{Command, Decided, Idempotency, Verdict},
-    message::{Send, Sent},
+    message::{NewMessage, Sent},
     prepare::{Prepared, Request},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 impl Sealpost {
     /// Seals a message, and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
     /// refused request has stored nothing.
-    pub async fn send(&self, caller: &Caller, send: Send) -> Limited<Sent> {
+    pub async fn send(&self, caller: &Caller, send: NewMessage) -> Limited<Sent> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
             return limited;
         }

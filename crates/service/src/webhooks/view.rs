@@ -142,7 +142,7 @@ pub enum WaitingChoice {
 
 impl WaitingCount {
     /// Creates the number from `counted`, the result of a count that stops at `max` plus one.
-    pub(crate) fn of(counted: u64, max: u32) -> Self {
+    pub(crate) fn new(counted: u64, max: u32) -> Self {
         let max = u64::from(max);
         Self { waiting: counted.min(max), waiting_more: counted > max }
     }
@@ -157,6 +157,6 @@ impl Core {
     ) -> Result<WaitingCount, StoreError> {
         let max = self.settings.waiting_counted_max;
         let oldest = self.kept_since(self.clock.now());
-        Ok(WaitingCount::of(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
+        Ok(WaitingCount::new(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sealpost_domain::ports::Durability;
-use sealpost_service::{Send, SendContext, Settings};
+use sealpost_service::{NewMessage, SendContext, Settings};
 use sealpost_storage::{Access, Database};
 
 use crate::support::{World, hooked};
@@ -19,7 +19,7 @@ async fn a_node_whose_committer_panicked_is_not_alive() {
     let node = world.node_on(broken(&world, Durability::Durable), Settings::default());
     assert!(node.is_alive());
     let to = alice.key.clone().unwrap().unwrap();
-    let message = Send {
+    let message = NewMessage {
         to,
         message: "hello".into(),
         context: SendContext::default(),

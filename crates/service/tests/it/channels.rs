@@ -16,7 +16,7 @@ use sealpost_domain::{
     ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
     ports::Durability,
 };
-use sealpost_service::{Credentials, Error, Send, SendContext, Sent, Settings};
+use sealpost_service::{Credentials, Error, NewMessage, SendContext, Sent, Settings};
 use sealpost_storage::Transaction;
 
 const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
@@ -30,9 +30,9 @@ fn id(credentials: &Credentials) -> ApiKeyId {
     credentials.key.clone().unwrap().unwrap().parse().unwrap()
 }
 
-fn message(to: &Credentials, name: Option<&str>) -> Send {
+fn message(to: &Credentials, name: Option<&str>) -> NewMessage {
     let idempotency_key = name.map(|name| IdempotencyKey::parse(name).unwrap());
-    Send {
+    NewMessage {
         to: id(to).to_string(),
         message: "hello".to_owned(),
         context: SendContext::default(),

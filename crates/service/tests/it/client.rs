@@ -13,8 +13,8 @@ use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeShown, BadgeVerified, Caller, Credentials, Deleted,
     Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
-    Limited, LoggedIn, Login, Opened, Owner, Purpose, Recover, Recovered, Redelivered, Register,
-    Registered, Relay, Scope, Sealpost, SecretsReplaced, Send, Sent, SessionView, Truncated,
+    Limited, LoggedIn, Login, NewMessage, Opened, Owner, Purpose, Recover, Recovered, Redelivered,
+    Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent, SessionView, Truncated,
     Validate, Validated, WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
@@ -35,7 +35,7 @@ impl Deref for Client {
 }
 
 impl Client {
-    pub(crate) async fn send(&self, who: &Credentials, body: Body<Send>) -> Limited<Sent> {
+    pub(crate) async fn send(&self, who: &Credentials, body: Body<NewMessage>) -> Limited<Sent> {
         self.ask(who, Purpose::Send, body, async |caller, send| self.0.send(caller, send).await)
             .await
     }

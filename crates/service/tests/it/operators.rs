@@ -12,7 +12,7 @@ use sealpost_domain::{
     ports::{Durability, FactsQuery},
 };
 use sealpost_service::{
-    Agreement, AuditVerdict, Credentials, Register, Send, SendContext, Sent, Settings,
+    Agreement, AuditVerdict, Credentials, NewMessage, Register, SendContext, Sent, Settings,
     WaitingChoice, unlock,
 };
 use sealpost_wallet::{Keyring, kek_version};
@@ -26,7 +26,7 @@ async fn send(
     from: &Credentials,
     to: &str,
 ) -> Result<Sent, sealpost_service::Error> {
-    let send = Send {
+    let send = NewMessage {
         to: to.to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
@@ -174,7 +174,7 @@ async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     let world = World::with(settings);
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let name = IdempotencyKey::parse("order-7").unwrap();
-    let request = |message: &str| Send {
+    let request = |message: &str| NewMessage {
         to: id(&bob).to_string(),
         message: message.to_owned(),
         context: SendContext::default(),

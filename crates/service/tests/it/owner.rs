@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{CountedTable, DailyCount, Durability},
 };
 use sealpost_service::{
-    Credentials, Error, Recover, Register, Send, SendContext, WaitingChoice, WebhookList,
+    Credentials, Error, NewMessage, Recover, Register, SendContext, WaitingChoice, WebhookList,
 };
 use sealpost_storage::Database;
 
@@ -190,7 +190,7 @@ fn a_long_list_of_sessions_is_truncated() {
 async fn the_page_of_a_key_shows_thirty_days() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    let message = || Send {
+    let message = || NewMessage {
         to: key(&bob).to_string(),
         message: "hello".to_owned(),
         context: SendContext::default(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sealpost_domain::{Handle, KeyStatus, Label, Refusal, ReservedHandles};
 use sealpost_service::{
-    Activate, Activated, Activation, Credentials, Error, InviteTerms, OperatorError, Send,
+    Activate, Activated, Activation, Credentials, Error, InviteTerms, NewMessage, OperatorError,
     SendContext, Sent, Settings,
 };
 
@@ -124,7 +124,7 @@ fn a_handle_is_assigned_to_a_key_without_one() {
 
 async fn send(world: &World, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
     let to = to.key.clone().unwrap().unwrap();
-    let message = Send {
+    let message = NewMessage {
         to,
         message: "x".repeat(1000),
         context: SendContext::default(),

@@ -11,12 +11,12 @@ use crate::client::{Manage, Managed};
 use crate::support::{World, open, refusal};
 use sealpost_domain::{Code, EventKind, Refusal, ports::Durability};
 use sealpost_service::{
-    Credentials, Register, Scope, Send, SendContext, Sent, Settings, WaitingChoice, unlock,
+    Credentials, NewMessage, Register, Scope, SendContext, Sent, Settings, WaitingChoice, unlock,
 };
 use sealpost_wallet::Keyring;
 
-fn message(to: &str) -> Send {
-    Send {
+fn message(to: &str) -> NewMessage {
+    NewMessage {
         to: to.to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),

@@ -21,7 +21,7 @@ impl Transaction {
     /// Inserts an entry. Keeps the newest `kept_max` entries of this account and kind, and deletes older ones.
     pub fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(a::table).values(ActivityRow::of(entry)).execute(conn)?;
+            diesel::insert_into(a::table).values(ActivityRow::new(entry)).execute(conn)?;
             trim(conn, &entry.account_id, entry.kind, kept_max)
         })
     }
@@ -123,7 +123,7 @@ struct ActivityRow {
 }
 
 impl ActivityRow {
-    fn of(entry: &Activity) -> Self {
+    fn new(entry: &Activity) -> Self {
         Self {
             id: entry.id.to_string(),
             account_id: entry.account_id.to_string(),

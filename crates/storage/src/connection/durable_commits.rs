@@ -31,7 +31,7 @@ pub(crate) struct DurableCommits {
 }
 
 impl DurableCommits {
-    pub(crate) fn of(target: Target, settings: Settings) -> Self {
+    pub(crate) fn new(target: Target, settings: Settings) -> Self {
         Self { gate: WriteGate::default(), threads: CommitThreads::default(), target, settings }
     }
 
@@ -97,7 +97,7 @@ mod tests {
     fn a_commit_of_sqlite_has_a_deadline() {
         let target = Target::SqliteWriter(PathBuf::new());
         let settings = Settings { commit_timeout: Duration::from_millis(5), ..Settings::default() };
-        let commits = DurableCommits::of(target, settings);
+        let commits = DurableCommits::new(target, settings);
         let (disk, stalled) = mpsc::channel();
         let commit = move || {
             stalled.recv().unwrap();

@@ -119,7 +119,7 @@ impl SslMode {
         }
     }
 
-    fn of(text: &str) -> Option<Self> {
+    fn new(text: &str) -> Option<Self> {
         ALL.into_iter().find(|mode| mode.as_str() == text)
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn advice(error: &str) -> Option<&'static str> {
 /// libpq then chooses the mode.
 fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionFault> {
     let given = url.parameter("sslmode");
-    let given = given.map(|text| SslMode::of(text).ok_or(EncryptionFault::UnknownMode));
+    let given = given.map(|text| SslMode::new(text).ok_or(EncryptionFault::UnknownMode));
     let uses_system = url.parameter("sslrootcert") == Some(SYSTEM);
     let mode = match given.transpose()? {
         Some(SslMode::Disable) => SslMode::Disable,

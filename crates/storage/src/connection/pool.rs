@@ -88,7 +88,7 @@ pub(crate) fn open(
         .idle_timeout(Some(IDLE_MAX))
         .test_on_check_out(true)
         .error_handler(Box::new(ErrorLog))
-        .event_handler(Box::new(PoolMetrics::of(name)))
+        .event_handler(Box::new(PoolMetrics::new(name)))
         .build_unchecked(manager))
 }
 
@@ -140,7 +140,7 @@ struct PoolMetrics {
 }
 
 impl PoolMetrics {
-    fn of(name: &'static str) -> Self {
+    fn new(name: &'static str) -> Self {
         Self {
             wait: histogram!(POOL_WAIT, "pool" => name),
             timeouts: counter!(POOL_TIMEOUTS, "pool" => name),

@@ -93,7 +93,7 @@ impl PostgresUrl {
     }
 
     fn parts(&self) -> Parts<'_> {
-        Parts::of(self.0.split_once("://").map_or("", |(_, rest)| rest))
+        Parts::new(self.0.split_once("://").map_or("", |(_, rest)| rest))
     }
 }
 
@@ -116,7 +116,7 @@ impl FromStr for DatabaseUrl {
                 && !rest.contains(|char: char| {
                     char.is_whitespace() || matches!(char, '"' | '\u{feff}')
                 });
-            let parts = Parts::of(rest);
+            let parts = Parts::new(rest);
             if is_encoded && parts.have_encoded_control() {
                 return Err(UrlFault::ControlCharacter);
             }
@@ -153,7 +153,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Splits the URL at the same characters as libpq.
-    fn of(rest: &'a str) -> Self {
+    fn new(rest: &'a str) -> Self {
         let (user, rest) = match rest.split_once('@') {
             Some((user, rest)) if !user.contains('/') => (user, rest),
             _ => ("", rest),

@@ -26,7 +26,7 @@ impl Transaction {
         before: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
-        let table = ExpiringTable::of(rows);
+        let table = ExpiringTable::new(rows);
         let expired = self.purge_cursor.expired(table.name, before);
         let purged = self.run(|conn| purge(conn, &table, &expired, limit))?;
         self.purged.extend(purged.iter().max().map(|last| (table.name, *last)));
@@ -89,7 +89,7 @@ struct ExpiringTable {
 }
 
 impl ExpiringTable {
-    fn of(rows: ExpiringRows) -> Self {
+    fn new(rows: ExpiringRows) -> Self {
         let (name, key, time) = match rows {
             ExpiringRows::ApiTokens => ("api_tokens", "id", "expires_at"),
             ExpiringRows::Contacts => ("contacts", "api_key_id, contact", "sent_at"),

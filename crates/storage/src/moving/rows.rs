@@ -23,7 +23,7 @@ pub(super) struct RowPortion {
 }
 
 impl RowPortion {
-    pub(super) fn of(table: &MovedTable) -> Self {
+    pub(super) fn new(table: &MovedTable) -> Self {
         let empty = |kind: &ColumnKind| match kind {
             ColumnKind::Boolean => ColumnValues::Booleans(Vec::new()),
             ColumnKind::Bytes => ColumnValues::Bytes(Vec::new()),

@@ -96,13 +96,13 @@ fn read_table<'a>(
     // A trigger of the target accepts entries of the audit trail only in their order.
     let order = if name == "audit_entries" { " ORDER BY number" } else { "" };
     let query = sql_query(format!("SELECT {} FROM \"{name}\"{order}", table.column_list()));
-    let (mut sum, mut rows, mut is_first) = (TableSum::default(), RowPortion::of(table), true);
+    let (mut sum, mut rows, mut is_first) = (TableSum::default(), RowPortion::new(table), true);
     for row in query.load_iter::<SourceRow, DefaultLoadingMode>(conn)? {
         let row = row?;
         sum.add(row.hash());
         rows.push(table, row)?;
         if rows.is_full() {
-            let full = std::mem::replace(&mut rows, RowPortion::of(table));
+            let full = std::mem::replace(&mut rows, RowPortion::new(table));
             if send.send(Portion { table, rows: full, is_first }).is_err() {
                 return Ok(sum);
             }

@@ -68,7 +68,7 @@ pub(crate) fn store_due_at(
     let webhooks = webhooks_of(conn, new)?;
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
     for event in new {
-        let row = EventRow::of(event)?;
+        let row = EventRow::new(event)?;
         let subject = event.details.subject().map(|id| id.to_string());
         let is_subject = |id: &String| Some(id) == subject.as_ref();
         let of_key = webhooks.get(&row.api_key_id).into_iter().flatten();

@@ -54,7 +54,7 @@ pub(crate) fn record(
     results: &[AttemptResult],
     recording: Option<&AttemptRecording<'_>>,
 ) -> Result<Recorded, Fault> {
-    let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
+    let attempts = results.iter().map(FinishedAttempt::new).collect::<Result<Vec<_>, _>>()?;
     let UpdatedQueue { leased, mut announced, exhausted } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
         attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
@@ -141,7 +141,7 @@ fn update_health(
     for row in &mut rows {
         let Some(attempts) = by_webhook.get(&*row.id) else { continue };
         let mut health = row.read()?;
-        let change = health.update(&HealthReport::of(attempts), failing_max);
+        let change = health.update(&HealthReport::new(attempts), failing_max);
         disabled.extend(change.disabled.map(|reason| (row.id.clone(), reason)));
         let failing = change.failing_since.map(IncidentKind::Failing);
         let was_disabled = change.disabled.map(|it| IncidentKind::Disabled(it.into()));

@@ -114,7 +114,7 @@ fn transfer(
     // This check for running transactions must come before the envelopes are read. Otherwise, a transaction could store
     // an envelope after the read and end before the check. The request would then be deleted, although this envelope
     // waits.
-    let horizon = Horizon::of(conn, request)?;
+    let horizon = Horizon::new(conn, request)?;
     let (taken, is_settled) = match destination(conn, &request.api_key_id)? {
         Destination::None => (0, true),
         Destination::Revoked => {
@@ -155,7 +155,7 @@ struct Horizon {
 }
 
 impl Horizon {
-    fn of(conn: &mut AnyConnection, request: &TransferRequest) -> Result<Self, Fault> {
+    fn new(conn: &mut AnyConnection, request: &TransferRequest) -> Result<Self, Fault> {
         let AnyConnection::Postgres(pg) = conn else {
             return Ok(Self { next: None, is_reached: true });
         };

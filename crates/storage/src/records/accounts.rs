@@ -261,7 +261,7 @@ pub(crate) fn account_content(
     login_secret: &[u8],
     recovery_code: Option<&[u8]>,
 ) -> RowContent {
-    RowContent::of("accounts").with(id).with(login_secret).with_optional(recovery_code)
+    RowContent::new("accounts").with(id).with(login_secret).with_optional(recovery_code)
 }
 
 /// The hashes of login secret and recovery code, and the tag of the row.

@@ -106,9 +106,9 @@ impl Transaction {
     /// Inserts a new key and its usage counters, which start at zero.
     pub fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(k::table).values(KeyRow::of(key)?).execute(conn)?;
+            diesel::insert_into(k::table).values(KeyRow::new(key)?).execute(conn)?;
             diesel::insert_into(usage::table)
-                .values(&UsageRow::of(&key.id, &Usage::UNUSED))
+                .values(&UsageRow::new(&key.id, &Usage::UNUSED))
                 .execute(conn)?;
             Ok(())
         })
@@ -205,7 +205,7 @@ struct KeyRow {
 }
 
 impl KeyRow {
-    fn of(key: &ApiKey) -> Result<Self, Fault> {
+    fn new(key: &ApiKey) -> Result<Self, Fault> {
         Ok(Self {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),

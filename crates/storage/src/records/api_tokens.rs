@@ -49,7 +49,7 @@ impl Reader {
 impl Transaction {
     /// Inserts a token.
     pub fn insert_api_token(&mut self, token: &ApiToken) -> Result<(), StoreError> {
-        let mut row = ApiTokenRow::of(token);
+        let mut row = ApiTokenRow::new(token);
         row.tag = Some(self.row_tags.tag(&row.content())?);
         self.run(|conn| {
             diesel::insert_into(t::table).values(row).execute(conn)?;
@@ -156,7 +156,7 @@ pub(crate) struct ApiTokenRow {
 }
 
 impl ApiTokenRow {
-    fn of(token: &ApiToken) -> Self {
+    fn new(token: &ApiToken) -> Self {
         let scopes: Vec<_> = token.scopes.iter().map(TokenScope::as_str).collect();
         Self {
             id: token.id.to_string(),
@@ -174,7 +174,7 @@ impl ApiTokenRow {
 
     /// Returns the columns that the tag authenticates.
     pub(crate) fn content(&self) -> RowContent {
-        RowContent::of("api_tokens")
+        RowContent::new("api_tokens")
             .with(&self.id)
             .with(&self.token)
             .with(&self.account_id)

@@ -17,7 +17,7 @@ use crate::{
 impl Transaction {
     pub(crate) fn add_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
         self.run(|conn| {
-            let row = AssessmentRow::of(assessment)?;
+            let row = AssessmentRow::new(assessment)?;
             diesel::insert_into(s::table).values(row).execute(conn)?;
             Ok(())
         })
@@ -35,7 +35,7 @@ impl Transaction {
     }
 
     pub(crate) fn add_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
-        let row = AttestationRow::of(attestation);
+        let row = AttestationRow::new(attestation);
         self.run(|conn| {
             diesel::insert_into(t::table).values(row).execute(conn)?;
             Ok(())
@@ -92,7 +92,7 @@ pub(crate) struct AssessmentRow {
 }
 
 impl AssessmentRow {
-    fn of(assessment: &Assessment) -> Result<Self, Fault> {
+    fn new(assessment: &Assessment) -> Result<Self, Fault> {
         let units = |score: Score| columns::number(score.units(), ROW);
         let metrics = &assessment.metrics;
         Ok(Self {
@@ -142,7 +142,7 @@ struct AttestationRow {
 }
 
 impl AttestationRow {
-    fn of(attestation: &Attestation) -> Self {
+    fn new(attestation: &Attestation) -> Self {
         Self {
             id: attestation.id.to_string(),
             api_key_id: attestation.api_key_id.to_string(),

@@ -24,7 +24,7 @@ impl Transaction {
     /// Appends an entry. Its number must be one more than that of the newest entry.
     pub fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(a::table).values(AuditRow::of(entry)?).execute(conn)?;
+            diesel::insert_into(a::table).values(AuditRow::new(entry)?).execute(conn)?;
             Ok(())
         })
     }
@@ -60,7 +60,7 @@ struct AuditRow {
 }
 
 impl AuditRow {
-    fn of(entry: &AuditEntry) -> Result<Self, Fault> {
+    fn new(entry: &AuditEntry) -> Result<Self, Fault> {
         let act = entry.admin_action.clone();
         Ok(Self {
             number: columns::number(entry.number, "audit entry")?,

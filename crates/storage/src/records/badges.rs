@@ -70,7 +70,7 @@ impl Transaction {
 
     /// Inserts a badge. Its position must come from `lock_free_position` in the same transaction.
     pub fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError> {
-        let mut row = BadgeRow::of(badge)?;
+        let mut row = BadgeRow::new(badge)?;
         if badge.revocation.is_none() {
             row.tag = Some(self.row_tags.tag(&row.content())?);
         }
@@ -229,7 +229,7 @@ pub(crate) struct BadgeRow {
 }
 
 impl BadgeRow {
-    fn of(badge: &Badge) -> Result<Self, Fault> {
+    fn new(badge: &Badge) -> Result<Self, Fault> {
         let (compliance, revocation) = (badge.compliance.as_ref(), badge.revocation.as_ref());
         Ok(Self {
             id: badge.id.to_string(),
@@ -250,7 +250,7 @@ impl BadgeRow {
 
     /// Returns the columns that the tag authenticates. A row with a revocation has no tag.
     pub(crate) fn content(&self) -> RowContent {
-        RowContent::of("badges")
+        RowContent::new("badges")
             .with(&self.id)
             .with(&self.api_key_id)
             .with(&self.assessment_id)

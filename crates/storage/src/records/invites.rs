@@ -13,7 +13,7 @@ impl Transaction {
     /// Inserts an invite.
     pub fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(i::table).values(InviteRow::of(invite)).execute(conn)?;
+            diesel::insert_into(i::table).values(InviteRow::new(invite)).execute(conn)?;
             Ok(())
         })
     }
@@ -82,7 +82,7 @@ struct InviteRow {
 }
 
 impl InviteRow {
-    fn of(invite: &Invite) -> Self {
+    fn new(invite: &Invite) -> Self {
         Self {
             id: invite.id.to_string(),
             secret: invite.secret.0.to_vec(),

@@ -23,7 +23,7 @@ impl Transaction {
     /// Inserts a webhook.
     pub fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(webhooks::table).values(WebhookRow::of(webhook)?).execute(conn)?;
+            diesel::insert_into(webhooks::table).values(WebhookRow::new(webhook)?).execute(conn)?;
             Ok(())
         })
     }

@@ -30,7 +30,7 @@ pub(crate) struct FinishedAttempt {
 }
 
 impl FinishedAttempt {
-    pub(crate) fn of(result: &AttemptResult) -> Result<Self, Fault> {
+    pub(crate) fn new(result: &AttemptResult) -> Result<Self, Fault> {
         let (outcome, failure, due_at) = match result.outcome {
             Outcome::Exhausted(failure) => {
                 (AttemptOutcome::Exhausted, Some(failure.as_str()), None)

@@ -20,7 +20,7 @@ stored_row! {
 }
 
 impl<'a> ChannelRow<'a> {
-    pub(crate) fn of(channel: &'a Channel) -> Result<Self, Fault> {
+    pub(crate) fn new(channel: &'a Channel) -> Result<Self, Fault> {
         Ok(Self {
             id: channel.id.to_string(),
             sender: channel.sender.to_string(),

@@ -32,7 +32,7 @@ stored_row! {
 }
 
 impl<'a> EnvelopeRow<'a> {
-    pub(crate) fn of(envelope: &'a Envelope) -> Result<Self, Fault> {
+    pub(crate) fn new(envelope: &'a Envelope) -> Result<Self, Fault> {
         let meta = &envelope.meta;
         Ok(Self {
             id: meta.id.to_string(),

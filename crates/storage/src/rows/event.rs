@@ -19,7 +19,7 @@ stored_row! {
 }
 
 impl EventRow {
-    pub(crate) fn of(event: &NewEvent) -> Result<Self, Fault> {
+    pub(crate) fn new(event: &NewEvent) -> Result<Self, Fault> {
         let body = serde_json::to_string(&event.body());
         Ok(Self {
             id: event.id.to_string(),

@@ -20,7 +20,7 @@ pub(crate) struct IdempotencyRowKey<'a> {
 }
 
 impl<'a> IdempotencyRowKey<'a> {
-    pub(crate) fn of(caller: &ApiKeyId, key: &'a IdempotencyKey) -> Self {
+    pub(crate) fn new(caller: &ApiKeyId, key: &'a IdempotencyKey) -> Self {
         Self { api_key_id: caller.to_string(), idempotency_key: key.as_str() }
     }
 }

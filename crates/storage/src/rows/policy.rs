@@ -26,7 +26,7 @@ pub(crate) struct PolicyRow {
 }
 
 impl PolicyRow {
-    pub(crate) fn of(key: &ApiKeyId, policy: &RecipientPolicy) -> Self {
+    pub(crate) fn new(key: &ApiKeyId, policy: &RecipientPolicy) -> Self {
         Self {
             api_key_id: key.to_string(),
             accept: policy.accept.as_str().to_owned(),

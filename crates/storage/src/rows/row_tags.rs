@@ -27,7 +27,7 @@ pub(crate) struct NoKeys;
 
 impl RowContent {
     /// Begins the content of a row of this table.
-    pub(crate) fn of(table: &'static str) -> Self {
+    pub(crate) fn new(table: &'static str) -> Self {
         Self { table, columns: Vec::new() }
     }
 

@@ -20,10 +20,10 @@ pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Sessio
 
 /// Returns the columns that the tag of a session authenticates.
 pub(crate) fn content(token: &[u8], account_id: &str, expires_at: i64) -> RowContent {
-    RowContent::of("sessions").with(token).with(account_id).with_number(expires_at)
+    RowContent::new("sessions").with(token).with(account_id).with_number(expires_at)
 }
 
 /// Returns the columns that the tag of the confirmation of a session authenticates.
 pub(crate) fn confirmation_content(token: &[u8], confirmed_at: i64) -> RowContent {
-    RowContent::of("sessions.confirmed_at").with(token).with_number(confirmed_at)
+    RowContent::new("sessions.confirmed_at").with(token).with_number(confirmed_at)
 }

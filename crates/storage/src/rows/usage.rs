@@ -26,7 +26,7 @@ stored_row! {
 }
 
 impl UsageRow {
-    pub(crate) fn of(key: &ApiKeyId, used: &Usage) -> Self {
+    pub(crate) fn new(key: &ApiKeyId, used: &Usage) -> Self {
         Self {
             api_key_id: key.to_string(),
             minute_start: used.minute.start.as_millis(),

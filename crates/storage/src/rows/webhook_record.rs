@@ -43,7 +43,7 @@ pub(crate) fn event_names(webhook: &Webhook) -> String {
 
 impl WebhookRow {
     /// Returns the row of a new webhook.
-    pub(crate) fn of(webhook: &Webhook) -> Result<Self, Fault> {
+    pub(crate) fn new(webhook: &Webhook) -> Result<Self, Fault> {
         let failure = webhook.last_failure.as_ref();
         let (retiring, retiring_until) = retiring_secrets::write(&webhook.retiring)?;
         Ok(Self {

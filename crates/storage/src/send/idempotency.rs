@@ -25,7 +25,7 @@ pub(crate) fn find(
         return Ok(HashMap::new());
     }
     let keys: Vec<_> =
-        keys.iter().map(|(caller, key)| IdempotencyRowKey::of(caller, key)).collect();
+        keys.iter().map(|(caller, key)| IdempotencyRowKey::new(caller, key)).collect();
     let found = statements::find_idempotent_sends(conn, &keys)?;
     found.into_iter().map(idempotency::read).collect()
 }

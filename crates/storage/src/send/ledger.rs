@@ -30,7 +30,7 @@ impl Transaction {
     /// Each sender must be in `writes.usage`.
     pub fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
         self.run(|conn| {
-            let channels = changes.channels.iter().map(|channel| ChannelRow::of(channel));
+            let channels = changes.channels.iter().map(|channel| ChannelRow::new(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
             if !channels.is_empty() {
                 statements::insert_channels(conn, &channels)?;
@@ -39,8 +39,8 @@ impl Transaction {
             let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
             let awaiting = changes.awaiting_relay.iter().map(DeliveryRow::awaiting_relay);
             let parked = changes.parked.iter().map(|parked| Ok(DeliveryRow::parked(parked)));
-            let envelopes = changes.envelopes.iter().map(|envelope| EnvelopeRow::of(envelope));
-            let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
+            let envelopes = changes.envelopes.iter().map(|envelope| EnvelopeRow::new(envelope));
+            let usage = changes.usage.iter().map(|(key, used)| UsageRow::new(key, used));
             let rows = BatchRows {
                 envelopes: envelopes.collect::<Result<_, _>>()?,
                 deliveries: leased

@@ -25,7 +25,7 @@ impl Transaction {
         id: &ApiKeyId,
         policy: &RecipientPolicy,
     ) -> Result<(), StoreError> {
-        let row = PolicyRow::of(id, policy);
+        let row = PolicyRow::new(id, policy);
         let insert = diesel::insert_into(policies::table).values(&row);
         self.run(|conn| {
             on_backend!(conn, c => {

@@ -88,7 +88,7 @@ impl ChannelSender {
         let (encapsulation, secret) = recipient
             .encapsulate(&info(draft, sealing_version), EXPORTER_CONTEXT, entropy)
             .ok_or(WalletError::NotSealable)?;
-        let binding = ChannelBinding::of(draft, sealing_version, &encapsulation);
+        let binding = ChannelBinding::new(draft, sealing_version, &encapsulation);
         let signature = sender.sign(&binding.statement())?;
         let channel =
             Channel { id, sender: from, recipient: to, sealing_version, encapsulation, signature };
@@ -147,7 +147,7 @@ impl ChannelReceiver {
     fn try_accept(channel: &Channel, recipient: &Identity, sender: &Did) -> Option<Self> {
         let Channel { id, sender: from, recipient: to, sealing_version, .. } = *channel;
         let draft = ChannelDraft { id, sender: from, recipient: to };
-        let binding = ChannelBinding::of(&draft, sealing_version, &channel.encapsulation);
+        let binding = ChannelBinding::new(&draft, sealing_version, &channel.encapsulation);
         let signer = did::parse(sender).ok()?;
         if !signature::is_valid(&signer, &binding.statement(), &channel.signature) {
             return None;
@@ -167,7 +167,7 @@ impl ChannelReceiver {
     fn try_open(&self, envelope: &Envelope) -> Option<Zeroizing<Vec<u8>>> {
         let (header_bytes, body) = envelope.sealed.split_first_chunk()?;
         let header = Header::parse(*header_bytes)?;
-        let draft = EnvelopeDraft::of(&envelope.meta);
+        let draft = EnvelopeDraft::new(&envelope.meta);
         let is_of_this = header.channel == self.binding.draft.id
             && self.binding.is_between(&draft.sender, &draft.recipient);
         let aad = self.binding.associated_data(&draft);

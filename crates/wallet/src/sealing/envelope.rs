@@ -83,7 +83,7 @@ fn seal_with(
 fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Zeroizing<Vec<u8>>> {
     let (&header_bytes, body) = envelope.sealed.split_first_chunk()?;
     let header = Header::parse(header_bytes)?;
-    let aad = EnvelopeDraft::of(&envelope.meta).associated_data();
+    let aad = EnvelopeDraft::new(&envelope.meta).associated_data();
     if !is_authentic(envelope, header.suite, &aad, &did::parse(sender).ok()?) {
         return None;
     }
@@ -107,7 +107,7 @@ pub(crate) fn is_authentic(
 }
 
 impl EnvelopeDraft {
-    pub(crate) fn of(meta: &EnvelopeMeta) -> Self {
+    pub(crate) fn new(meta: &EnvelopeMeta) -> Self {
         let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
         Self { id, sender, recipient, timestamp, context: meta.context.clone() }
     }

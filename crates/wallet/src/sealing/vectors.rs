@@ -19,7 +19,7 @@ fn unhex(text: &str) -> Vec<u8> {
 fn entropy(text: &str) -> Entropy {
     let mut bytes = unhex(text);
     bytes.resize(64, 0);
-    Entropy::of(bytes.try_into().unwrap())
+    Entropy::new(bytes.try_into().unwrap())
 }
 
 /// Tests the first encryption of the vector in `test-vectors.json` with mode 0, KEM 0x0020, KDF 0x0001 and AEAD 0x0002.

@@ -39,7 +39,7 @@ pub enum PasswordHashFault {
 
 impl PasswordHash {
     /// Hashes a password with a random salt and the default costs of Argon2id. Takes tens of milliseconds.
-    pub fn of(password: &str) -> Result<Self, WalletError> {
+    pub fn new(password: &str) -> Result<Self, WalletError> {
         let salt: [u8; SALT_LEN] = entropy::random()?;
         let hashed = Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
         let parsed = hashed.ok().ok_or(WalletError::NotDerivable)?;
@@ -100,21 +100,21 @@ mod tests {
 
     #[test]
     fn only_the_password_of_a_hash_matches() {
-        let hash = PasswordHash::of("correct horse").unwrap();
+        let hash = PasswordHash::new("correct horse").unwrap();
         assert!(hash.expose().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.expose());
         let parsed = PasswordHash::parse(hash.expose()).unwrap();
         assert!(parsed.matches("correct horse"));
         for wrong in ["", "correct hors", "correct horse ", "Correct horse"] {
             assert!(!parsed.matches(wrong), "{wrong:?}");
         }
-        assert_ne!(PasswordHash::of("correct horse").unwrap().expose(), hash.expose());
+        assert_ne!(PasswordHash::new("correct horse").unwrap().expose(), hash.expose());
         assert_eq!(format!("{hash:?}"), "PasswordHash(..)");
     }
 
     #[test]
     fn hashes_with_other_algorithms_or_costs_are_refused() {
         use PasswordHashFault as F;
-        let hash = PasswordHash::of("x").unwrap();
+        let hash = PasswordHash::new("x").unwrap();
         let text = hash.expose();
         let changed = |from: &str, to: &str| PasswordHash::parse(&text.replace(from, to)).map(drop);
         for (from, to, fault) in [

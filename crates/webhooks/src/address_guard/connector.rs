@@ -102,7 +102,7 @@ async fn dial(ips: impl Iterator<Item = IpAddr>, port: u16) -> Result<TcpStream,
 /// Returns the failure that decides, of an earlier address and of the next one. A fault of this node decides over a
 /// failure of the receiver, unless the fault concerns one address only.
 fn decisive(earlier: Option<ConnectFailure>, error: io::Error) -> ConnectFailure {
-    match (earlier, LocalFault::of(&error)) {
+    match (earlier, LocalFault::new(&error)) {
         (Some(ConnectFailure::Local(fault)), _) if !fault.is_of_one_address() => fault.into(),
         (Some(earlier @ ConnectFailure::Tcp(_)), Some(fault)) if fault.is_of_one_address() => {
             earlier

@@ -175,11 +175,11 @@ fn local_fault(error: &SendRequestError) -> Option<LocalFault> {
         SendRequestError::Connect(ConnectError::Resolver(failure)) => {
             match failure.downcast_ref::<OpenFailure>()? {
                 OpenFailure::Connect(ConnectFailure::Local(fault)) => Some(*fault),
-                failure => LocalFault::of(failure),
+                failure => LocalFault::new(failure),
             }
         }
         SendRequestError::Response(ParseError::Io(error)) | SendRequestError::Send(error) => {
-            LocalFault::of(error)
+            LocalFault::new(error)
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     Code, EnvelopeId, IdempotencyKey, MessageType, Refusal, ThreadId, TokenScope, TraceParent,
 };
-use sealpost_service::{Access, Send, SendContext, Sent};
+use sealpost_service::{Access, NewMessage, SendContext, Sent};
 use serde_json::json;
 
 use crate::{
@@ -55,9 +55,9 @@ impl SendRequest {
         self,
         idempotency_key: Option<IdempotencyKey>,
         trace: Option<TraceParent>,
-    ) -> Send {
+    ) -> NewMessage {
         let Self { to, message, thread, reply_to, message_type } = self;
-        Send {
+        NewMessage {
             to,
             message,
             context: SendContext { thread, reply_to, message_type },

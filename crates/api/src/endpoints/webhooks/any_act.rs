@@ -110,7 +110,7 @@ struct ActRow {
 }
 
 impl ActRow {
-    const fn of<A: Act>() -> Self {
+    const fn new<A: Act>() -> Self {
         Self {
             name: A::NAME,
             operation: A::operation,
@@ -144,15 +144,15 @@ impl JsonSchema for ActionResult {
 }
 
 const ACTS: [ActRow; 9] = [
-    ActRow::of::<ListWebhooks>(),
-    ActRow::of::<DeleteWebhook>(),
-    ActRow::of::<EnableWebhook>(),
-    ActRow::of::<RotateWebhookSecret>(),
-    ActRow::of::<ListDeliveries>(),
-    ActRow::of::<RedeliverEvent>(),
-    ActRow::of::<RecoverDeliveries>(),
-    ActRow::of::<TestWebhook>(),
-    ActRow::of::<UpdateWebhook>(),
+    ActRow::new::<ListWebhooks>(),
+    ActRow::new::<DeleteWebhook>(),
+    ActRow::new::<EnableWebhook>(),
+    ActRow::new::<RotateWebhookSecret>(),
+    ActRow::new::<ListDeliveries>(),
+    ActRow::new::<RedeliverEvent>(),
+    ActRow::new::<RecoverDeliveries>(),
+    ActRow::new::<TestWebhook>(),
+    ActRow::new::<UpdateWebhook>(),
 ];
 
 const DESCRIPTION: &str = "\

@@ -13,7 +13,9 @@ use std::{
 };
 
 use sealpost_domain::{Code, Refusal, RequestSource, ports::StoreError};
-use sealpost_service::{Credentials, Error, Limited, Scope, Send, SendContext, Sent, Settings};
+use sealpost_service::{
+    Credentials, Error, Limited, NewMessage, Scope, SendContext, Sent, Settings,
+};
 use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
@@ -81,7 +83,7 @@ async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
     let alice = rig.world.newcomer(None);
     let to = alice.key.clone().unwrap().unwrap();
     let send = async || {
-        let message = Send {
+        let message = NewMessage {
             to: to.clone(),
             message: "hello".into(),
             context: SendContext::default(),

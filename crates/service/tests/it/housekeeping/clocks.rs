@@ -10,7 +10,7 @@ use std::{
 };
 
 use sealpost_domain::{EnvelopeId, Refusal};
-use sealpost_service::{Credentials, Send, SendContext, Settings};
+use sealpost_service::{Credentials, NewMessage, SendContext, Settings};
 
 use crate::{
     client::Client,
@@ -115,7 +115,7 @@ impl Kept {
 async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let to = bob.key.clone().unwrap().unwrap();
-    let message = Send {
+    let message = NewMessage {
         to,
         message: "hello".to_owned(),
         context: SendContext::default(),

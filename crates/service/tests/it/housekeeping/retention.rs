@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
 use sealpost_service::{
-    Credentials, Deliveries, Error, Register, Registered, Send, SendContext, Sent, Settings,
+    Credentials, Deliveries, Error, NewMessage, Register, Registered, SendContext, Sent, Settings,
     WaitingChoice,
 };
 
@@ -17,7 +17,7 @@ fn key(who: &Credentials) -> String {
 
 async fn send(world: &World, from: &Credentials, message: &str) -> Result<Sent, Error> {
     let idempotency_key = Some(IdempotencyKey::parse("order-7").unwrap());
-    let send = Send {
+    let send = NewMessage {
         to: key(from),
         message: message.to_owned(),
         context: SendContext::default(),
@@ -115,7 +115,7 @@ async fn an_expired_envelope_is_gone_for_the_recipient() {
 }
 
 async fn send_to(world: &World, from: &Credentials, to: &Credentials) -> String {
-    let send = Send {
+    let send = NewMessage {
         to: key(to),
         message: "x".to_owned(),
         context: SendContext::default(),

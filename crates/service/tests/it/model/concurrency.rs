@@ -15,7 +15,7 @@ use sealpost_domain::{
     Plan, Refusal, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, SendContext, Sent, WaitingChoice};
+use sealpost_service::{Credentials, NewMessage, Register, SendContext, Sent, WaitingChoice};
 use tokio::runtime::Builder;
 
 use super::run::{rows, settings};
@@ -38,21 +38,21 @@ enum Role {
 
 impl Scene {
     fn on_sqlite() -> Self {
-        Self::of(World::with(settings()), None)
+        Self::new(World::with(settings()), None)
     }
 
     fn on_postgres() -> Self {
-        Self::of(World::on_postgres(settings()), None)
+        Self::new(World::on_postgres(settings()), None)
     }
 
     fn on_two_nodes() -> Self {
         let world = World::on_postgres(settings());
         let other_node = world.another_node(settings());
-        Self::of(world, Some(other_node))
+        Self::new(world, Some(other_node))
     }
 
     /// Creates the sender, and the recipient with a webhook.
-    fn of(world: World, other_node: Option<Client>) -> Self {
+    fn new(world: World, other_node: Option<Client>) -> Self {
         let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
         let asked = Register {
             url: "https://bob.example/".to_owned(),
@@ -79,7 +79,7 @@ impl Scene {
     /// Sends a message. If there are two nodes, odd numbers use the second node.
     fn send(&self, number: usize, to: &str, name: Option<&str>) -> Result<Sent, Refusal> {
         let node = self.other_node.as_ref().filter(|_| number % 2 == 1);
-        let send = Send {
+        let send = NewMessage {
             to: to.to_owned(),
             message: "hello".to_owned(),
             context: SendContext::default(),

@@ -8,8 +8,8 @@ use sealpost_domain::{
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{
-    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Recover, Recovered,
-    Register, Send, SendContext, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
+    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, NewMessage, Recover,
+    Recovered, Register, SendContext, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
@@ -37,7 +37,7 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
 /// Sends a message of a key to itself. Returns the id of the envelope.
 async fn send(world: &World, who: &Credentials) -> String {
     world.clock.advance(Duration::from_mins(1));
-    let message = Send {
+    let message = NewMessage {
         to: key(who),
         message: "hello".to_owned(),
         context: SendContext::default(),

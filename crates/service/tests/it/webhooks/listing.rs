@@ -7,7 +7,7 @@ use std::sync::{
 
 use sealpost_domain::EventKind;
 use sealpost_service::{
-    Deliveries, Register, Send, SendContext, Settings, WaitingChoice, WebhookList,
+    Deliveries, NewMessage, Register, SendContext, Settings, WaitingChoice, WebhookList,
 };
 
 use crate::client::{Manage, Managed};
@@ -26,7 +26,7 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     };
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
     let to = bob.key.clone().unwrap().unwrap();
-    let message = Send {
+    let message = NewMessage {
         to,
         message: "hello".to_owned(),
         context: SendContext::default(),

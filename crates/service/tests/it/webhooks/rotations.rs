@@ -10,7 +10,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, Handle,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, SendContext, Settings, WaitingChoice};
+use sealpost_service::{Credentials, NewMessage, Register, SendContext, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -66,7 +66,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     };
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();
     world.sealpost.register(&bob, &Ok(register)).result.unwrap();
-    let send = Send {
+    let send = NewMessage {
         to: "bob".to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),
@@ -90,7 +90,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let replaced = [key, handle.clone(), text(next), "replaced".into()];
     assert_eq!(await_rotations(&world, 1), [replaced]);
 
-    let send = Send {
+    let send = NewMessage {
         to: "bob".to_owned(),
         message: "hello".to_owned(),
         context: SendContext::default(),

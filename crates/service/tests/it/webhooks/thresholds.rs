@@ -8,7 +8,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Agreement, Register, Send, SendContext, Settings, WaitingChoice};
+use sealpost_service::{Agreement, NewMessage, Register, SendContext, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -139,8 +139,8 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     Ok(())
 }
 
-fn message_to(to: &str) -> Send {
-    Send {
+fn message_to(to: &str) -> NewMessage {
+    NewMessage {
         to: to.to_owned(),
         message: "x".to_owned(),
         context: SendContext::default(),

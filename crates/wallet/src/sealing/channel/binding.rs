@@ -29,7 +29,7 @@ pub(super) struct ChannelBinding {
 }
 
 impl ChannelBinding {
-    pub(super) fn of(draft: &ChannelDraft, sealing_version: u32, encapsulation: &[u8]) -> Self {
+    pub(super) fn new(draft: &ChannelDraft, sealing_version: u32, encapsulation: &[u8]) -> Self {
         let parts = [terms(draft, sealing_version), length_prefixed(&[encapsulation])];
         Self { draft: *draft, sealing_version, digest: Sha256::digest(parts.concat()).into() }
     }

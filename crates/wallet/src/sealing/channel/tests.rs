@@ -31,7 +31,7 @@ fn draft() -> EnvelopeDraft {
 /// Begins a channel from identity 1 to identity 2 with fixed randomness.
 fn begun(randomness: u8) -> (ChannelSender, Channel) {
     let key = Identity::of(2).sealing_public_key(Suite::Channel, 3).unwrap();
-    let mut entropy = Entropy::of([randomness; 64]);
+    let mut entropy = Entropy::new([randomness; 64]);
     ChannelSender::begin_with(&channel_draft(), 100, &Identity::of(1), &key, &mut entropy).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
 
 /// Signs a changed envelope again, as a dishonest sender could: hash, size and signature match the new content.
 fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
-    let (draft, suite) = (EnvelopeDraft::of(&envelope.meta), envelope.meta.suite);
+    let (draft, suite) = (EnvelopeDraft::new(&envelope.meta), envelope.meta.suite);
     let sealed = std::mem::take(&mut envelope.sealed);
     draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::of(1)).unwrap()
 }
@@ -50,7 +50,7 @@ fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
 fn signed_as_it_is(mut channel: Channel) -> Channel {
     let Channel { id, sender, recipient, sealing_version, .. } = channel;
     let draft = ChannelDraft { id, sender, recipient };
-    let binding = ChannelBinding::of(&draft, sealing_version, &channel.encapsulation);
+    let binding = ChannelBinding::new(&draft, sealing_version, &channel.encapsulation);
     channel.signature = Identity::of(1).sign(&binding.statement()).unwrap();
     channel
 }
@@ -170,8 +170,8 @@ fn signature_and_cipher_both_authenticate_the_digest() {
     let (sender, channel) = begun(9);
     let mut receiver = accepted(&channel).unwrap();
     let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
-    let right = ChannelBinding::of(&channel_draft(), 3, &channel.encapsulation);
-    receiver.binding = ChannelBinding::of(&channel_draft(), 3, &begun(8).1.encapsulation);
+    let right = ChannelBinding::new(&channel_draft(), 3, &channel.encapsulation);
+    receiver.binding = ChannelBinding::new(&channel_draft(), 3, &begun(8).1.encapsulation);
     assert!(is_refused(&receiver, &envelope), "the secret is right and the signature is not");
     assert!(is_refused(&receiver, &signed_again(&receiver.binding, envelope.clone())));
     receiver.binding = right;
@@ -229,7 +229,7 @@ fn a_changed_and_resigned_channel_has_another_secret() {
 #[test]
 fn signatures_of_channels_and_envelopes_are_separate() {
     let (_, mut channel) = begun(9);
-    let binding = ChannelBinding::of(&channel_draft(), 3, &channel.encapsulation);
+    let binding = ChannelBinding::new(&channel_draft(), 3, &channel.encapsulation);
     let hash = EnvelopeHash(Sha256::digest(binding.statement()).into());
     channel.signature = Identity::of(1).sign(&hash.0).unwrap();
     assert!(accepted(&channel).is_err());

@@ -24,7 +24,7 @@ fn sealed(suite: Suite) -> Envelope {
 
 fn sealed_from(suite: Suite, draft: &EnvelopeDraft) -> Envelope {
     let key = Identity::of(2).sealing_public_key(suite, 3).unwrap();
-    seal_with(draft, MESSAGE, &Identity::of(1), &key, &mut Entropy::of([9; 64])).unwrap()
+    seal_with(draft, MESSAGE, &Identity::of(1), &key, &mut Entropy::new([9; 64])).unwrap()
 }
 
 fn context(thread: &str, reply_to: &str, message_type: &str) -> MessageContext {
@@ -39,7 +39,7 @@ fn context(thread: &str, reply_to: &str, message_type: &str) -> MessageContext {
 fn signed_again(mut envelope: Envelope) -> Envelope {
     envelope.meta.hash = hash(&envelope.sealed);
     envelope.meta.payload_size_bytes = size(&envelope.sealed).unwrap();
-    let aad = EnvelopeDraft::of(&envelope.meta).associated_data();
+    let aad = EnvelopeDraft::new(&envelope.meta).associated_data();
     let statement = statement(&envelope.meta.hash, &aad);
     envelope.signature = Identity::of(1).sign(&statement).unwrap();
     envelope

@@ -107,7 +107,7 @@ impl Deserializable for PublicKey {
     fn from_bytes(bytes: &[u8]) -> Result<Self, HpkeError> {
         let key = <Portable as Kem>::PublicKey::from_bytes(bytes)?;
         if fast::is_available() {
-            return Ok(Self::Fast(fast::PublicKey::of(&key.to_bytes().0)));
+            return Ok(Self::Fast(fast::PublicKey::new(&key.to_bytes().0)));
         }
         Ok(Self::Portable(Box::new(key)))
     }
@@ -126,7 +126,7 @@ impl Serializable for PrivateKey {
 
 impl Deserializable for PrivateKey {
     fn from_bytes(bytes: &[u8]) -> Result<Self, HpkeError> {
-        match fast::PrivateKey::of(bytes) {
+        match fast::PrivateKey::new(bytes) {
             Some(key) if fast::is_available() => Ok(Self::Fast(key)),
             _ => <Portable as Kem>::PrivateKey::from_bytes(bytes).map(Box::new).map(Self::Portable),
         }

@@ -1,7 +1,7 @@
 //! Runs requests that act as a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{Register, Send, SendContext, WaitingChoice};
+use sealpost_service::{NewMessage, Register, SendContext, WaitingChoice};
 use serde_json::Value;
 
 use super::{
@@ -24,16 +24,17 @@ impl Run {
     ) -> Checked {
         let caller = self.caller(who)?;
         let request = self.request(to, message, name);
-        let asked = request.message.clone().map_err(|_fault| NO_MESSAGE).map(|message| Send {
-            to: request.text.clone(),
-            message,
-            context: SendContext::default(),
-            trace: None,
-            idempotency_key: request
-                .name
-                .as_deref()
-                .map(|name| IdempotencyKey::parse(name).unwrap()),
-        });
+        let asked =
+            request.message.clone().map_err(|_fault| NO_MESSAGE).map(|message| NewMessage {
+                to: request.text.clone(),
+                message,
+                context: SendContext::default(),
+                trace: None,
+                idempotency_key: request
+                    .name
+                    .as_deref()
+                    .map(|name| IdempotencyKey::parse(name).unwrap()),
+            });
         let expected = self.truth.send(caller, &request);
         let credentials = self.credentials(caller);
         let limited = self.runtime.block_on(self.world.sealpost.send(&credentials, asked));

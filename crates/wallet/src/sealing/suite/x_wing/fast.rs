@@ -33,7 +33,7 @@ type Secret = Zeroizing<[u8; 32]>;
 
 impl PublicKey {
     /// Wraps the bytes without validation. [`PublicKey::encapsulate`] validates them.
-    pub(super) fn of(bytes: &[u8; PUBLIC_KEY_LEN]) -> Self {
+    pub(super) fn new(bytes: &[u8; PUBLIC_KEY_LEN]) -> Self {
         Self(Box::new(*bytes))
     }
 
@@ -64,7 +64,7 @@ impl PublicKey {
 
 impl PrivateKey {
     /// Copies the seed of a private key. Returns `None` for a wrong length.
-    pub(super) fn of(seed: &[u8]) -> Option<Self> {
+    pub(super) fn new(seed: &[u8]) -> Option<Self> {
         let mut key = Self(Secret::default());
         let seed: &[u8; SEED_LEN] = seed.try_into().ok()?;
         key.0.copy_from_slice(seed);

@@ -11,7 +11,7 @@ use crate::entropy::Entropy;
 /// also parses the seed as a private key of that implementation.
 fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
     let portable = <Portable as Kem>::PrivateKey::from_bytes(&seed).unwrap();
-    let fast = fast::PrivateKey::of(&seed).filter(|_| fast::is_available());
+    let fast = fast::PrivateKey::new(&seed).filter(|_| fast::is_available());
     [PrivateKey::Portable(Box::new(portable))]
         .into_iter()
         .chain(fast.map(PrivateKey::Fast))
@@ -19,7 +19,7 @@ fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
 }
 
 fn encapsulated(key: &PublicKey, randomness: [u8; 64]) -> ([u8; 32], Encapsulation) {
-    let mut entropy = Entropy::of(randomness);
+    let mut entropy = Entropy::new(randomness);
     let (secret, encapsulation) = XWing::encap_with_rng(key, None, &mut entropy).unwrap();
     assert!(!entropy.is_exhausted());
     (secret.0.0, encapsulation)
@@ -129,7 +129,7 @@ fn a_public_key_that_is_not_reduced_is_rejected() {
         changed[place + 1] = changed[place + 1] & 0xf0 | 0x0d;
         assert_eq!(PublicKey::from_bytes(&changed), Err(HpkeError::ValidationError), "{place}");
         if fast::is_available() {
-            assert!(fast::PublicKey::of(&changed).encapsulate(&[9; 64]).is_none(), "{place}");
+            assert!(fast::PublicKey::new(&changed).encapsulate(&[9; 64]).is_none(), "{place}");
         }
     }
     assert!(PublicKey::from_bytes(&key[1..]).is_err());
@@ -163,7 +163,7 @@ fn keys_survive_serialisation() {
 fn the_authenticated_mode_is_rejected() {
     for private in private_keys([7; 32]) {
         let public = XWing::sk_to_pk(&private);
-        let mut entropy = Entropy::of([9; 64]);
+        let mut entropy = Entropy::new([9; 64]);
         let sender = Some((&private, &public));
         assert!(XWing::encap_with_rng(&public, sender, &mut entropy).is_err());
         let (_, encapsulation) = encapsulated(&public, [9; 64]);
