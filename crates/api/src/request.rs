@@ -19,7 +19,7 @@ pub(crate) use caller::{
     KeyRequest, PublicRequest, SessionRequest, bearer_token, credentials_in_headers,
 };
 pub(crate) use client_address::client_address;
-pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid, text_body};
+pub(crate) use fields::{Fields, Member, NoMembers, RequestBody, invalid, request_body};
 pub(crate) use idempotency_key::idempotency_key;
 #[cfg(test)]
 pub(crate) use nearest::similar;

@@ -3,11 +3,13 @@
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use schemars::JsonSchema;
-use sealpost_domain::Refusal;
+use sealpost_domain::{
+    AccountId, ApiKeyId, BadgeId, CheckName, PartnerId, Refusal, Score, Timestamp, WebhookId,
+};
 use sealpost_service::ListPage;
 use serde::Serialize;
 
-use crate::request::{Fields, invalid};
+use crate::request::{Fields, Member};
 
 /// The page of a list that a request selects: the position and the maximum length.
 pub(super) struct PageChoice<Id> {
@@ -20,7 +22,7 @@ impl<Id: FromStr<Err: Display>> PageChoice<Id> {
     /// Reads the members `limit` and `cursor`.
     pub(super) fn read_members(fields: &mut Fields) -> Result<Self, Refusal> {
         let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
-        Ok(Self { limit, cursor: parsed(fields, "cursor")? })
+        Ok(Self { limit, cursor: fields.optional_parsed("cursor", str::parse)? })
     }
 }
 
@@ -43,23 +45,37 @@ impl<T> Page<T> {
     }
 }
 
-/// Reads an optional member of the body, and parses its text as `T`.
-pub(super) fn parsed<T: FromStr<Err: Display>>(
-    fields: &mut Fields,
-    field: &'static str,
-) -> Result<Option<T>, Refusal> {
-    let text = fields.optional_text(field)?;
-    let value = text.map(|text| text.parse::<T>()).transpose();
-    value.map_err(|fault| invalid(field, fault.to_string()))
-}
-
-/// Reads a required member of the body, and parses its text as `T`.
-pub(super) fn parsed_required<T: FromStr<Err: Display>>(
-    fields: &mut Fields,
-    field: &'static str,
-) -> Result<T, Refusal> {
-    parsed(fields, field)?.ok_or_else(|| fields.missing(field, &[]))
-}
-
 pub(super) const LIMITS: RangeInclusive<u32> = 1..=1_000;
 pub(super) const LIMIT_DEFAULT: u32 = 100;
+
+/// Implements [`Member`] for types that are parsed from a string.
+macro_rules! parsed_members {
+    ($($type:ty: $parse:expr;)+) => {$(
+        impl Member for $type {
+            const IS_REQUIRED: bool = true;
+
+            fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+                let value = fields.optional_parsed(field, $parse)?;
+                value.ok_or_else(|| fields.missing(field, &[]))
+            }
+        }
+    )+};
+}
+
+parsed_members! {
+    AccountId: str::parse;
+    ApiKeyId: str::parse;
+    BadgeId: str::parse;
+    CheckName: CheckName::parse;
+    PartnerId: PartnerId::parse;
+    Score: str::parse;
+    WebhookId: str::parse;
+}
+
+impl Member for Option<Timestamp> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.optional_parsed(field, str::parse)
+    }
+}

@@ -13,7 +13,7 @@ use super::state::AdminState;
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
-    request::{Fields, RequestBody, bearer_token, invalid, read_small_body},
+    request::{Fields, Member, RequestBody, bearer_token, invalid, read_small_body},
     response::Problem,
 };
 
@@ -37,18 +37,16 @@ struct ActRequest<B> {
 #[schemars(transparent)]
 pub(super) struct Reason(#[schemars(length(min = 1, max = 1000))] pub(super) String);
 
-impl Reason {
-    /// Reads the member `reason`.
-    pub(super) fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let text = fields.text("reason")?.trim().to_owned();
+impl Member for Reason {
+    const IS_REQUIRED: bool = true;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        let text = fields.text(field)?.trim().to_owned();
         if text.is_empty() {
-            return Err(Refusal::MissingField { field: "reason" });
+            return Err(Refusal::MissingField { field });
         }
         if text.chars().count() > REASON_LEN_MAX {
-            return Err(invalid(
-                "reason",
-                format!("must have at most {REASON_LEN_MAX} characters"),
-            ));
+            return Err(invalid(field, format!("must have at most {REASON_LEN_MAX} characters")));
         }
         Ok(Self(text))
     }

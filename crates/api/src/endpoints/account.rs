@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest, invalid, request_source, text_body},
+    request::{Fields, RequestBody, SessionRequest, invalid, request_body, request_source},
     response::{JsonResponse, Problem, ask_in_session, exported_account},
     state::ApiState,
     throttle::{self, verify_login_secret},
@@ -81,11 +81,12 @@ pub(super) fn activity_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(activity) }
 }
 
-text_body! {
+request_body! {
     /// The login secret, which confirms that the owner of the account sends the request.
     struct ExportRequest {
         /// The login secret of the account.
-        login_secret,
+        #[schemars(length(min = 1))]
+        login_secret: String,
     }
 }
 
@@ -177,11 +178,12 @@ fn key() -> Value {
     })
 }
 
-text_body! {
+request_body! {
     /// The login secret, which confirms that the owner of the account sends the request.
     struct CloseRequest {
         /// The login secret of the account.
-        login_secret,
+        #[schemars(length(min = 1))]
+        login_secret: String,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Code;
 use sealpost_service::{LoggedIn, Login, Recovery, Scope, SecretsReplaced};
 use serde::Serialize;
 use serde_json::json;
@@ -10,28 +10,21 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody, SessionRequest, request_source, text_body},
+    request::{PublicRequest, SessionRequest, request_body, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle::{self, log_in},
 };
 
-/// An account and its login secret.
-#[derive(JsonSchema)]
-struct LoginRequest {
-    /// The id of the account, from the response to its activation.
-    #[schemars(length(min = 1))]
-    account_id: String,
-    /// The login secret of the account.
-    #[schemars(length(min = 1))]
-    login_secret: String,
-}
-
-impl RequestBody for LoginRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["account_id", "login_secret"])?;
-        let account_id = fields.text("account_id")?;
-        Ok(Self { account_id, login_secret: fields.text("login_secret")? })
+request_body! {
+    /// An account and its login secret.
+    struct LoginRequest {
+        /// The id of the account, from the response to its activation.
+        #[schemars(length(min = 1))]
+        account_id: String,
+        /// The login secret of the account.
+        #[schemars(length(min = 1))]
+        login_secret: String,
     }
 }
 
@@ -68,12 +61,13 @@ pub(super) fn login_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(login) }
 }
 
-/// The sessions to end. Without members, only the session of the request.
-#[derive(JsonSchema)]
-struct LogoutRequest {
-    /// If true, ends all sessions of the account.
-    #[schemars(with = "Option<bool>")]
-    all: bool,
+request_body! {
+    /// The sessions to end. Without members, only the session of the request.
+    struct LogoutRequest {
+        /// If true, ends all sessions of the account.
+        #[schemars(with = "Option<bool>")]
+        all: bool,
+    }
 }
 
 /// Confirms that the session has ended.
@@ -82,12 +76,6 @@ struct LoggedOut {
     /// Always `true`.
     #[schemars(extend("const" = true))]
     logged_out: bool,
-}
-
-impl RequestBody for LogoutRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        Ok(Self { all: fields.flag("all")? })
-    }
 }
 
 async fn logout(
@@ -115,11 +103,12 @@ pub(super) fn logout_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(logout) }
 }
 
-text_body! {
+request_body! {
     /// The current login secret, which is replaced.
     struct RotateSecretRequest {
         /// The current login secret of the account.
-        login_secret,
+        #[schemars(length(min = 1))]
+        login_secret: String,
     }
 }
 
@@ -154,22 +143,15 @@ pub(super) fn rotate_secret_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(rotate_secret) }
 }
 
-/// The account and its recovery code.
-#[derive(JsonSchema)]
-struct RecoverAccountRequest {
-    /// The id of the account, from the response to its activation.
-    #[schemars(length(min = 1))]
-    account_id: String,
-    /// The newest recovery code of the account.
-    #[schemars(length(min = 1))]
-    recovery_code: String,
-}
-
-impl RequestBody for RecoverAccountRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["account_id", "recovery_code"])?;
-        let account_id = fields.text("account_id")?;
-        Ok(Self { account_id, recovery_code: fields.text("recovery_code")? })
+request_body! {
+    /// The account and its recovery code.
+    struct RecoverAccountRequest {
+        /// The id of the account, from the response to its activation.
+        #[schemars(length(min = 1))]
+        account_id: String,
+        /// The newest recovery code of the account.
+        #[schemars(length(min = 1))]
+        recovery_code: String,
     }
 }
 

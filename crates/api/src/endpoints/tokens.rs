@@ -11,7 +11,9 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, NoMembers, RequestBody, SessionRequest, invalid, request_source, text_body},
+    request::{
+        Fields, NoMembers, RequestBody, SessionRequest, invalid, request_body, request_source,
+    },
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -135,11 +137,12 @@ pub(super) fn list_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(list) }
 }
 
-text_body! {
+request_body! {
     /// The API token to revoke.
     struct RevokeTokenRequest {
         /// The id of the token.
-        token_id,
+        #[schemars(length(min = 1))]
+        token_id: String,
     }
 }
 

@@ -36,35 +36,71 @@ pub(crate) trait RequestBody: Sized + 'static {
     }
 }
 
-/// Defines a request body with one member, a required string.
-macro_rules! text_body {
+/// A type whose values are members of request bodies.
+pub(crate) trait Member: Sized {
+    /// True if a body without the member is refused.
+    const IS_REQUIRED: bool;
+
+    /// Reads a member.
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
+}
+
+/// Defines a request body whose members are read in their order, by their types.
+macro_rules! request_body {
     (
         $(#[$doc:meta])*
         $visibility:vis struct $body:ident {
-            $(#[$member_doc:meta])*
-            $member:ident,
+            $($(#[$member_doc:meta])* $member:ident: $type:ty,)+
         }
     ) => {
-        $(#[$doc])*
         #[derive(schemars::JsonSchema)]
+        $(#[$doc])*
         $visibility struct $body {
-            $(#[$member_doc])*
-            #[schemars(length(min = 1))]
-            $member: String,
+            $($(#[$member_doc])* $member: $type,)+
         }
 
         impl $crate::request::RequestBody for $body {
             fn read(
                 fields: &mut $crate::request::Fields,
             ) -> Result<Self, sealpost_domain::Refusal> {
-                fields.require(&[stringify!($member)])?;
-                Ok(Self { $member: fields.text(stringify!($member))? })
+                use $crate::request::Member;
+
+                let mut required = Vec::new();
+                $(if <$type>::IS_REQUIRED {
+                    required.push(stringify!($member));
+                })+
+                fields.require(&required)?;
+                Ok(Self { $($member: <$type>::read(fields, stringify!($member))?,)+ })
             }
         }
     };
 }
 
-pub(crate) use text_body;
+pub(crate) use request_body;
+
+impl Member for String {
+    const IS_REQUIRED: bool = true;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.text(field)
+    }
+}
+
+impl Member for Option<String> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.optional_text(field)
+    }
+}
+
+impl Member for bool {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.flag(field)
+    }
+}
 
 /// The body of an endpoint that accepts no members, except for the API key.
 pub(crate) struct NoMembers;

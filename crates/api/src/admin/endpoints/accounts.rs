@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{Page, PageChoice, parsed_required},
+        page::{Page, PageChoice},
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody},
+    request::{Fields, RequestBody, request_body},
 };
 
 /// The page to show.
@@ -32,34 +32,21 @@ impl RequestBody for PageChoice<AccountId> {
     }
 }
 
-/// The account to show.
-#[derive(JsonSchema)]
-struct ShowAccountRequest {
-    /// The id of the account.
-    account_id: AccountId,
-}
-
-impl RequestBody for ShowAccountRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["account_id"])?;
-        Ok(Self { account_id: parsed_required(fields, "account_id")? })
+request_body! {
+    /// The account to show.
+    struct ShowAccountRequest {
+        /// The id of the account.
+        account_id: AccountId,
     }
 }
 
-/// The account whose sessions end.
-#[derive(JsonSchema)]
-struct EndSessionsRequest {
-    /// The id of the account.
-    account_id: AccountId,
-    /// The reason, for the audit trail.
-    reason: Reason,
-}
-
-impl RequestBody for EndSessionsRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["account_id", "reason"])?;
-        let account_id = parsed_required(fields, "account_id")?;
-        Ok(Self { account_id, reason: Reason::read(fields)? })
+request_body! {
+    /// The account whose sessions end.
+    struct EndSessionsRequest {
+        /// The id of the account.
+        account_id: AccountId,
+        /// The reason, for the audit trail.
+        reason: Reason,
     }
 }
 

@@ -1,95 +1,58 @@
 //! Operator endpoints for badges and their evidence: assessments and attestations.
 
-use schemars::JsonSchema;
-use sealpost_domain::{
-    ApiKeyId, AssessmentMetrics, BadgeId, CheckName, Code, Refusal, Score, Timestamp,
-};
+use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeId, CheckName, Code, Score, Timestamp};
 use sealpost_service::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked};
 use serde_json::json;
 
 use crate::{
-    admin::{
-        page::{parsed, parsed_required},
-        request::{Reason, act},
-    },
+    admin::request::{Reason, act},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid},
+    request::request_body,
 };
 
-/// An assessment of an API key: four scores, and the reason.
-#[derive(JsonSchema)]
-struct AssessRequest {
-    /// The assessed API key.
-    api_key_id: ApiKeyId,
-    /// The score for clarity, from 0 to 1.
-    clarity: Score,
-    /// The score for coherence, from 0 to 1.
-    coherence: Score,
-    /// Confidence of the assessor, from 0 to 1.
-    confidence: Score,
-    /// Drift, the distance from the declared behaviour, from 0 to 1.
-    drift: Score,
-    /// The reason for the assessment, or its method.
-    reason: Reason,
-}
-
-impl RequestBody for AssessRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let names = ["api_key_id", "clarity", "coherence", "confidence", "drift", "reason"];
-        fields.require(&names)?;
-        Ok(Self {
-            api_key_id: parsed_required(fields, "api_key_id")?,
-            clarity: parsed_required(fields, "clarity")?,
-            coherence: parsed_required(fields, "coherence")?,
-            confidence: parsed_required(fields, "confidence")?,
-            drift: parsed_required(fields, "drift")?,
-            reason: Reason::read(fields)?,
-        })
+request_body! {
+    /// An assessment of an API key: four scores, and the reason.
+    struct AssessRequest {
+        /// The assessed API key.
+        api_key_id: ApiKeyId,
+        /// The score for clarity, from 0 to 1.
+        clarity: Score,
+        /// The score for coherence, from 0 to 1.
+        coherence: Score,
+        /// Confidence of the assessor, from 0 to 1.
+        confidence: Score,
+        /// Drift, the distance from the declared behaviour, from 0 to 1.
+        drift: Score,
+        /// The reason for the assessment, or its method.
+        reason: Reason,
     }
 }
 
-/// An attestation: the result of a check of an API key.
-#[derive(JsonSchema)]
-struct AttestRequest {
-    /// The checked API key.
-    api_key_id: ApiKeyId,
-    /// The name of the check, as in the file of compliance circuits.
-    check: CheckName,
-    /// True if the key failed the check.
-    #[schemars(default)]
-    failed: bool,
-    /// The time at which the attestation expires. If omitted, the attestation has no expiry time of its own.
-    valid_until: Option<Timestamp>,
-    /// The reason for the attestation, or the method of the check.
-    reason: Reason,
-}
-
-impl RequestBody for AttestRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["api_key_id", "check", "reason"])?;
-        let api_key_id = parsed_required(fields, "api_key_id")?;
-        let check = CheckName::parse(&fields.text("check")?);
-        let check = check.map_err(|fault| invalid("check", fault.to_string()))?;
-        let failed = fields.flag("failed")?;
-        let valid_until = parsed(fields, "valid_until")?;
-        Ok(Self { api_key_id, check, failed, valid_until, reason: Reason::read(fields)? })
+request_body! {
+    /// An attestation: the result of a check of an API key.
+    struct AttestRequest {
+        /// The checked API key.
+        api_key_id: ApiKeyId,
+        /// The name of the check, as in the file of compliance circuits.
+        check: CheckName,
+        /// True if the key failed the check.
+        #[schemars(default)]
+        failed: bool,
+        /// The time at which the attestation expires. If omitted, the attestation has no expiry time of its own.
+        valid_until: Option<Timestamp>,
+        /// The reason for the attestation, or the method of the check.
+        reason: Reason,
     }
 }
 
-/// The badge to revoke.
-#[derive(JsonSchema)]
-struct RevokeBadgeRequest {
-    /// The id of the badge.
-    badge_id: BadgeId,
-    /// The reason, for the audit trail. It is not published.
-    reason: Reason,
-}
-
-impl RequestBody for RevokeBadgeRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["badge_id", "reason"])?;
-        Ok(Self { badge_id: parsed_required(fields, "badge_id")?, reason: Reason::read(fields)? })
+request_body! {
+    /// The badge to revoke.
+    struct RevokeBadgeRequest {
+        /// The id of the badge.
+        badge_id: BadgeId,
+        /// The reason, for the audit trail. It is not published.
+        reason: Reason,
     }
 }
 

@@ -6,13 +6,10 @@ use sealpost_service::{DecisionShown, PartnerAssigned};
 use serde_json::{Value, json};
 
 use crate::{
-    admin::{
-        page::parsed_required,
-        request::{Reason, act},
-    },
+    admin::request::{Reason, act},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid},
+    request::{Fields, Member, RequestBody, invalid, request_body},
 };
 
 /// The API key or account that a council action blocks, and the reason.
@@ -40,57 +37,31 @@ impl RequestBody for CouncilAct {
             key.or_else(|_no_key| text.parse::<AccountId>().map(GovernanceSubject::Account));
         let wrong =
             |_neither| invalid("subject", "must be an API key (ak_…) or an account (acct_…)");
-        Ok(Self { subject: subject.map_err(wrong)?, reason: Reason::read(fields)? })
+        Ok(Self { subject: subject.map_err(wrong)?, reason: Reason::read(fields, "reason")? })
     }
 }
 
-/// The name of a partner, and the reason for the change.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the fields describe the schema")]
-struct PartnerRequest {
-    /// The name of the partner.
-    partner: String,
-    /// The reason. The owners see it in the status of their keys.
-    reason: Reason,
-}
-
-/// The partner to suspend or to restore, and the reason.
-struct PartnerAct {
-    partner: PartnerId,
-    reason: Reason,
-}
-
-impl RequestBody for PartnerAct {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["partner", "reason"])?;
-        let partner = read_partner(fields)?;
-        Ok(Self { partner, reason: Reason::read(fields)? })
+request_body! {
+    /// The name of a partner, and the reason for the change.
+    struct PartnerRequest {
+        /// The name of the partner.
+        #[schemars(with = "String")]
+        partner: PartnerId,
+        /// The reason. The owners see it in the status of their keys.
+        reason: Reason,
     }
 }
 
-/// Reads the member `partner`.
-fn read_partner(fields: &mut Fields) -> Result<PartnerId, Refusal> {
-    let partner = PartnerId::parse(&fields.text("partner")?);
-    partner.map_err(|fault| invalid("partner", fault.to_string()))
-}
-
-/// An account and its partner.
-#[derive(JsonSchema)]
-struct AssignPartnerRequest {
-    /// The id of the account.
-    account_id: AccountId,
-    /// The name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive.
-    #[schemars(with = "String")]
-    partner: PartnerId,
-    /// The reason, for the audit trail.
-    reason: Reason,
-}
-
-impl RequestBody for AssignPartnerRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["account_id", "partner", "reason"])?;
-        let account_id = parsed_required(fields, "account_id")?;
-        Ok(Self { account_id, partner: read_partner(fields)?, reason: Reason::read(fields)? })
+request_body! {
+    /// An account and its partner.
+    struct AssignPartnerRequest {
+        /// The id of the account.
+        account_id: AccountId,
+        /// The name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive.
+        #[schemars(with = "String")]
+        partner: PartnerId,
+        /// The reason, for the audit trail.
+        reason: Reason,
     }
 }
 
@@ -145,7 +116,7 @@ pub(super) fn suspend() -> Endpoint {
     );
     act(
         operation,
-        |operator, body: PartnerAct| operator.suspend_partner(&body.partner, &body.reason.0),
+        |operator, body: PartnerRequest| operator.suspend_partner(&body.partner, &body.reason.0),
         |body| &body.reason,
     )
 }
@@ -159,7 +130,7 @@ pub(super) fn restore() -> Endpoint {
     );
     act(
         operation,
-        |operator, body: PartnerAct| operator.restore_partner(&body.partner, &body.reason.0),
+        |operator, body: PartnerRequest| operator.restore_partner(&body.partner, &body.reason.0),
         |body| &body.reason,
     )
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{Page, PageChoice, parsed, parsed_required},
+        page::{Page, PageChoice},
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid},
+    request::{Fields, Member, RequestBody, invalid, request_body},
 };
 
 /// The filters of the list. A key must match all of them.
@@ -47,11 +47,9 @@ struct KeyQuery {
 
 impl RequestBody for KeyQuery {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let account = parsed(fields, "account_id")?;
-        let handle = fields.optional_text("handle")?.map(|text| Handle::parse(&text)).transpose();
-        let handle = handle.map_err(|fault| invalid("handle", fault.to_string()))?;
-        let label = fields.optional_text("label")?.map(|text| Label::parse(&text)).transpose();
-        let label = label.map_err(|fault| invalid("label", fault.to_string()))?;
+        let account = fields.optional_parsed("account_id", str::parse)?;
+        let handle = fields.optional_parsed("handle", Handle::parse)?;
+        let label = fields.optional_parsed("label", Label::parse)?;
         let status = fields.optional_text("status")?;
         let unknown = || invalid("status", "must be a state of a key, such as active");
         let status = status.map(|name| KeyStatus::from_name(&name).ok_or_else(unknown));
@@ -65,37 +63,22 @@ impl RequestBody for KeyQuery {
     }
 }
 
-/// The key to show.
-#[derive(JsonSchema)]
-struct ShowKeyRequest {
-    /// The API key.
-    api_key_id: ApiKeyId,
-}
-
-impl RequestBody for ShowKeyRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["api_key_id"])?;
-        Ok(Self { api_key_id: parsed_required(fields, "api_key_id")? })
+request_body! {
+    /// The key to show.
+    struct ShowKeyRequest {
+        /// The API key.
+        api_key_id: ApiKeyId,
     }
 }
 
-/// The key to change.
-#[derive(JsonSchema)]
-#[schemars(rename = "KeyActRequest")]
-struct KeyAct {
-    /// The API key.
-    api_key_id: ApiKeyId,
-    /// The reason, for the audit trail.
-    reason: Reason,
-}
-
-impl RequestBody for KeyAct {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["api_key_id", "reason"])?;
-        Ok(Self {
-            api_key_id: parsed_required(fields, "api_key_id")?,
-            reason: Reason::read(fields)?,
-        })
+request_body! {
+    /// The key to change.
+    #[schemars(rename = "KeyActRequest")]
+    struct KeyAct {
+        /// The API key.
+        api_key_id: ApiKeyId,
+        /// The reason, for the audit trail.
+        reason: Reason,
     }
 }
 
@@ -135,7 +118,7 @@ struct PlanChoice {
 impl RequestBody for PlanChoice {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["api_key_id", "plan", "reason"])?;
-        let api_key_id = parsed_required(fields, "api_key_id")?;
+        let api_key_id = ApiKeyId::read(fields, "api_key_id")?;
         let plan = fields.text("plan")?;
         let mut limit = |field| fields.optional_number(field, 0..=u32::MAX);
         let agreement = Agreement {
@@ -146,7 +129,7 @@ impl RequestBody for PlanChoice {
             allow_overage: fields.flag("allow_overage")?,
         };
         let fixed = agreement.plan_named(&plan).map_err(|fault| invalid("plan", fault))?;
-        Ok(Self { api_key_id, fixed, agreement, reason: Reason::read(fields)? })
+        Ok(Self { api_key_id, fixed, agreement, reason: Reason::read(fields, "reason")? })
     }
 }
 

@@ -11,30 +11,23 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{LIMIT_DEFAULT, LIMITS, parsed_required},
+        page::{LIMIT_DEFAULT, LIMITS},
         request::{Reason, act, query},
         state::AdminState,
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, NoMembers, RequestBody},
+    request::{Fields, NoMembers, RequestBody, request_body},
     response::StaticContent,
 };
 
-/// The webhook to disable.
-#[derive(JsonSchema)]
-struct DisableWebhookRequest {
-    /// The id of the webhook.
-    webhook_id: WebhookId,
-    /// The reason, for the audit trail.
-    reason: Reason,
-}
-
-impl RequestBody for DisableWebhookRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["webhook_id", "reason"])?;
-        let webhook_id = parsed_required(fields, "webhook_id")?;
-        Ok(Self { webhook_id, reason: Reason::read(fields)? })
+request_body! {
+    /// The webhook to disable.
+    struct DisableWebhookRequest {
+        /// The id of the webhook.
+        webhook_id: WebhookId,
+        /// The reason, for the audit trail.
+        reason: Reason,
     }
 }
 

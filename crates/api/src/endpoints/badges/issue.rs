@@ -2,40 +2,30 @@
 //! met all thresholds.
 
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Code;
 use sealpost_service::{Access, Issue, Issued, Purpose};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{KeyRequest, request_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-/// The options of a new badge.
-#[derive(JsonSchema)]
-struct IssueRequest {
-    /// A jurisdiction. If given, the key must also pass the compliance circuit (set of checks) of this jurisdiction.
-    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
-    jurisdiction: Option<String>,
-    /// If true, the badge names the DID of the key instead of the key.
-    #[schemars(with = "Option<bool>")]
-    disclose_did: bool,
-    /// If true, issues no badge and only lists the reasons for a refusal.
-    #[schemars(with = "Option<bool>")]
-    dry_run: bool,
-}
-
-impl RequestBody for IssueRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        Ok(Self {
-            jurisdiction: fields.optional_text("jurisdiction")?,
-            disclose_did: fields.flag("disclose_did")?,
-            dry_run: fields.flag("dry_run")?,
-        })
+request_body! {
+    /// The options of a new badge.
+    struct IssueRequest {
+        /// A jurisdiction. If given, the key must also pass the compliance circuit (set of checks) of this jurisdiction.
+        #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+        jurisdiction: Option<String>,
+        /// If true, the badge names the DID of the key instead of the key.
+        #[schemars(with = "Option<bool>")]
+        disclose_did: bool,
+        /// If true, issues no badge and only lists the reasons for a refusal.
+        #[schemars(with = "Option<bool>")]
+        dry_run: bool,
     }
 }
 

@@ -2,35 +2,27 @@
 //! set of checks that operators attest.
 
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Code;
 use sealpost_service::{Access, Purpose, Validate, Validated};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{KeyRequest, request_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-/// The jurisdiction whose checks are evaluated.
-#[derive(JsonSchema)]
-struct ValidateRequest {
-    /// The name of the jurisdiction.
-    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
-    jurisdiction: String,
-    /// If true, responds with 200 even if a required check has not passed.
-    #[schemars(with = "Option<bool>")]
-    dry_run: bool,
-}
-
-impl RequestBody for ValidateRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["jurisdiction"])?;
-        let jurisdiction = fields.text("jurisdiction")?;
-        Ok(Self { jurisdiction, dry_run: fields.flag("dry_run")? })
+request_body! {
+    /// The jurisdiction whose checks are evaluated.
+    struct ValidateRequest {
+        /// The name of the jurisdiction.
+        #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+        jurisdiction: String,
+        /// If true, responds with 200 even if a required check has not passed.
+        #[schemars(with = "Option<bool>")]
+        dry_run: bool,
     }
 }
 

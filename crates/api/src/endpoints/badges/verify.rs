@@ -1,33 +1,26 @@
 //! `POST /v1/badges/verify`: checks that a credential is a valid badge of this service, neither expired nor revoked.
 
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Code;
 use sealpost_service::{Access, BadgeVerified, Purpose};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{KeyRequest, request_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-#[derive(JsonSchema)]
-struct VerifyRequest {
-    /// The badge as a JWT.
-    #[schemars(length(min = 1))]
-    credential: String,
-    /// If true, the response has a proof of the transparency log.
-    #[schemars(with = "Option<bool>")]
-    proof: bool,
-}
-
-impl RequestBody for VerifyRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["credential"])?;
-        Ok(Self { credential: fields.text("credential")?, proof: fields.flag("proof")? })
+request_body! {
+    struct VerifyRequest {
+        /// The badge as a JWT.
+        #[schemars(length(min = 1))]
+        credential: String,
+        /// If true, the response has a proof of the transparency log.
+        #[schemars(with = "Option<bool>")]
+        proof: bool,
     }
 }
 

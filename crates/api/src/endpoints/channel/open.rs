@@ -8,15 +8,16 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{KeyRequest, text_body},
+    request::{KeyRequest, request_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-text_body! {
+request_body! {
     struct OpenRequest {
         /// The id of the envelope, from the event that announced it.
-        envelope_id,
+        #[schemars(length(min = 1))]
+        envelope_id: String,
     }
 }
 

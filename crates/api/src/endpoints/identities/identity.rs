@@ -9,7 +9,9 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_source, text_body},
+    request::{
+        Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_body, request_source,
+    },
     response::{JsonResponse, LimitedResponse, ask_as_key},
     state::ApiState,
     throttle::{admit_activation, admit_sign_up},
@@ -156,10 +158,11 @@ pub(in crate::endpoints) fn status_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(status) }
 }
 
-text_body! {
+request_body! {
     struct ResolveRequest {
         /// An API key or a handle, with or without a leading `@`.
-        id,
+        #[schemars(length(min = 1))]
+        id: String,
     }
 }
 

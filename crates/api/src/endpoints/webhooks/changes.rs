@@ -14,38 +14,42 @@ use super::{
 };
 use crate::{
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid, text_body},
+    request::{Fields, RequestBody, invalid, request_body},
     response::Problem,
     state::ApiState,
     throttle,
 };
 
-text_body! {
+request_body! {
     /// The webhook to delete.
     pub(in crate::endpoints) struct DeleteWebhook {
         /// The id of the webhook.
-        webhook_id,
+        #[schemars(length(min = 1))]
+        webhook_id: String,
     }
 }
-text_body! {
+request_body! {
     /// The webhook to enable.
     pub(in crate::endpoints) struct EnableWebhook {
         /// The id of the webhook.
-        webhook_id,
+        #[schemars(length(min = 1))]
+        webhook_id: String,
     }
 }
-text_body! {
+request_body! {
     /// The webhook whose secret is replaced.
     pub(in crate::endpoints) struct RotateWebhookSecret {
         /// The id of the webhook.
-        webhook_id,
+        #[schemars(length(min = 1))]
+        webhook_id: String,
     }
 }
-text_body! {
+request_body! {
     /// The webhook to test.
     pub(in crate::endpoints) struct TestWebhook {
         /// The id of the webhook.
-        webhook_id,
+        #[schemars(length(min = 1))]
+        webhook_id: String,
     }
 }
 

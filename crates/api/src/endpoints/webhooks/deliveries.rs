@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid},
+    request::{Fields, RequestBody, invalid, request_body},
 };
 
 /// A page of the pending deliveries and the attempts of a webhook.
@@ -54,22 +54,15 @@ impl RequestBody for ListDeliveries {
     }
 }
 
-/// The event to send again, and the webhook.
-#[derive(JsonSchema)]
-pub(in crate::endpoints) struct RedeliverEvent {
-    /// The id of the webhook.
-    #[schemars(length(min = 1))]
-    webhook_id: String,
-    /// The id of the event: the id of the envelope, or `evt_…` for other events.
-    #[schemars(length(min = 1))]
-    envelope_id: String,
-}
-
-impl RequestBody for RedeliverEvent {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["webhook_id", "envelope_id"])?;
-        let webhook_id = fields.text("webhook_id")?;
-        Ok(Self { webhook_id, envelope_id: fields.text("envelope_id")? })
+request_body! {
+    /// The event to send again, and the webhook.
+    pub(in crate::endpoints) struct RedeliverEvent {
+        /// The id of the webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+        /// The id of the event: the id of the envelope, or `evt_…` for other events.
+        #[schemars(length(min = 1))]
+        envelope_id: String,
     }
 }
 
