@@ -76,7 +76,7 @@ diesel::table! {
         token -> Binary,
         account_id -> Text,
         expires_at -> BigInt,
-        started_at -> Nullable<BigInt>,
+        started_at -> BigInt,
         last_used_at -> Nullable<BigInt>,
         client_address -> Nullable<Text>,
         user_agent -> Nullable<Text>,
@@ -507,7 +507,7 @@ diesel::table! {
         version -> Text,
         started_at -> BigInt,
         seen_at -> BigInt,
-        base_url -> Nullable<Text>,
+        base_url -> Text,
     }
 }
 

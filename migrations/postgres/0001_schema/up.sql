@@ -11,7 +11,7 @@
 CREATE TABLE accounts (
     id TEXT COLLATE "C" PRIMARY KEY,
     login_secret BYTEA NOT NULL,
-    -- The hash of the recovery code.
+    -- The hash of the recovery code. NULL for a closed account.
     recovery_code BYTEA,
     partner_id TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE sessions (
     expires_at BIGINT NOT NULL,
     -- The last time that the login secret was given in the session.
     confirmed_at BIGINT,
-    started_at BIGINT,
+    started_at BIGINT NOT NULL,
     last_used_at BIGINT,
     client_address TEXT,
     user_agent TEXT,
@@ -821,7 +821,7 @@ CREATE TABLE nodes (
     version TEXT COLLATE "C" NOT NULL,
     started_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL,
-    base_url TEXT COLLATE "C"
+    base_url TEXT COLLATE "C" NOT NULL
 );
 
 -- The node that runs a housekeeping task, and the end of its lease.

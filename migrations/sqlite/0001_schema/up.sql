@@ -11,7 +11,7 @@
 CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY,
     login_secret BLOB NOT NULL,
-    -- The hash of the recovery code.
+    -- The hash of the recovery code. NULL for a closed account.
     recovery_code BLOB,
     partner_id TEXT,
     created_at INTEGER NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE sessions (
     expires_at INTEGER NOT NULL,
     -- The last time that the login secret was given in the session.
     confirmed_at INTEGER,
-    started_at INTEGER,
+    started_at INTEGER NOT NULL,
     last_used_at INTEGER,
     client_address TEXT,
     user_agent TEXT,
@@ -730,7 +730,7 @@ CREATE TABLE nodes (
     version TEXT NOT NULL,
     started_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
-    base_url TEXT
+    base_url TEXT NOT NULL
 ) STRICT;
 
 -- The node that runs a housekeeping task, and the end of its lease.

@@ -924,8 +924,8 @@ class ExportedSession(Response):
 
     name: str
     """Name of the session on the dashboard and in the activity."""
-    started_at: datetime | None
-    """Time of the login; null if it was not stored."""
+    started_at: datetime
+    """Time of the login."""
     last_used_at: datetime | None
     """Start of the hour of the last use; null before the first known use."""
     expires_at: datetime

@@ -603,8 +603,8 @@ export interface ExportedKey {
 export interface ExportedSession {
   /** Name of the session on the dashboard and in the activity. */
   name: string;
-  /** Time of the login; null if it was not stored. */
-  started_at: Date | null;
+  /** Time of the login. */
+  started_at: Date;
   /** Start of the hour of the last use; null before the first known use. */
   last_used_at: Date | null;
   /** Time at which the session expires. */

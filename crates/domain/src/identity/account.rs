@@ -40,14 +40,13 @@ impl Session {
     }
 }
 
-/// A session, as shown to the owner of the account. The start time and the client are unknown for sessions that an
-/// earlier version of the service created.
+/// A session, as shown to the owner of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDetails {
     /// The session.
     pub session: Session,
-    /// Time of the login. `None` if unknown.
-    pub started_at: Option<Timestamp>,
+    /// Time of the login.
+    pub started_at: Timestamp,
     /// Start of the hour of the last known use. `None` if no use was recorded.
     pub last_used_at: Option<Timestamp>,
     /// The client that logged in.

@@ -14,7 +14,7 @@ pub struct Node {
     /// Version of the server program.
     pub version: String,
     /// Public URL of the service in the settings of the server. `None` in the row of a server of an earlier version.
-    pub base_url: Option<String>,
+    pub base_url: String,
     /// Time at which the server started.
     pub started_at: Timestamp,
     /// Time at which the server last updated this row.

@@ -2,7 +2,10 @@
 //!
 //! The URL belongs to the service, not to a server: the DID of the service and the links in badges contain it.
 
-use sealpost_domain::{Timestamp, ports::StoreError};
+use sealpost_domain::{
+    Timestamp,
+    ports::{Node, StoreError},
+};
 use sealpost_storage::Database;
 
 /// Returns a warning if another running server uses the database with another public URL.
@@ -12,11 +15,8 @@ pub(crate) fn conflict(
     now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
     let nodes = database.read(|reader| reader.nodes(NODES_MAX))?;
-    let other = nodes.into_iter().filter(|node| node.is_running(now)).find_map(|node| {
-        let url = node.base_url.filter(|url| url != base_url)?;
-        Some((node.host, url))
-    });
-    Ok(other.map(|(host, url)| {
+    let differs = |node: &Node| node.is_running(now) && node.base_url != base_url;
+    Ok(nodes.into_iter().find(differs).map(|Node { host, base_url: url, .. }| {
         format!(
             "the server on {host} uses this database with the base URL {url}, and this server uses {base_url}: badges \
              and links of the two differ; give all servers the same --base-url"

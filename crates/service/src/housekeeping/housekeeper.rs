@@ -178,7 +178,7 @@ fn record_node(core: &Core, id: LeaseToken, started_at: Timestamp) {
     let now = core.clock.now();
     let host = core.settings.node_name.clone().unwrap_or_else(|| "unnamed".to_owned());
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let base_url = Some(core.base_url.clone());
+    let base_url = core.base_url.clone();
     let node = Node { id, host, version, base_url, started_at, seen_at: now };
     let stored =
         core.store.write(Durability::Relaxed, |tx| tx.record_node(&node, now.minus(NODE_KEPT)));

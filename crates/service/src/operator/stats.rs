@@ -69,8 +69,8 @@ pub struct NodeShown {
     pub host: String,
     /// Version of the program.
     pub version: String,
-    /// Public URL of the service in the settings of the node. All nodes need the same. Null for nodes of version 0.1.0.
-    pub base_url: Option<String>,
+    /// Public URL of the service in the settings of the node. All nodes need the same.
+    pub base_url: String,
     /// Time at which the node was started.
     pub started_at: Timestamp,
     /// Time at which the node last renewed its row. A running node renews its row once a minute.

@@ -45,8 +45,8 @@ pub struct SessionView {
     pub name: String,
     /// Time at which the session expires.
     pub expires_at: Timestamp,
-    /// Time of the login. `None` if this time was not stored.
-    pub started_at: Option<Timestamp>,
+    /// Time of the login.
+    pub started_at: Timestamp,
     /// Time of the last known use, to the hour. `None` before the first known use.
     pub last_used_at: Option<Timestamp>,
     /// Address of the client that logged in.

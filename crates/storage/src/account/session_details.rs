@@ -33,7 +33,7 @@ impl Transaction {
                     token: session.token.0.to_vec(),
                     account_id,
                     expires_at,
-                    started_at: Some(started_at.as_millis()),
+                    started_at: started_at.as_millis(),
                     last_used_at: None,
                     client_address: source.address.map(|address| address.to_string()),
                     user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
@@ -91,7 +91,7 @@ struct SessionDetailsRow {
     token: Vec<u8>,
     account_id: String,
     expires_at: i64,
-    started_at: Option<i64>,
+    started_at: i64,
     last_used_at: Option<i64>,
     client_address: Option<String>,
     user_agent: Option<String>,
@@ -103,7 +103,7 @@ impl SessionDetailsRow {
         let address = self.client_address.map(|text| columns::id::<IpAddr>(&text, "address"));
         Ok(SessionDetails {
             session: session::read((self.token, self.account_id, self.expires_at))?,
-            started_at: columns::instant(self.started_at),
+            started_at: Timestamp::from_millis(self.started_at),
             last_used_at: columns::instant(self.last_used_at),
             source: RequestSource {
                 address: address.transpose()?,

@@ -39,7 +39,7 @@ impl Reader {
     /// Lists up to `limit` nodes, most recently seen first.
     pub fn nodes(&mut self, limit: u32) -> Result<Vec<Node>, StoreError> {
         self.run(|conn| {
-            type Row = (i64, String, String, i64, i64, Option<String>);
+            type Row = (i64, String, String, i64, i64, String);
             let rows: Vec<Row> =
                 n::table.order((n::seen_at.desc(), n::id)).limit(limit.into()).load(conn)?;
             let node = |(id, host, version, started_at, seen_at, base_url): Row| Node {

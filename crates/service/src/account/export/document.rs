@@ -47,8 +47,8 @@ pub struct ExportedAccount {
 pub struct ExportedSession {
     /// Name of the session on the dashboard and in the activity.
     pub name: String,
-    /// Time of the login; null if it was not stored.
-    pub started_at: Option<Timestamp>,
+    /// Time of the login.
+    pub started_at: Timestamp,
     /// Start of the hour of the last use; null before the first known use.
     pub last_used_at: Option<Timestamp>,
     /// Time at which the session expires.

@@ -9,7 +9,6 @@ use crate::tests::fixture::{Fixture, at, open_session, token};
 on_both!(
     the_client_and_the_start_of_a_session_read_back,
     the_last_use_only_advances_unless_a_clock_was_wrong,
-    sessions_of_the_previous_version_have_no_details,
 );
 
 const HOUR: i64 = 3_600_000;
@@ -31,12 +30,8 @@ fn the_client_and_the_start_of_a_session_read_back(db: &Fixture) {
         user_agent: UserAgent::new(b"curl/8.5 'x' <b>"),
     };
     db.write(Durable, |tx| tx.insert_session(&session, at(5), &source)).unwrap();
-    let expected = SessionDetails {
-        session: session.clone(),
-        started_at: Some(at(5)),
-        last_used_at: None,
-        source,
-    };
+    let expected =
+        SessionDetails { session: session.clone(), started_at: at(5), last_used_at: None, source };
     assert_eq!(details_of(db, &session), expected);
 }
 
@@ -54,21 +49,4 @@ fn the_last_use_only_advances_unless_a_clock_was_wrong(db: &Fixture) {
         assert_eq!(details_of(db, &used).last_used_at, Some(at(expected * HOUR)));
     }
     assert_eq!(details_of(db, &unused).last_used_at, None);
-}
-
-fn sessions_of_the_previous_version_have_no_details(db: &Fixture) {
-    let session = session(db);
-    // The hash is that of the session. The databases write binary literals differently.
-    let hash = hex::encode(session.token.0);
-    let literal = match &db.url {
-        crate::DatabaseUrl::Postgres(_) => format!("decode('{hash}', 'hex')"),
-        crate::DatabaseUrl::Sqlite(_) => format!("x'{hash}'"),
-    };
-    db.execute(&format!(
-        "INSERT INTO sessions (token, account_id, expires_at) VALUES ({literal}, '{}', 99)",
-        session.account_id
-    ))
-    .unwrap();
-    let details = details_of(db, &session);
-    assert_eq!((details.started_at, details.source), (None, RequestSource::default()));
 }

@@ -16,7 +16,7 @@ fn node(id: i64, seen_at: i64) -> Node {
         id: LeaseToken(id),
         host: format!("host-{id}"),
         version: "1.2.3".to_owned(),
-        base_url: (id > 0).then(|| format!("https://{id}.example.org")),
+        base_url: format!("https://{id}.example.org"),
         started_at: at(1),
         seen_at: at(seen_at),
     }
