@@ -1,5 +1,4 @@
-//! Badges: signed credentials based on the newest assessment (measured scores) of an API key. Badges can be verified,
-//! shown and revoked.
+//! Badges: signed credentials based on the newest assessment of an API key. Badges can be verified, shown and revoked.
 
 pub(crate) mod credential;
 pub(crate) mod issue;

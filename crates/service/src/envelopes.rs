@@ -1,4 +1,4 @@
-//! Stored envelopes: opening by the recipient; lists and receipts (the state of an envelope) for the sender.
+//! Stored envelopes: opening by the recipient; lists and receipts for the sender.
 
 pub(crate) mod list_sent;
 pub(crate) mod open;

@@ -50,8 +50,7 @@ impl Error {
         match self {
             Self::Refused(refusal) => Some(refusal),
             // These errors are temporary, so a retry can succeed. After `ChannelExhausted`, the retry uses a new
-            // channel (shared key encapsulation). After `UnknownKekVersion`, the node loads the new key-encryption key
-            // within seconds.
+            // channel. After `UnknownKekVersion`, the node loads the new key-encryption key within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)

@@ -119,9 +119,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel (shared key encapsulation), even if [`Settings::channel_life`] is longer. The last
-    /// envelope of a channel can be newer than the channel by up to this time. Therefore housekeeping keeps channels
-    /// longer than envelopes by this time.
+    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. The last envelope of a channel can
+    /// be newer than the channel by up to this time. Therefore housekeeping keeps channels longer than envelopes by
+    /// this time.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
     /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.

@@ -1,4 +1,4 @@
-//! Activation: creates an identity (an API key with its DID), and an account if the request has no session.
+//! Activation: creates an identity, and an account if the request has no session.
 
 use schemars::JsonSchema;
 use sealpost_domain::{

@@ -35,12 +35,12 @@ pub(crate) struct ActOrigin {
 }
 
 impl ActOrigin {
-    /// Creates the origin of an act (an action on an account) by a client without a session.
+    /// Creates the origin of an act by a client without a session.
     pub(crate) fn client(account_id: AccountId, source: &RequestSource) -> Self {
         Self { account_id, actor: ActivityActor::client(), client_address: source.address }
     }
 
-    /// Creates the origin of an act (an action on an account) by an operator. An operator has no client address.
+    /// Creates the origin of an act by an operator. An operator has no client address.
     pub(crate) fn operator(account_id: AccountId) -> Self {
         Self { account_id, actor: ActivityActor::operator(), client_address: None }
     }
@@ -73,8 +73,7 @@ impl Caller {
 /// that entries with the same time keep their order.
 static RECORDED: AtomicU16 = AtomicU16::new(0);
 
-/// Stores an entry about an act (an action on an account) in the activity log. Must be called in the transaction that
-/// performs the act.
+/// Stores an entry about an act in the activity log. Must be called in the transaction that performs the act.
 pub(crate) fn record(
     tx: &mut Transaction,
     now: Timestamp,
@@ -161,8 +160,8 @@ impl Core {
         Ok(ActivityPage { entries, next_cursor })
     }
 
-    /// Stores an entry about an act (an action on an account) in the activity log, with the current time. Must be
-    /// called in the transaction that performs the act.
+    /// Stores an entry about an act in the activity log, with the current time. Must be called in the transaction that
+    /// performs the act.
     pub(crate) fn record(
         &self,
         tx: &mut Transaction,

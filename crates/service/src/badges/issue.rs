@@ -1,5 +1,5 @@
-//! Issues a badge if the newest assessment (measured scores) of the key meets all thresholds. If the request names a
-//! jurisdiction, the key must also pass its compliance circuit (set of checks).
+//! Issues a badge if the newest assessment of the key meets all thresholds. If the request names a jurisdiction, the
+//! key must also pass its compliance circuit.
 
 use std::sync::Arc;
 

@@ -29,7 +29,7 @@ pub(crate) struct ChannelCache {
     envelopes_max: u32,
 }
 
-/// The sender's side of a channel (shared key encapsulation), with the secret that seals envelopes.
+/// The sender's side of a channel, with the secret that seals envelopes.
 pub(crate) struct OpenChannel {
     sender: ChannelSender,
     /// The version of the sender's own sealing key at the time when the channel began.
@@ -39,7 +39,7 @@ pub(crate) struct OpenChannel {
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 
-/// The sender and the recipient of a channel (shared key encapsulation).
+/// The sender and the recipient of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct KeyPair {
     sender: ApiKeyId,
@@ -65,8 +65,7 @@ impl ChannelCache {
         }
     }
 
-    /// Seals a message under the current channel (shared key encapsulation) from sender to recipient. Begins a new
-    /// channel if there is none.
+    /// Seals a message under the current channel from sender to recipient. Begins a new channel if there is none.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,
@@ -108,8 +107,8 @@ impl ChannelCache {
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
 
-    /// Returns the recipient's side of a stored channel (shared key encapsulation), which opens envelopes. Verifies the
-    /// signature of the channel unless the channel is cached.
+    /// Returns the recipient's side of a stored channel, which opens envelopes. Verifies the signature of the channel
+    /// unless the channel is cached.
     pub(crate) fn accept(
         &self,
         channel: &Channel,

@@ -1,5 +1,4 @@
-//! The cache of the send path: keys, handles (readable names of keys), sessions, rate-limit refusals and channel
-//! secrets. All parts are bounded.
+//! The cache of the send path: keys, handles, sessions, rate-limit refusals and channel secrets. All parts are bounded.
 //!
 //! [`CacheEvent`] lists the events that remove cached data.
 
@@ -126,9 +125,8 @@ impl KeyCache {
         ]
     }
 
-    /// Removes the entry of a key if it contains a root (the secret of the identity). An entry without a root stays,
-    /// because it records that the key is revoked. A revocation is permanent, so such an entry stays correct and saves
-    /// look-ups.
+    /// Removes the entry of a key if it contains a root. An entry without a root stays, because it records that the key
+    /// is revoked. A revocation is permanent, so such an entry stays correct and saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }

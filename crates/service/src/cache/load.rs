@@ -59,7 +59,7 @@ impl Core {
         Ok(Some(key))
     }
 
-    /// Loads the id of the key that owns a handle (a readable name), and caches it. Unknown handles are not cached.
+    /// Loads the id of the key that owns a handle, and caches it. Unknown handles are not cached.
     pub(crate) fn load_handle_owner(
         &self,
         handle: &Handle,

@@ -1,4 +1,4 @@
-//! Checks the caller's API key against the compliance circuit (set of checks) of a jurisdiction.
+//! Checks the caller's API key against the compliance circuit of a jurisdiction.
 
 use std::sync::{Arc, PoisonError};
 
@@ -46,19 +46,18 @@ pub struct Tried {
 }
 
 impl Sealpost {
-    /// Evaluates the checks of a jurisdiction with the newest attestations (recorded results of checks) of the caller's
-    /// key. Refuses the request if a required check has not passed. A dry run is not refused, and only reports the
-    /// result.
+    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. Refuses the request if
+    /// a required check has not passed. A dry run is not refused, and only reports the result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
     }
 
-    /// Returns the names of the attestations that the circuits (sets of checks) accept, sorted.
+    /// Returns the names of the attestations that the circuits accept, sorted.
     pub fn known_checks(&self) -> Vec<CheckName> {
         self.core.circuits().attestation_names()
     }
 
-    /// Replaces the circuits (sets of checks) of all jurisdictions, and returns the previous ones.
+    /// Replaces the circuits of all jurisdictions, and returns the previous ones.
     pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
         let mut current = self.core.circuits.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut current, circuits)
@@ -97,7 +96,7 @@ pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Juri
     })
 }
 
-/// Evaluates the checks of a jurisdiction with the newest attestations (recorded results of checks) of a key.
+/// Evaluates the checks of a jurisdiction with the newest attestations of a key.
 pub(crate) fn evaluate(
     tx: &mut Transaction,
     circuits: &Circuits,

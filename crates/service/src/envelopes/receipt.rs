@@ -31,7 +31,7 @@ pub struct Receipt {
 }
 
 impl Sealpost {
-    /// Returns the receipt (the state) of an envelope that the caller sent.
+    /// Returns the receipt of an envelope that the caller sent.
     pub async fn receipt(&self, caller: &Caller, envelope_id: String) -> Limited<Receipt> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(())).and_then(

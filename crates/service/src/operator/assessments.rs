@@ -1,5 +1,5 @@
-//! Records assessments (measured scores) and attestations (results of checks) of API keys, and revokes badges. Badges
-//! are based on assessments and attestations.
+//! Records assessments and attestations of API keys, and revokes badges. Badges are based on assessments and
+//! attestations.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -69,7 +69,7 @@ pub struct BadgeRevoked {
 }
 
 impl Operator {
-    /// Records an assessment (measured scores) of a key. Badges issued later are based on the newest assessment.
+    /// Records an assessment of a key. Badges issued later are based on the newest assessment.
     pub fn assess(
         &self,
         key: &ApiKeyId,

@@ -48,8 +48,7 @@ impl Operator {
         })
     }
 
-    /// Enforces a council action (a decision against a key or an account), which blocks the key or account. An earlier
-    /// proposal is not necessary.
+    /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
@@ -64,7 +63,7 @@ impl Operator {
         })
     }
 
-    /// Lifts a council action (a decision against a key or an account) that was proposed or enforced.
+    /// Lifts a council action that was proposed or enforced.
     pub fn lift(
         &self,
         subject: GovernanceSubject,

@@ -51,8 +51,7 @@ pub fn unlock(keyring: &Keyring, store: &Database) -> Result<(), UnlockError> {
     Ok(())
 }
 
-/// Returns all versions that have a mark (a known text, encrypted under the version). Fails if a mark does not match
-/// its key.
+/// Returns all versions that have a mark. Fails if a mark does not match its key.
 fn check(keyring: &Keyring, store: &Database) -> Result<Vec<u32>, UnlockError> {
     let marks = store.kek_marks()?;
     for (version, mark) in &marks {
@@ -75,8 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the database, in which another node inserts its marks (known encrypted texts) between the check and the
-    /// insertion by this node.
+    /// Returns the database, in which another node inserts its marks between the check and the insertion by this node.
     fn with_concurrent_node(database: &Database, keys: Keyring) -> Database {
         let other = database.clone();
         database.clone().with_hook(move |access| {

@@ -80,9 +80,8 @@ fn delete_deliveries(
     limit: usize,
 ) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
-    // Waiting deliveries and exhausted deliveries (all attempts failed) have separate indexes. Therefore two queries
-    // select the deliveries. Each query sorts in the order of its index, because PostgreSQL might otherwise scan the
-    // table.
+    // Waiting deliveries and exhausted deliveries have separate indexes. Therefore two queries select the deliveries.
+    // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
     let waiting = to_it
         .filter(d::due_at.is_not_null())
         .order(d::due_at)

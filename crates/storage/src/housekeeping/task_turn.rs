@@ -1,5 +1,5 @@
-//! Gives a node its turn at a housekeeping task (the exclusive right to run the task). Also returns the time that the
-//! task uses to decide which rows have expired.
+//! Gives a node its turn at a housekeeping task. Also returns the time that the task uses to decide which rows have
+//! expired.
 
 use diesel::{
     dsl::sql,

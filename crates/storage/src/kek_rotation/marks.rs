@@ -25,7 +25,7 @@ impl Database {
         })
     }
 
-    /// Reads the version and the mark (an encrypted known text) of each key-encryption key that is not retired.
+    /// Reads the version and the mark of each key-encryption key that is not retired.
     pub fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         self.look_up(active)
     }

@@ -20,8 +20,7 @@ use crate::{
 
 impl Transaction {
     /// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping later
-    /// stores events for the key's correspondents (the keys that sent to this key or received from it): see
-    /// [`inform_correspondents`](Self::inform_correspondents).
+    /// stores events for the key's correspondents: see [`inform_correspondents`](Self::inform_correspondents).
     pub fn record_rotation(&mut self, rotation: &IdentityRotation) -> Result<(), StoreError> {
         self.run(|conn| record(conn, rotation))
     }

@@ -171,7 +171,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Sets the newest version of the sealing key (the key pair to which messages are encrypted) of a locked key.
+    /// Sets the newest version of the sealing key of a locked key.
     pub fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {

@@ -11,8 +11,7 @@ use crate::{
     schema::webhooks as w,
 };
 
-/// Replaces the encrypted form of one retiring secret (a former signing secret of a webhook). Returns false if `old` is
-/// no longer stored.
+/// Replaces the encrypted form of one retiring secret. Returns false if `old` is no longer stored.
 pub(crate) fn replace(
     conn: &mut AnyConnection,
     id: &WebhookId,

@@ -57,8 +57,8 @@ pub(crate) enum TargetClient {
 
 /// The HTTP client for one target, with its connections. Dropping the client closes the connections.
 ///
-/// Each target has a separate connection pool. awc (the HTTP client library) checks an idle connection only at the next
-/// request to the same host. A common pool would therefore keep sockets open for receivers that get no more requests.
+/// Each target has a separate connection pool. awc checks an idle connection only at the next request to the same host.
+/// A common pool would therefore keep sockets open for receivers that get no more requests.
 pub(crate) struct HttpClient {
     client: Client,
     uri: Uri,
