@@ -45,7 +45,7 @@ pub use acts::{
     audited::{Operator, OperatorClient, OperatorError, OperatorProcess},
     closing::{AccountClosed, KeptData},
     handles::HandleReleased,
-    keys::{Agreement, KeyRevoked, KeyShown, PlanShown},
+    keys::{Agreement, KeyRevoked, KeyView, PlanView},
     owner::{ConfirmationFault, ProvenOwner},
     policy::{PolicyChange, PolicyView},
     secrets::{Recovery, SecretReset, SecretsReplaced},
@@ -60,7 +60,7 @@ pub use acts::{
 };
 pub use badges::{
     issue::{DryRun, Issue, Issued, IssuedBadge},
-    show::BadgeShown,
+    show::BadgeView,
     verify::{BadgeVerdict, BadgeVerified},
 };
 pub use caller::{
@@ -82,20 +82,20 @@ pub use envelopes::{
 pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use operator::{
-    assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
-    audit::{AuditShown, AuditVerdict},
+    assessments::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked},
+    audit::{AuditVerdict, AuditView},
     encryption::{
         encrypted_rows::EncryptedRows,
-        issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
+        issuer_keys::{IssuerKeyStatus, IssuerKeyView},
         kek::KekRetired,
         reencrypt::Rewrapped,
     },
-    governance::{DecisionShown, PartnerAssigned},
-    invites::{InviteCreated, InviteShown, InviteTerms},
+    governance::{DecisionView, PartnerAssigned},
+    invites::{InviteCreated, InviteTerms, InviteView},
     key_details::{BadgeListed, KeyDetails},
-    lists::{AccountDetails, AccountShown, KeyListed, ListPage},
+    lists::{AccountDetails, AccountView, KeyRowView, ListPage},
     recovery::{DatabaseRecovered, EndedCredentials},
-    stats::{NodeShown, StatsShown, TaskShown},
+    stats::{NodeView, StatsView, TaskView},
 };
 pub use operator_access::{
     access::{AccessSettings, OperatorAccess, OperatorSession},

@@ -8,7 +8,7 @@ use actix_web::{
 use askama::Template;
 use sealpost_api::{Problem, refuse_method};
 use sealpost_domain::{AssessmentMetric, BadgeStatus};
-use sealpost_service::BadgeShown;
+use sealpost_service::BadgeView;
 
 use crate::{
     html::{Layout, Nav, private_page},
@@ -40,7 +40,7 @@ async fn badge_page(
 #[derive(Template)]
 #[template(path = "badge.html")]
 struct BadgePage<'a> {
-    badge: &'a BadgeShown,
+    badge: &'a BadgeView,
     /// The CSS class for the status of the badge.
     status: &'static str,
     verdict: &'static str,
@@ -59,7 +59,7 @@ struct MetricRow {
 }
 
 impl<'a> BadgePage<'a> {
-    fn new(badge: &'a BadgeShown) -> Self {
+    fn new(badge: &'a BadgeView) -> Self {
         let (status, verdict) = match badge.status {
             BadgeStatus::Expired => ("expired", "This badge has expired"),
             BadgeStatus::Revoked => ("revoked", "This badge was revoked"),

@@ -1,6 +1,6 @@
 //! `sealpost admin audit`: lists the entries of the audit trail, and verifies their hash chain.
 
-use sealpost_service::{AuditShown, AuditVerdict};
+use sealpost_service::{AuditVerdict, AuditView};
 use serde::Serialize;
 
 use super::{
@@ -24,7 +24,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
 
 #[derive(Serialize)]
 struct Listed {
-    entries: Vec<AuditShown>,
+    entries: Vec<AuditView>,
 }
 
 fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {

@@ -1,6 +1,6 @@
 //! `sealpost admin invite`: creates, lists and revokes invites. An invite is a secret that opens new accounts.
 
-use sealpost_service::{InviteShown, InviteTerms};
+use sealpost_service::{InviteTerms, InviteView};
 use serde::Serialize;
 
 use super::{
@@ -27,7 +27,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
 
 #[derive(Serialize)]
 struct Listed {
-    invites: Vec<InviteShown>,
+    invites: Vec<InviteView>,
 }
 
 const COLUMNS: [&str; 6] = ["invite_id", "status", "used", "uses", "expires_at", "note"];

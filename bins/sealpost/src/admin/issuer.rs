@@ -4,7 +4,7 @@ use sealpost_node::{
     keys::{self, source::KeySource},
     settings::KeySettings,
 };
-use sealpost_service::IssuerKeyShown;
+use sealpost_service::IssuerKeyView;
 use serde::Serialize;
 
 use super::{
@@ -25,11 +25,11 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
 
 #[derive(Serialize)]
 struct Listed {
-    keys: Vec<IssuerKeyShown>,
+    keys: Vec<IssuerKeyView>,
 }
 
 /// Adds an issuer key. Its private part is stored encrypted with the same key-encryption keys that the servers use.
-fn rotate(desk: &Desk, keks: &KekArgs) -> Result<IssuerKeyShown, Fault> {
+fn rotate(desk: &Desk, keks: &KekArgs) -> Result<IssuerKeyView, Fault> {
     let paths = desk.settings.embedded_paths();
     let settings = KeySettings::try_from(keks)?;
     let keyring = keys::open(&KeySource::new(&settings, &paths)?, &desk.database)?;

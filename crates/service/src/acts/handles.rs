@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     audited::{ActionRecord, Concerned, Operator, OperatorError},
-    keys::{KeyShown, NO_KEY},
+    keys::{KeyView, NO_KEY},
 };
 
 /// A released handle (readable name), and the key that had it.
@@ -44,7 +44,7 @@ impl Operator {
 
     /// Assigns a handle to a key. The handle may be reserved, but it must be free or belong to a revoked key. The
     /// revoked key can be of any account.
-    pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+    pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         let now = self.clock.now();
         let subject = format!("handle:{handle}");
         self.perform(|tx| {

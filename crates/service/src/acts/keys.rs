@@ -23,7 +23,7 @@ use crate::{
 
 /// An API key, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct KeyShown {
+pub struct KeyView {
     /// The API key.
     pub api_key_id: ApiKeyId,
     /// The account of the key.
@@ -45,7 +45,7 @@ pub struct KeyShown {
 pub struct KeyRevoked {
     /// The key.
     #[serde(flatten)]
-    pub key: KeyShown,
+    pub key: KeyView,
     /// Number of deleted webhooks.
     #[serde(rename = "registrations")]
     pub webhooks: u64,
@@ -55,10 +55,10 @@ pub struct KeyRevoked {
 
 /// A key with its new plan, and the limits of the plan.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct PlanShown {
+pub struct PlanView {
     /// The key.
     #[serde(flatten)]
-    pub key: KeyShown,
+    pub key: KeyView,
     /// Maximum number of requests per minute.
     pub per_minute: u32,
     /// Maximum number of requests per day.
@@ -125,24 +125,24 @@ impl Sealpost {
 
 impl Operator {
     /// Returns a key, or an error if it does not exist.
-    pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+    pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
         Ok(key.into())
     }
 
     /// Deactivates a key until it is reactivated.
-    pub fn deactivate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+    pub fn deactivate_key(&self, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         self.move_key(id, KeyEvent::Deactivate, "key.deactivate")
     }
 
     /// Activates a deactivated key again.
-    pub fn reactivate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+    pub fn reactivate_key(&self, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         self.move_key(id, KeyEvent::Reactivate, "key.reactivate")
     }
 
     /// Rotates the sealing key in two transactions. Between them, the key has the state `rotating` and refuses
     /// requests. If a rotation was interrupted after the first transaction, the next call finishes it.
-    pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+    pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyView, OperatorError> {
         let now = self.clock.now();
         let key = self.store.read(|reader| reader.find_key(id))?.ok_or(NO_KEY)?;
         if key.status != KeyStatus::Rotating {
@@ -178,12 +178,12 @@ impl Operator {
     }
 
     /// Sets the plan of a key. Its usage so far counts against the new limits.
-    pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<PlanShown, OperatorError> {
+    pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<PlanView, OperatorError> {
         self.change_plan(id, |_| plan)
     }
 
     /// Sets the enterprise plan of a key, with agreed limits.
-    pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<PlanShown, OperatorError> {
+    pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<PlanView, OperatorError> {
         self.change_plan(id, |plan| Plan::Enterprise(agreement.on(plan)))
     }
 
@@ -191,7 +191,7 @@ impl Operator {
         &self,
         id: &ApiKeyId,
         next: impl Fn(&Plan) -> Plan,
-    ) -> Result<PlanShown, OperatorError> {
+    ) -> Result<PlanView, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
@@ -220,12 +220,12 @@ impl Operator {
         id: &ApiKeyId,
         event: KeyEvent,
         action: &'static str,
-    ) -> Result<KeyShown, OperatorError> {
+    ) -> Result<KeyView, OperatorError> {
         self.perform(|tx| move_locked(tx, id, event, action))
     }
 }
 
-impl From<ApiKey> for PlanShown {
+impl From<ApiKey> for PlanView {
     fn from(key: ApiKey) -> Self {
         let Terms { per_minute, per_day, per_month, per_second, overage } = Terms::new(&key.plan);
         let allow_overage = overage == OveragePolicy::Admit;
@@ -258,7 +258,7 @@ fn move_locked(
     id: &ApiKeyId,
     event: KeyEvent,
     action: &'static str,
-) -> Result<(KeyShown, ActionRecord), Abort<OperatorError>> {
+) -> Result<(KeyView, ActionRecord), Abort<OperatorError>> {
     let Some(mut key) = tx.lock_key(id)? else { return Err(NO_KEY.into()) };
     let from = key.status;
     key.status = from.apply(event).map_err(OperatorError::from)?;
@@ -283,7 +283,7 @@ fn revoke_locked<R>(
     Ok((revoked, ActionRecord::of_key("key.revoke", &id, detail)))
 }
 
-impl From<ApiKey> for KeyShown {
+impl From<ApiKey> for KeyView {
     fn from(key: ApiKey) -> Self {
         Self {
             api_key_id: key.id,

@@ -10,7 +10,7 @@ use crate::{
 /// The content of the public page of a badge.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields of a badge")]
-pub struct BadgeShown {
+pub struct BadgeView {
     pub badge_id: BadgeId,
     pub status: BadgeStatus,
     pub subject: String,
@@ -30,18 +30,18 @@ pub struct BadgeShown {
 
 impl Sealpost {
     /// Returns a badge by its id, or `None` if no badge has this id.
-    pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
+    pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeView>, Error> {
         let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
         self.block(move |core| core.show_badge(&id)).await
     }
 }
 
 impl Core {
-    fn show_badge(&self, id: &BadgeId) -> Result<Option<BadgeShown>, Error> {
+    fn show_badge(&self, id: &BadgeId) -> Result<Option<BadgeView>, Error> {
         let Some((badge, assessment)) = self.store.read(|reader| reader.find_badge(id))? else {
             return Ok(None);
         };
-        Ok(Some(BadgeShown {
+        Ok(Some(BadgeView {
             badge_id: badge.id,
             status: badge.status(self.clock.now()),
             metrics: assessment.metrics,

@@ -35,7 +35,7 @@ pub struct Attest {
 /// An assessment (measured scores of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an assessment")]
-pub struct AssessmentShown {
+pub struct AssessmentView {
     pub assessment_id: AssessmentId,
     pub api_key_id: ApiKeyId,
     #[serde(flatten)]
@@ -48,7 +48,7 @@ pub struct AssessmentShown {
 /// An attestation (recorded result of a check of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an attestation")]
-pub struct AttestationShown {
+pub struct AttestationView {
     pub attestation_id: AttestationId,
     pub api_key_id: ApiKeyId,
     pub check: CheckName,
@@ -75,7 +75,7 @@ impl Operator {
         key: &ApiKeyId,
         metrics: AssessmentMetrics,
         source: &AssessmentSource,
-    ) -> Result<AssessmentShown, OperatorError> {
+    ) -> Result<AssessmentView, OperatorError> {
         let at = self.clock.now();
         let assessment = Assessment {
             id: AssessmentId::new(at, random()?),
@@ -90,7 +90,7 @@ impl Operator {
                 return Err(OperatorError::NotFound("such API key").into());
             }
             tx.insert_assessment(&assessment)?;
-            let shown = AssessmentShown::from(assessment.clone());
+            let shown = AssessmentView::from(assessment.clone());
             Ok((shown.clone(), ActionRecord::of_key("assessment.record", key, json!(shown))))
         })
     }
@@ -101,7 +101,7 @@ impl Operator {
         key: &ApiKeyId,
         attest: &Attest,
         source: &AssessmentSource,
-    ) -> Result<AttestationShown, OperatorError> {
+    ) -> Result<AttestationView, OperatorError> {
         let at = self.clock.now();
         let attestation = Attestation {
             id: AttestationId::new(at, random()?),
@@ -118,7 +118,7 @@ impl Operator {
                 return Err(OperatorError::NotFound("such API key").into());
             }
             tx.insert_attestation(&attestation)?;
-            let shown = AttestationShown::from(attestation.clone());
+            let shown = AttestationView::from(attestation.clone());
             Ok((shown.clone(), ActionRecord::of_key("attestation.record", key, json!(shown))))
         })
     }
@@ -147,7 +147,7 @@ impl Operator {
     }
 }
 
-impl From<Assessment> for AssessmentShown {
+impl From<Assessment> for AssessmentView {
     fn from(assessment: Assessment) -> Self {
         Self {
             assessment_id: assessment.id,
@@ -160,7 +160,7 @@ impl From<Assessment> for AssessmentShown {
     }
 }
 
-impl From<Attestation> for AttestationShown {
+impl From<Attestation> for AttestationView {
     fn from(attestation: Attestation) -> Self {
         Self {
             attestation_id: attestation.id,

@@ -13,7 +13,7 @@ use crate::acts::{
 /// An entry of the audit trail, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of an entry")]
-pub struct AuditShown {
+pub struct AuditView {
     pub number: u64,
     pub at: Timestamp,
     pub actor: String,
@@ -46,14 +46,14 @@ pub enum AuditVerdict {
 
 impl Operator {
     /// Returns the entries with a number above `after` in ascending order, at most `limit`.
-    pub fn audit_entries(&self, after: u64, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
-        Ok(self.page(after, limit)?.into_iter().map(AuditShown::from).collect())
+    pub fn audit_entries(&self, after: u64, limit: u32) -> Result<Vec<AuditView>, OperatorError> {
+        Ok(self.page(after, limit)?.into_iter().map(AuditView::from).collect())
     }
 
     /// Returns the newest entries in ascending order, at most `limit`.
-    pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
+    pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditView>, OperatorError> {
         let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_audit_entries(limit))?;
-        Ok(newest.into_iter().map(AuditShown::from).collect())
+        Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
     /// Verifies the hash chain from the first to the newest entry.
@@ -111,7 +111,7 @@ impl Operator {
     }
 }
 
-impl From<AuditEntry> for AuditShown {
+impl From<AuditEntry> for AuditView {
     fn from(entry: AuditEntry) -> Self {
         let AdminAction { actor, action, subject, detail } = entry.admin_action;
         let hash = entry.hash.to_string();

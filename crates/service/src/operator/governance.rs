@@ -14,7 +14,7 @@ use crate::acts::audited::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct DecisionShown {
+pub struct DecisionView {
     /// The key, account or partner that the decision concerns.
     pub subject: String,
     /// Kind, status and reason of the decision.
@@ -38,7 +38,7 @@ impl Operator {
         &self,
         subject: GovernanceSubject,
         reason: &str,
-    ) -> Result<DecisionShown, OperatorError> {
+    ) -> Result<DecisionView, OperatorError> {
         self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -53,7 +53,7 @@ impl Operator {
         &self,
         subject: GovernanceSubject,
         reason: &str,
-    ) -> Result<DecisionShown, OperatorError> {
+    ) -> Result<DecisionView, OperatorError> {
         self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -68,7 +68,7 @@ impl Operator {
         &self,
         subject: GovernanceSubject,
         reason: &str,
-    ) -> Result<DecisionShown, OperatorError> {
+    ) -> Result<DecisionView, OperatorError> {
         self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -83,7 +83,7 @@ impl Operator {
         &self,
         partner: &PartnerId,
         reason: &str,
-    ) -> Result<DecisionShown, OperatorError> {
+    ) -> Result<DecisionView, OperatorError> {
         self.decide(&StatusChange {
             subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
@@ -98,7 +98,7 @@ impl Operator {
         &self,
         partner: &PartnerId,
         reason: &str,
-    ) -> Result<DecisionShown, OperatorError> {
+    ) -> Result<DecisionView, OperatorError> {
         self.decide(&StatusChange {
             subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
@@ -126,7 +126,7 @@ impl Operator {
         })
     }
 
-    fn decide(&self, change: &StatusChange<'_>) -> Result<DecisionShown, OperatorError> {
+    fn decide(&self, change: &StatusChange<'_>) -> Result<DecisionView, OperatorError> {
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
         self.perform(|tx| {
@@ -145,7 +145,7 @@ impl Operator {
             let detail = json!({"from": from, "reason": change.reason});
             let record = ActionRecord::new(change.action, &subject, change.concerned(), detail);
             let GovernanceDecision { reason, by, .. } = decision;
-            Ok((DecisionShown { subject, decision: reason, by }, record))
+            Ok((DecisionView { subject, decision: reason, by }, record))
         })
     }
 }

@@ -34,7 +34,7 @@ pub struct InviteCreated {
 /// An invite without its secret, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
-pub struct InviteShown {
+pub struct InviteView {
     pub invite_id: InviteId,
     pub status: InviteStatus,
     pub uses: u32,
@@ -77,14 +77,14 @@ impl Operator {
     }
 
     /// Returns the newest invites in descending order, at most `limit`.
-    pub fn invites(&self, limit: u32) -> Result<Vec<InviteShown>, OperatorError> {
+    pub fn invites(&self, limit: u32) -> Result<Vec<InviteView>, OperatorError> {
         let now = self.clock.now();
         let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_invites(limit))?;
         Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
     }
 
     /// Revokes an invite. Accounts that it has opened stay.
-    pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteShown, OperatorError> {
+    pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteView, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
             let Some(invite) = tx.revoke_invite(id, now)? else { return Err(NO_INVITE.into()) };
@@ -97,8 +97,8 @@ impl Operator {
     }
 }
 
-fn shown(invite: Invite, now: Timestamp) -> InviteShown {
-    InviteShown {
+fn shown(invite: Invite, now: Timestamp) -> InviteView {
+    InviteView {
         status: invite.status(now),
         invite_id: invite.id,
         uses: invite.uses,

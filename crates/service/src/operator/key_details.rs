@@ -13,7 +13,7 @@ use crate::{
     account::key_status::GovernanceView,
     acts::{
         audited::{Operator, OperatorError},
-        keys::{KeyShown, NO_KEY},
+        keys::{KeyView, NO_KEY},
     },
     webhooks::view::WebhookView,
 };
@@ -23,7 +23,7 @@ use crate::{
 pub struct KeyDetails {
     /// The key.
     #[serde(flatten)]
-    pub key: KeyShown,
+    pub key: KeyView,
     /// Time at which the key was created.
     pub created_at: Timestamp,
     /// Maximum number of messages per second. A burst of one second is allowed.

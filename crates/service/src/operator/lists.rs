@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     acts::{
         audited::{Operator, OperatorError},
-        keys::KeyShown,
+        keys::KeyView,
     },
     webhooks::view::WebhookView,
 };
@@ -27,7 +27,7 @@ pub struct ListPage<T> {
 /// An account, as operators see it in a list.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
-pub struct AccountShown {
+pub struct AccountView {
     pub account_id: AccountId,
     pub partner: Option<String>,
     /// Number of keys, including revoked keys.
@@ -42,21 +42,21 @@ pub struct AccountShown {
 pub struct AccountDetails {
     /// The account.
     #[serde(flatten)]
-    pub account: AccountShown,
+    pub account: AccountView,
     /// Number of sessions that have not ended.
     pub session_count: u64,
     /// Number of webhooks of all keys.
     pub webhook_count: u64,
     /// The newest keys, at most 100.
-    pub keys: Vec<KeyListed>,
+    pub keys: Vec<KeyRowView>,
 }
 
 /// A key, as operators see it in a list.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct KeyListed {
+pub struct KeyRowView {
     /// The key.
     #[serde(flatten)]
-    pub key: KeyShown,
+    pub key: KeyView,
     /// Time at which the key was created.
     pub created_at: Timestamp,
 }
@@ -67,7 +67,7 @@ impl Operator {
         &self,
         below: Option<&AccountId>,
         limit: u32,
-    ) -> Result<ListPage<AccountShown>, OperatorError> {
+    ) -> Result<ListPage<AccountView>, OperatorError> {
         let found = self.store.read(|reader| reader.accounts(below, limit.saturating_add(1)))?;
         Ok(page(found, limit))
     }
@@ -84,7 +84,7 @@ impl Operator {
             account: summary.into(),
             session_count: sessions,
             webhook_count: webhooks,
-            keys: keys.into_iter().map(KeyListed::from).collect(),
+            keys: keys.into_iter().map(KeyRowView::from).collect(),
         })
     }
 
@@ -95,7 +95,7 @@ impl Operator {
         filter: &KeyFilter,
         below: Option<&ApiKeyId>,
         limit: u32,
-    ) -> Result<ListPage<KeyListed>, OperatorError> {
+    ) -> Result<ListPage<KeyRowView>, OperatorError> {
         let found =
             self.store.read(|reader| reader.keys(filter, below, limit.saturating_add(1)))?;
         Ok(page(found, limit))
@@ -123,7 +123,7 @@ fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
     ListPage { entries: rows.into_iter().map(T::from).collect(), more }
 }
 
-impl From<AccountSummary> for AccountShown {
+impl From<AccountSummary> for AccountView {
     fn from(account: AccountSummary) -> Self {
         let AccountSummary { id, partner, keys, created_at, closed_at, erased_at } = account;
         let partner = partner.map(|partner| partner.as_str().to_owned());
@@ -131,7 +131,7 @@ impl From<AccountSummary> for AccountShown {
     }
 }
 
-impl From<ApiKey> for KeyListed {
+impl From<ApiKey> for KeyRowView {
     fn from(key: ApiKey) -> Self {
         Self { created_at: key.created_at, key: key.into() }
     }

@@ -15,7 +15,7 @@ use crate::{housekeeping::task::HELD_FOR, webhooks::view::WebhookView};
 
 /// Numbers about the whole service, for operators.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct StatsShown {
+pub struct StatsView {
     /// Number of accounts.
     pub accounts: u64,
     /// Number of keys by state.
@@ -41,15 +41,15 @@ pub struct StatsShown {
     /// Enabled webhooks with failing deliveries, the longest failing ones first; at most 20.
     pub failing_webhooks: Vec<WebhookView>,
     /// Housekeeping tasks, which delete expired rows and update counts.
-    pub housekeeping: Vec<TaskShown>,
+    pub housekeeping: Vec<TaskView>,
     /// Servers that use the database, the last seen ones first; at most 100. A row stays for a day after the server has
     /// stopped.
-    pub nodes: Vec<NodeShown>,
+    pub nodes: Vec<NodeView>,
 }
 
 /// The progress of a housekeeping task.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct TaskShown {
+pub struct TaskView {
     /// Name of the task.
     pub task: String,
     /// Id of the node that ran the task last.
@@ -62,7 +62,7 @@ pub struct TaskShown {
 
 /// A server that uses the database.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct NodeShown {
+pub struct NodeView {
     /// Id of the node, chosen at random at each start.
     pub node: String,
     /// Host name of the server.
@@ -81,7 +81,7 @@ pub struct NodeShown {
 
 impl Operator {
     /// Counts the rows of the service. Reads every key and webhook, so the time grows with their number.
-    pub fn stats(&self) -> Result<StatsShown, OperatorError> {
+    pub fn stats(&self) -> Result<StatsView, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
         let now = self.clock.now();
         let store = &self.store;
@@ -91,7 +91,7 @@ impl Operator {
         let nodes = store.read(|reader| reader.nodes(NODES_MAX))?;
         let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
         let (max, by_name) = (u64::from(COUNTED_MAX), stats.webhooks.into_iter());
-        Ok(StatsShown {
+        Ok(StatsView {
             accounts: stats.accounts,
             keys: stats.keys_by_status.into_iter().map(|(key, n)| (key.as_str(), n)).collect(),
             plans: stats.keys_by_plan.into_iter().collect(),
@@ -110,9 +110,9 @@ impl Operator {
     }
 }
 
-fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskShown {
+fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskView {
     let processed_to = until.minus(HELD_FOR);
-    TaskShown {
+    TaskView {
         task,
         node: node_id(node),
         processed_to,
@@ -120,10 +120,10 @@ fn task_shown(TaskTurn { task, node, until }: TaskTurn, now: Timestamp) -> TaskS
     }
 }
 
-fn node_shown(node: Node, now: Timestamp) -> NodeShown {
+fn node_shown(node: Node, now: Timestamp) -> NodeView {
     let is_running = node.is_running(now);
     let Node { id, host, version, base_url, started_at, seen_at } = node;
-    NodeShown { node: node_id(id), host, version, base_url, started_at, seen_at, is_running }
+    NodeView { node: node_id(id), host, version, base_url, started_at, seen_at, is_running }
 }
 
 fn node_id(LeaseToken(id): LeaseToken) -> String {

@@ -11,7 +11,7 @@ use std::{
 
 use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
-    Access, Activate, Activated, Actor, BadgeShown, BadgeVerified, Caller, Credentials, Deleted,
+    Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
     Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
     Limited, LoggedIn, Login, NewMessage, Opened, Owner, Purpose, Recover, Recovered, Redelivered,
     Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent, SessionView, Truncated,
@@ -136,7 +136,7 @@ impl Client {
         wait(self.0.owner(token, SOURCE)).map(|owner| AccountOwner(&self.0, owner))
     }
 
-    pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
+    pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeView>, Error> {
         wait(self.0.show_badge(id))
     }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{AccountId, Code, Refusal};
-use sealpost_service::{AccountDetails, AccountShown, SessionsEnded};
+use sealpost_service::{AccountDetails, AccountView, SessionsEnded};
 use serde_json::{Value, json};
 
 use crate::{
@@ -53,7 +53,7 @@ request_body! {
 /// `POST /admin/v1/accounts/list`
 pub(super) fn list_accounts() -> Endpoint {
     let page = json!({ "entries": [example()], "next_cursor": "acct_01m7ye92k0e5wsvs5qjndehdka" });
-    let operation = Operation::new::<Page<AccountShown>>("listAccounts", page)
+    let operation = Operation::new::<Page<AccountView>>("listAccounts", page)
         .describe(Tag::Accounts, "List accounts", "Lists accounts, newest first.")
         .operator()
         .optional_body::<ListAccountsRequest>(vec![("", json!({ "limit": 20 }))])

@@ -1,7 +1,7 @@
 //! Operator endpoints for badges and their evidence: assessments and attestations.
 
 use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeId, CheckName, Code, Score, Timestamp};
-use sealpost_service::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked};
+use sealpost_service::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked};
 use serde_json::json;
 
 use crate::{
@@ -78,7 +78,7 @@ pub(super) fn assess() -> Endpoint {
         "drift": "0.04",
         "reason": "Review of March",
     });
-    let operation = Operation::new::<AssessmentShown>("recordAssessment", recorded)
+    let operation = Operation::new::<AssessmentView>("recordAssessment", recorded)
         .describe(Tag::Evidence, "Record an assessment", ASSESS)
         .acting_operator()
         .body::<AssessRequest>(vec![("", body)]);
@@ -112,7 +112,7 @@ pub(super) fn attest() -> Endpoint {
         "valid_until": "2027-01-31T00:00:00.000Z",
         "reason": "Passport seen",
     });
-    let operation = Operation::new::<AttestationShown>("recordAttestation", recorded)
+    let operation = Operation::new::<AttestationView>("recordAttestation", recorded)
         .describe(
             Tag::Evidence,
             "Record an attestation",

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{AccountId, ApiKeyId, Code, GovernanceSubject, PartnerId, Refusal};
-use sealpost_service::{DecisionShown, PartnerAssigned};
+use sealpost_service::{DecisionView, PartnerAssigned};
 use serde_json::{Value, json};
 
 use crate::{
@@ -160,7 +160,7 @@ pub(super) fn assign_partner() -> Endpoint {
 fn council_operation(id: &'static str, status: &str) -> Operation {
     let subject = "ak_01m7ye92k0ejgs32r4n1j3x7m3";
     let body = json!({ "subject": subject, "reason": "Council decision 12" });
-    Operation::new::<DecisionShown>(id, example(subject, "council_action", status))
+    Operation::new::<DecisionView>(id, example(subject, "council_action", status))
         .acting_operator()
         .body::<CouncilRequest>(vec![("", body)])
         .refuses(&[Code::ActionRefused])
@@ -168,7 +168,7 @@ fn council_operation(id: &'static str, status: &str) -> Operation {
 
 fn partner_operation(id: &'static str, status: &str) -> Operation {
     let body = json!({ "partner": "acme", "reason": "Contract ended" });
-    Operation::new::<DecisionShown>(id, example("partner:acme", "partner_suspension", status))
+    Operation::new::<DecisionView>(id, example("partner:acme", "partner_suspension", status))
         .acting_operator()
         .body::<PartnerRequest>(vec![("", body)])
         .refuses(&[Code::ActionRefused])

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Code, Handle, KeyStatus, Label, Plan, Refusal, ports::KeyFilter,
 };
-use sealpost_service::{Agreement, KeyDetails, KeyListed, KeyRevoked, KeyShown, PlanShown};
+use sealpost_service::{Agreement, KeyDetails, KeyRevoked, KeyRowView, KeyView, PlanView};
 use serde_json::{Value, json};
 
 use crate::{
@@ -137,7 +137,7 @@ impl RequestBody for PlanChoice {
 pub(super) fn list_keys() -> Endpoint {
     let key = example_with(&json!({ "created_at": "2026-11-21T06:56:38.596Z" }));
     let page = json!({ "entries": [key], "next_cursor": null });
-    let operation = Operation::new::<Page<KeyListed>>("listKeys", page)
+    let operation = Operation::new::<Page<KeyRowView>>("listKeys", page)
         .describe(Tag::Keys, "List keys", "Lists API keys, newest first.")
         .operator()
         .optional_body::<ListKeysRequest>(vec![
@@ -206,7 +206,7 @@ pub(super) fn set_plan() -> Endpoint {
         "allow_overage": true,
         "reason": "Contract 12",
     });
-    let operation = Operation::new::<PlanShown>("setPlan", plan)
+    let operation = Operation::new::<PlanView>("setPlan", plan)
         .describe(
             Tag::Keys,
             "Set the plan of a key",
@@ -286,7 +286,7 @@ pub(super) fn revoke_key() -> Endpoint {
 }
 
 fn state_operation(id: &'static str, status: &str) -> Operation {
-    Operation::new::<KeyShown>(id, example_with(&json!({ "status": status })))
+    Operation::new::<KeyView>(id, example_with(&json!({ "status": status })))
         .acting_operator()
         .body::<KeyAct>(vec![("", body())])
         .refuses(&[Code::ActionRefused])

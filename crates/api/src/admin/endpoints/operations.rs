@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, WebhookId};
-use sealpost_service::{AuditShown, StatsShown, WebhookView};
+use sealpost_service::{AuditView, StatsView, WebhookView};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ impl RequestBody for ListAuditRequest {
 #[derive(JsonSchema, Serialize)]
 struct AuditPage {
     /// The entries, in the order of their numbers.
-    entries: Vec<AuditShown>,
+    entries: Vec<AuditView>,
 }
 
 /// `POST /admin/v1/webhooks/disable`
@@ -155,7 +155,7 @@ pub(super) fn stats() -> Endpoint {
             "is_running": true,
         }],
     });
-    let operation = Operation::new::<StatsShown>("getStats", stats)
+    let operation = Operation::new::<StatsView>("getStats", stats)
         .describe(
             Tag::Operations,
             "Show the state of the service",

@@ -10,7 +10,7 @@ use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
 
 /// One of the service's own keys, as operators see it.
 #[derive(Debug, Clone, Serialize)]
-pub struct IssuerKeyShown {
+pub struct IssuerKeyView {
     /// Id of the key.
     pub issuer_key_id: IssuerKeyId,
     /// Id of the key in the DID document.
@@ -39,12 +39,12 @@ pub enum IssuerKeyStatus {
 
 impl Operator {
     /// Returns all issuer keys, in the order of the times from which they sign.
-    pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
+    pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyView>, OperatorError> {
         Ok(show(&self.store.read(sealpost_storage::Reader::issuer_keys)?, self.clock.now()))
     }
 
     /// Adds an issuer key. The key signs only after a delay, so that all nodes can load it first.
-    pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyShown, OperatorError> {
+    pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyView, OperatorError> {
         let now = self.clock.now();
         let fresh = fresh_key(keyring, now, ANNOUNCED_FOR)?;
         self.perform(|tx| {
@@ -58,7 +58,7 @@ impl Operator {
                 key.signs_from = key.signs_from.max(newest.signs_from);
             }
             tx.insert_issuer_key(&key)?;
-            let shown = IssuerKeyShown::new(&key, IssuerKeyStatus::Announced);
+            let shown = IssuerKeyView::new(&key, IssuerKeyStatus::Announced);
             let detail = json!({"kid": shown.kid, "signs_from": shown.signs_from});
             let record = ActionRecord::new("issuer.rotate", &key.id, Concerned::Service, detail);
             Ok((shown, record))
@@ -66,17 +66,17 @@ impl Operator {
     }
 }
 
-fn show(keys: &[IssuerKey], now: Timestamp) -> Vec<IssuerKeyShown> {
+fn show(keys: &[IssuerKey], now: Timestamp) -> Vec<IssuerKeyView> {
     let signing = keys.iter().rposition(|key| key.signs_from <= now).unwrap_or_default();
     let status = |index: usize| match index.cmp(&signing) {
         std::cmp::Ordering::Less => IssuerKeyStatus::Past,
         std::cmp::Ordering::Equal => IssuerKeyStatus::Signing,
         std::cmp::Ordering::Greater => IssuerKeyStatus::Announced,
     };
-    keys.iter().enumerate().map(|(index, key)| IssuerKeyShown::new(key, status(index))).collect()
+    keys.iter().enumerate().map(|(index, key)| IssuerKeyView::new(key, status(index))).collect()
 }
 
-impl IssuerKeyShown {
+impl IssuerKeyView {
     fn new(key: &IssuerKey, status: IssuerKeyStatus) -> Self {
         let public_key = IssuerPublicKey(key.public_key);
         Self {

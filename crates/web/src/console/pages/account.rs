@@ -3,7 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use askama::Template;
 use sealpost_domain::{AccountId, GovernanceSubject, PartnerId};
-use sealpost_service::{AccountDetails, AccountShown, OperatorRole};
+use sealpost_service::{AccountDetails, AccountView, OperatorRole};
 use serde::Deserialize;
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) struct AccountSearch {
 #[template(path = "console/accounts.html")]
 struct AccountsPage<'a> {
     base: &'a str,
-    accounts: Vec<AccountShown>,
+    accounts: Vec<AccountView>,
     next_cursor: Option<AccountId>,
 }
 

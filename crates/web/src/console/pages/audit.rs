@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_service::AuditShown;
+use sealpost_service::AuditView;
 use serde::Deserialize;
 
 use crate::{
@@ -25,7 +25,7 @@ pub(crate) struct AuditSearch {
 struct AuditPage<'a> {
     base: &'a str,
     /// The entries, newest first.
-    entries: Vec<AuditShown>,
+    entries: Vec<AuditView>,
     older: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Label, Plan, ports::KeyFilter};
-use sealpost_service::KeyListed;
+use sealpost_service::KeyRowView;
 use serde::Deserialize;
 
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) struct KeySearch {
 struct KeysPage<'a> {
     base: &'a str,
     search: &'a KeySearch,
-    keys: Vec<KeyListed>,
+    keys: Vec<KeyRowView>,
     next_cursor: Option<String>,
     problem: Option<&'static str>,
     states: [KeyStatus; 4],

@@ -2,7 +2,7 @@
 //! and housekeeping.
 
 use askama::Template;
-use sealpost_service::StatsShown;
+use sealpost_service::StatsView;
 
 use crate::{
     console::user::ConsoleUser,
@@ -16,7 +16,7 @@ use crate::{
 #[template(path = "console/service.html")]
 struct ServicePage<'a> {
     base: &'a str,
-    stats: StatsShown,
+    stats: StatsView,
     version: &'static str,
     queue_depth: usize,
     queue_bytes: usize,
