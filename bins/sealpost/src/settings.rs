@@ -8,10 +8,8 @@ mod console;
 mod database;
 mod http;
 mod keks;
-mod numbers;
 mod service;
-mod span;
-mod url_text;
+mod values;
 mod webhooks;
 
 use std::path::PathBuf;
@@ -34,7 +32,7 @@ use crate::fault::Fault;
 pub(crate) use self::{
     database::DatabaseArgs,
     keks::{KekArgs, ProviderArgs, WAIT},
-    span::Span,
+    values::Span,
 };
 
 /// The flags of `sealpost serve`: all settings of a server.

@@ -9,7 +9,6 @@ mod forwarded;
 mod idempotency_key;
 mod nearest;
 mod single_header;
-mod source;
 mod trace_parent;
 mod unique_json;
 
@@ -18,12 +17,11 @@ pub(crate) use body_memory::BodyMemory;
 pub(crate) use caller::{
     KeyRequest, PublicRequest, SessionRequest, bearer_token, credentials_in_headers,
 };
-pub(crate) use client_address::client_address;
+pub use client_address::request_source;
+pub(crate) use client_address::{client_address, source_behind};
 pub(crate) use fields::{Fields, Member, NoMembers, RequestBody, invalid, request_body};
 pub(crate) use idempotency_key::idempotency_key;
 #[cfg(test)]
 pub(crate) use nearest::similar;
 pub(crate) use nearest::{edit_distance, nearest};
-pub use source::request_source;
-pub(crate) use source::source_behind;
 pub(crate) use trace_parent::trace_parent;

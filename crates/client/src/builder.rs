@@ -8,10 +8,9 @@ use sealpost_domain::ApiKeyId;
 
 use crate::{
     client::Client,
-    credentials::Login,
     error::ClientError,
+    request::{Login, SessionCache, Token},
     retry::RetryPolicy,
-    session::{SessionCache, Token},
     transport::Transport,
 };
 

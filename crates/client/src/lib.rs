@@ -19,7 +19,6 @@ mod account;
 mod badges;
 mod builder;
 mod client;
-mod credentials;
 mod error;
 mod models;
 mod pages;
@@ -30,14 +29,12 @@ mod relay;
 mod request;
 mod retry;
 mod sending;
-mod session;
 mod transport;
 mod webhooks;
 
 pub use account::Account;
 pub use builder::ClientBuilder;
 pub use client::Client;
-pub use credentials::Login;
 pub use error::{ClientError, HandlerError, ProblemDocument};
 pub use models::{
     AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
@@ -57,6 +54,7 @@ pub use receiving::axum;
 pub use receiving::{ReceivedEvent, Receiver, SeenEvents};
 #[cfg(feature = "relay")]
 pub use relay::{Relay, RelayConnection, RelayResponse, RelayState, RelayedRequest};
+pub use request::Login;
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
     AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, BadgeId, Code, EnvelopeId, EventId, EventKind,

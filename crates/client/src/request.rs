@@ -1,9 +1,12 @@
 //! One request of the API, before credentials are added.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
+use sealpost_domain::AccountId;
 use serde::Serialize;
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
 
 use crate::error::ClientError;
 
@@ -53,3 +56,53 @@ pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
 
 /// The path before the number of a status list.
 pub(crate) const STATUS_LISTS: &str = "/v1/status/";
+
+/// An account and its login secret. The client logs in when it needs a session, and again when the session ends.
+#[derive(Clone)]
+pub struct Login {
+    /// The account.
+    pub account_id: AccountId,
+    /// The login secret of the account. Debug output omits it.
+    pub login_secret: Zeroizing<String>,
+}
+
+impl Login {
+    /// Creates the credentials of an account.
+    pub fn new(account_id: AccountId, login_secret: impl Into<String>) -> Self {
+        Self { account_id, login_secret: Zeroizing::new(login_secret.into()) }
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("account_id", &self.account_id).finish_non_exhaustive()
+    }
+}
+
+/// The current token, and the credentials for a new login.
+pub(crate) struct SessionCache {
+    pub(crate) login: Option<Login>,
+    /// Locked during a login, so that requests that share a rejected token log in once.
+    pub(crate) token: Mutex<Option<Token>>,
+}
+
+pub(crate) type Token = Zeroizing<String>;
+
+impl SessionCache {
+    pub(crate) fn new(login: Option<Login>, token: Option<Token>) -> Self {
+        Self { login, token: Mutex::new(token) }
+    }
+
+    /// Removes a rejected token, unless another request has replaced it. Returns true if the client has credentials to
+    /// log in again.
+    pub(crate) async fn reject(&self, token: &Token) -> bool {
+        if self.login.is_none() {
+            return false;
+        }
+        let mut current = self.token.lock().await;
+        if current.as_ref() == Some(token) {
+            *current = None;
+        }
+        true
+    }
+}

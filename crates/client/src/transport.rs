@@ -18,12 +18,10 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::{
-    credentials::Login,
     error::ClientError,
     models::LoggedIn,
-    request::ApiRequest,
+    request::{ApiRequest, Login, SessionCache, Token},
     retry::RetryPolicy,
-    session::{SessionCache, Token},
 };
 
 /// Sends the requests of a client and its clones, with their common connections and session.

@@ -3,8 +3,6 @@
 
 mod entry;
 mod kind;
-mod request_source;
 
-pub use entry::{Activity, ActivityActor};
+pub use entry::{Activity, ActivityActor, RequestSource, UserAgent};
 pub use kind::ActivityKind;
-pub use request_source::{RequestSource, UserAgent};

@@ -3,7 +3,6 @@
 mod attempt;
 mod bounce;
 mod delivery;
-mod description;
 mod event;
 mod event_details;
 mod event_id;
@@ -11,19 +10,19 @@ mod event_kind;
 mod health;
 mod incident;
 mod rotation;
-mod status;
 mod stored_event;
-mod test_event;
 mod threshold;
 mod webhook;
 
-pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, AttemptTiming, PendingDelivery};
+pub use attempt::{
+    Attempt, AttemptNumber, AttemptOutcome, AttemptTiming, PendingDelivery, TestEvent, TestResult,
+    WebhookTest,
+};
 pub use bounce::UnopenedEnvelope;
 pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
-pub use description::{Description, DescriptionFault};
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata, ReceivedEnvelope};
 pub use event_details::{
     BounceReason, DisablingCause, EnvelopeBounced, EventDetails, FailingCause, IdentityRotated,
@@ -34,8 +33,9 @@ pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthChange, HealthReport, WebhookHealth};
 pub use incident::{IncidentKind, WebhookIncident};
 pub use rotation::IdentityRotation;
-pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
-pub use test_event::{TestEvent, TestResult, WebhookTest};
 pub use threshold::ReachedThreshold;
-pub use webhook::{RELAY_URL, RetiringSecret, Target, Webhook};
+pub use webhook::{
+    Description, DescriptionFault, DisabledReason, LastFailure, RELAY_URL, RetiringSecret, Target,
+    Webhook, WebhookStatus,
+};

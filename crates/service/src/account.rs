@@ -4,4 +4,3 @@ pub(crate) mod activate;
 pub(crate) mod activity;
 pub(crate) mod export;
 pub(crate) mod key_status;
-pub(crate) mod resolve;

@@ -2,7 +2,6 @@
 
 pub(crate) mod credential;
 pub(crate) mod issue;
-pub(crate) mod show;
 pub(crate) mod status_list;
 pub(crate) mod status_list_cache;
 pub(crate) mod verify;

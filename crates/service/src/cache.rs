@@ -5,10 +5,8 @@
 //! because of a change.
 
 pub(crate) mod bounded_cache;
-pub(crate) mod cache_metrics;
 pub(crate) mod cached_key;
 pub(crate) mod channel_cache;
-pub(crate) mod event;
 pub(crate) mod key_cache;
 pub(crate) mod load;
 pub(crate) mod rate_limit_cache;

@@ -3,10 +3,8 @@
 
 pub(crate) mod admission;
 pub(crate) mod authenticate;
-pub(crate) mod authenticated;
 pub(crate) mod bearer;
 pub(crate) mod credentials;
-pub(crate) mod limited;
 pub(crate) mod session_lookups;
 pub(crate) mod session_queue;
 pub(crate) mod token_use_queue;

@@ -2,4 +2,3 @@
 
 pub(crate) mod list_sent;
 pub(crate) mod open;
-pub(crate) mod receipt;

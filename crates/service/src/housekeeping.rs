@@ -2,7 +2,6 @@
 
 mod clock_lag;
 pub(crate) mod housekeeper;
-pub(crate) mod interval;
 mod retention;
 mod stop_signal;
 pub(crate) mod task;

@@ -37,8 +37,7 @@ pub use account::{
             ExportedSession,
         },
     },
-    key_status::{GovernanceView, KeyStanding},
-    resolve::Resolved,
+    key_status::{GovernanceView, KeyStanding, Resolved},
 };
 pub use acts::{
     actor::{Actor, KeyOwner},
@@ -59,28 +58,27 @@ pub use acts::{
     },
 };
 pub use badges::{
-    issue::{DryRun, Issue, Issued, IssuedBadge},
-    show::BadgeView,
+    issue::{BadgeView, DryRun, Issue, Issued, IssuedBadge},
     verify::{BadgeVerdict, BadgeVerified},
 };
 pub use caller::{
-    admission::Purpose,
-    authenticated::{AccountSession, Caller},
+    admission::{Limited, Limits, Purpose},
     bearer::Access,
-    credentials::{Credentials, KeyNamed},
-    limited::{Limited, Limits},
+    credentials::{AccountSession, Caller, Credentials, KeyNamed},
 };
 pub use compliance::{
     circuits_file::{CircuitsFault, built_in_circuits, parse_circuits},
     validate::{Explanation, Members, Tried, Validate, Validated},
 };
 pub use envelopes::{
-    list_sent::{ListSent, SentCursor, SentPage, SentView},
+    list_sent::{ListSent, Receipt, SentCursor, SentPage, SentView},
     open::Opened,
-    receipt::Receipt,
 };
 pub use error::Error;
-pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
+pub use issuer::{
+    did_document::DidDocument,
+    signer::{Issuer, Refresher},
+};
 pub use operator::{
     assessments::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked},
     audit::{AuditVerdict, AuditView},
@@ -92,15 +90,13 @@ pub use operator::{
     },
     governance::{DecisionView, PartnerAssigned},
     invites::{InviteCreated, InviteTerms, InviteView},
-    key_details::{BadgeListed, KeyDetails},
-    lists::{AccountDetails, AccountView, KeyRowView, ListPage},
+    lists::{AccountDetails, AccountView, BadgeListed, KeyDetails, KeyRowView, ListPage},
     recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeView, StatsView, TaskView},
 };
 pub use operator_access::{
     access::{AccessSettings, OperatorAccess, OperatorSession},
-    credentials::{OperatorCredentials, SignedInOperator},
-    desk::OperatorCall,
+    credentials::{OperatorCall, OperatorCredentials, SignedInOperator},
     password_file::{LineFault, LineOrWalletFault, OperatorRole, PasswordFile, PasswordFileFault},
 };
 pub use owner::{
@@ -123,7 +119,7 @@ pub use sealpost::{
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
 pub use send::{
-    batch_result::{BatchResult, RefusedMessage},
+    command::{BatchResult, RefusedMessage},
     message::{NewMessage, SendContext, Sent, SentMessage},
     send_batch::{BatchIdempotency, SendBatch, SentBatch},
 };

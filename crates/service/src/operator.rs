@@ -6,7 +6,6 @@ pub(crate) mod audit;
 pub(crate) mod encryption;
 pub(crate) mod governance;
 pub(crate) mod invites;
-pub(crate) mod key_details;
 pub(crate) mod lists;
 pub(crate) mod recovery;
 pub(crate) mod stats;

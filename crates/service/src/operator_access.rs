@@ -3,6 +3,5 @@
 
 pub(crate) mod access;
 pub(crate) mod credentials;
-pub(crate) mod desk;
 pub(crate) mod password_file;
 mod session;

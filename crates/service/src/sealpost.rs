@@ -1,6 +1,5 @@
 //! The service as a whole: its start, its state, its health and its stop.
 
-mod blocking_pool;
 pub(crate) mod core;
 pub(crate) mod unlock;
 
@@ -9,12 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use sealpost_domain::LeaseToken;
 use sealpost_wallet::random;
 
-use self::{
-    blocking_pool::BlockingPool,
-    core::{Core, Parts},
-};
+use self::core::{BlockingPool, Core, Parts};
 use crate::{
-    cache::event::CacheEvent,
+    cache::key_cache::CacheEvent,
     error::Error,
     housekeeping::housekeeper::Housekeeper,
     send::committer::Committer,

@@ -12,7 +12,6 @@ pub(crate) mod gradual_flush;
 pub(crate) mod journaled_acts;
 pub(crate) mod oldest_snapshot;
 pub(crate) mod pool;
-pub(crate) mod reader;
 pub(crate) mod schema_checks;
 pub(crate) mod server_info;
 pub(crate) mod transaction;

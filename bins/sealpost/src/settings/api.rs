@@ -6,7 +6,7 @@ use clap::Args;
 use ipnet::IpNet;
 use sealpost_node::settings::{ApiSettings, WebSettings};
 
-use super::{span::Span, url_text::url_text};
+use super::values::{Span, url_text};
 
 /// A parsed list of networks. The word `none` gives an empty list, which differs from an omitted setting.
 #[derive(Debug, Clone, PartialEq, Eq)]

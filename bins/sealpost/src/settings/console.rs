@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sealpost_node::settings::{AccessSettings, AdminSettings, ConsoleSettings};
 
-use super::{numbers::positive, span::Span, url_text::url_text};
+use super::values::{Span, positive, url_text};
 
 /// The settings of the console (web pages for operators) and of the API for operators.
 #[derive(Args, Clone)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, JournalLocation, StorageSettings};
 
-use super::span::Span;
+use super::values::Span;
 
 /// The settings of the database, and of the data folder for an embedded database.
 #[derive(Args, Clone)]

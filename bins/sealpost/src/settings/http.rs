@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{HttpSettings, TlsFiles};
 
-use super::{numbers::positive, span::Span, url_text::url_text};
+use super::values::{Span, positive, url_text};
 
 /// The settings of the HTTP servers.
 #[derive(Args, Clone)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{KeySettings, ProviderName};
 
-use super::span::Span;
+use super::values::Span;
 use crate::{fault::Fault, kek};
 
 /// The place of the key-encryption keys.

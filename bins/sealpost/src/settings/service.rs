@@ -4,10 +4,7 @@ use clap::{Args, ValueEnum};
 use sealpost_domain::{EventsVersion, Suite};
 use sealpost_node::settings::{Activation, ServiceSettings};
 
-use super::{
-    numbers::{bytes, positive},
-    span::Span,
-};
+use super::values::{Span, bytes, positive};
 
 /// The limits, lifetimes, queues and caches of the service.
 #[derive(Args, Clone)]

@@ -6,7 +6,10 @@ use clap::Args;
 use ipnet::IpNet;
 use sealpost_node::settings::{DispatcherSettings, RetrySchedule, WebhookSettings};
 
-use super::{api::network, numbers::positive, span::Span};
+use super::{
+    api::network,
+    values::{Span, positive},
+};
 
 /// The settings of event delivery to webhooks.
 #[derive(Args, Clone)]

@@ -4,10 +4,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use actix_web::http::header::{self, HeaderMap, HeaderName};
+use actix_web::{
+    HttpRequest,
+    http::header::{self, HeaderMap, HeaderName},
+};
 use ipnet::IpNet;
+use sealpost_domain::{RequestSource, UserAgent};
 
 use super::forwarded;
+use crate::state::ApiState;
 
 /// Returns the client address of a request from `peer`. The two headers are read only if `peer` is in a trusted
 /// network.
@@ -84,6 +89,22 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 }
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Returns the client address and the user agent of a request to the API or to a page.
+pub fn request_source(app: &ApiState, request: &HttpRequest) -> RequestSource {
+    source_behind(&app.trusted_proxies, request)
+}
+
+/// Returns the client address and the user agent of a request. Reads a forwarded client address only if the peer is in
+/// `trusted_proxies`.
+pub(crate) fn source_behind(trusted_proxies: &[IpNet], request: &HttpRequest) -> RequestSource {
+    let headers = request.headers();
+    let address =
+        request.peer_addr().map(|peer| client_address(peer.ip(), headers, trusted_proxies));
+    let user_agent =
+        headers.get(header::USER_AGENT).and_then(|value| UserAgent::new(value.as_bytes()));
+    RequestSource { address, user_agent }
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{advice::AllowanceAdvice, code::Code};
+use super::code::Code;
 use crate::{KeyStatus, TokenScope, UnmetThreshold, Window};
 
 pub(super) fn drift(over: &UnmetThreshold) -> String {
@@ -154,6 +154,18 @@ pub(super) const fn whole_seconds(span: Duration) -> u64 {
 }
 
 const NEW_ASSESSMENT: &str = "fix the cause, then ask the operator for a new assessment";
+
+/// The way to a larger monthly allowance, for the error text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllowanceAdvice {
+    /// Ask the operator of the service.
+    Ask {
+        /// The URL of the sales contact; `None` if the service names none.
+        contact: Option<String>,
+    },
+    /// Upgrade the plan.
+    Upgrade,
+}
 
 #[cfg(test)]
 mod tests {

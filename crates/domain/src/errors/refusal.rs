@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{advice::AllowanceAdvice, code::Code, detail};
+use super::{
+    code::Code,
+    detail::{self, AllowanceAdvice},
+};
 use crate::{CircuitReport, KeyStatus, Timestamp, TokenScope, UnmetThreshold, Window, id_kind};
 
 /// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what

@@ -1,6 +1,8 @@
 //! Receipts. A receipt is the state of a sent envelope, such as delivered or opened. The policy of the recipient
 //! decides how much of this state the sender sees.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +133,44 @@ impl ReceiptFacts {
     }
 }
 
+/// The value of the header `Idempotency-Key`: 1 to 255 printable ASCII characters. Each sending API key has its own
+/// idempotency keys.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IdempotencyKey(String);
+
+/// The error for a text that is not a valid idempotency key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to 255 printable ASCII characters")]
+pub struct IdempotencyKeyFault;
+
+impl IdempotencyKey {
+    /// Parses the value of the header `Idempotency-Key`.
+    pub fn parse(text: &str) -> Result<Self, IdempotencyKeyFault> {
+        let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        if (1..=255).contains(&text.len()) && printable {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(IdempotencyKeyFault)
+        }
+    }
+
+    /// Returns the idempotency key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An HMAC-SHA256 over the content of a request. The HMAC key derives from the sender's root (the secret of its
+/// identity), so a leaked database does not allow guesses about messages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Fingerprint(..)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +197,16 @@ mod tests {
             let notified = [None, facts.notified_at, facts.notified_at];
             assert_eq!(views.map(|view| view.notified_at), notified);
             assert_eq!(views.map(|view| view.opened_at), [None, None, facts.opened_at]);
+        }
+    }
+
+    #[test]
+    fn keys_are_printable_and_of_bounded_length() {
+        for good in ["a", "a b", "\"quoted\"", &"x".repeat(255)] {
+            assert!(IdempotencyKey::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a\tb", "ü", &"x".repeat(256)] {
+            assert!(IdempotencyKey::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use crate::ports::{error::StoreError, relays::Relays};
+use crate::ports::{relays::Relays, store::StoreError};
 use crate::{
     AttemptResult, DeliveryId, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, TestResult,
     Timestamp, WebhookId,

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{contacts::Contact, delivery::WaitingEnvelope};
+use super::{delivery::WaitingEnvelope, keys::Contact};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,

@@ -1,6 +1,6 @@
-//! The durability of commits, and the oldest snapshot of a database.
+//! The database as the service sees it: its errors, the durability of commits, and the authentication of rows.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// Decides whether a commit waits until the data is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,4 +21,46 @@ pub struct OldestSnapshot {
     pub age: Option<Duration>,
     /// Number of later transactions. 0 on SQLite.
     pub transactions: u64,
+}
+
+/// An error of the database, classified by the possible reaction of the caller.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A concurrent transaction conflicted. Nothing was written, so the caller can retry.
+    #[error("a concurrent transaction conflicted")]
+    Contended(#[source] BoxedError),
+    /// A stored value cannot be read. Contains the name of the value.
+    #[error("the stored {0} is invalid")]
+    Corrupt(&'static str),
+    /// The connection failed during a commit, so it is unknown whether the commit took effect. Retry only idempotent
+    /// work.
+    #[error("the response to the commit was lost: the commit may have taken effect")]
+    InDoubt(#[source] BoxedError),
+    /// The database rejected a statement.
+    #[error("the database rejected a statement")]
+    Refused(#[source] BoxedError),
+    /// The database cannot be reached, or no connection became free within the connection timeout.
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] BoxedError),
+}
+
+/// The error of the database driver, for the log.
+pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Computes and verifies the tags of rows. A tag authenticates the columns of a row that decide who may log in or act.
+/// Without the key of the tags, write access to the database does not suffice to forge such a row.
+pub trait RowAuthenticator: fmt::Debug + Send + Sync {
+    /// Computes the tag of a row under the newest version of the key.
+    fn tag(&self, table: &'static str, columns: &[Vec<u8>]) -> Result<Vec<u8>, StoreError>;
+
+    /// Returns whether the tag belongs to this row. Fails if the version of the key that made the tag is missing.
+    fn is_valid(
+        &self,
+        table: &'static str,
+        columns: &[Vec<u8>],
+        tag: &[u8],
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the first bytes of all tags under the newest version of the key. Tags under older versions sort before.
+    fn newest_prefix(&self) -> [u8; 4];
 }

@@ -1,8 +1,13 @@
 //! Entries in the log of attempts (requests to webhooks), and deliveries that wait for an attempt.
 
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{EventId, Timestamp};
+use crate::{
+    AttemptFailure, EventId, EventMetadata, OwnEventId, ReceiverResponse, Target, Timestamp,
+};
 
 /// The outcome of an attempt to deliver an event, as the log of attempts shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -93,4 +98,48 @@ pub struct PendingDelivery {
     pub error: Option<String>,
     /// Earliest start of the next attempt. `None` while a node has leased the delivery.
     pub due_at: Option<Timestamp>,
+}
+
+/// A test event for one webhook. The subscriptions of the webhook do not matter.
+#[derive(Debug, Clone)]
+pub struct TestEvent {
+    /// Id of the test event.
+    pub id: OwnEventId,
+    /// URL and signing secrets of the webhook.
+    pub target: Arc<Target>,
+    /// Time of the owner's request.
+    pub timestamp: Timestamp,
+}
+
+/// The JSON body of a `webhook.test` event.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct WebhookTest {
+    /// Always `webhook.test`.
+    #[schemars(extend("const" = "webhook.test"))]
+    event: &'static str,
+    /// Id of the event, the same as in the header `webhook-id`.
+    event_id: OwnEventId,
+    /// Metadata of the event: the time of the owner's request.
+    metadata: EventMetadata,
+}
+
+/// The result of a test event. There is only one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestResult {
+    /// `Ok` if the receiver responded with a 2xx status before the timeout.
+    pub result: Result<(), AttemptFailure>,
+    /// The receiver's response. `None` if no response arrived.
+    pub response: Option<ReceiverResponse>,
+    /// The reason of a failure without a response, as in [`AttemptResult`](crate::AttemptResult).
+    pub error_detail: Option<String>,
+    /// Duration of the attempt.
+    pub duration: Duration,
+}
+
+impl TestEvent {
+    /// Builds the JSON body of the webhook request.
+    pub fn payload(&self) -> WebhookTest {
+        let metadata = EventMetadata { timestamp: self.timestamp };
+        WebhookTest { event: "webhook.test", event_id: self.id, metadata }
+    }
 }

@@ -1,9 +1,11 @@
 //! Webhooks: URLs of receivers for the events of an API key.
 
-use crate::{
-    AccountId, ApiKeyId, Description, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId,
-    WebhookStatus, Wrapped,
-};
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped};
 
 /// A webhook of an API key.
 #[derive(Debug, Clone)]
@@ -96,4 +98,127 @@ pub struct RetiringSecret {
     pub secret: Wrapped,
     /// End of the time in which the service signs with the secret, exclusive.
     pub until: Timestamp,
+}
+
+/// Whether a webhook gets events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebhookStatus {
+    /// The webhook gets no events. Its deliveries wait until it is enabled.
+    Disabled,
+    /// Events are delivered to the webhook.
+    Enabled,
+}
+
+impl WebhookStatus {
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Enabled => "enabled",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Disabled, Self::Enabled].into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// The newest failed attempt to deliver an event to a webhook.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+pub struct LastFailure {
+    /// Time at which the attempt ended.
+    pub at: Timestamp,
+    /// Class of the failure, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
+    #[schemars(
+        description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`."
+    )]
+    pub error: String,
+    /// The reason of the failure; `null` if its class says all.
+    pub error_detail: Option<String>,
+}
+
+/// The reason why the service disabled a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DisabledReason {
+    /// All attempts failed for longer than the allowed time.
+    Failing,
+    /// The receiver responded with status 410 (Gone).
+    Gone,
+}
+
+impl DisabledReason {
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failing => "failing",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Failing, Self::Gone].into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// A note of 1 to 200 characters without control characters. Escape it before display, because the owner chose the
+/// text.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(transparent)]
+#[schemars(extend(
+    "minLength" = 1,
+    "maxLength" = 200,
+    "pattern" = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+))]
+pub struct Description(String);
+
+/// The reason why a text is not a valid description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionFault {
+    /// The text contains a control character.
+    #[error("must not contain control characters")]
+    ControlCharacter,
+    /// The text is longer than 200 characters.
+    #[error("must have at most 200 characters")]
+    Length,
+}
+
+impl Description {
+    /// Parses a description. An empty text is no description.
+    pub fn parse(text: &str) -> Result<Option<Self>, DescriptionFault> {
+        if text.chars().count() > 200 {
+            return Err(DescriptionFault::Length);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(DescriptionFault::ControlCharacter);
+        }
+        Ok((!text.is_empty()).then(|| Self(text.to_owned())))
+    }
+
+    /// Returns the description as text, not escaped.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_counts_characters_and_an_empty_text_is_no_description() {
+        assert!(Description::parse(&"ü".repeat(200)).unwrap().is_some());
+        assert_eq!(Description::parse(&"ü".repeat(201)), Err(DescriptionFault::Length));
+        assert_eq!(Description::parse("a\0b"), Err(DescriptionFault::ControlCharacter));
+        assert_eq!(Description::parse(""), Ok(None));
+    }
 }

@@ -1,6 +1,6 @@
 //! Suggests possible causes if no signature of a request matches.
 
-use super::signed_headers::{SERVICE_SIGNATURE, SIGNATURE, entries, signed_headers, version};
+use super::result::{SERVICE_SIGNATURE, SIGNATURE, entries, signed_headers, version};
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
 /// Returns possible causes as text for a developer, most probable first. Never empty.

@@ -6,10 +6,8 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    fault::VerificationFault,
     hints::hints,
-    result::verify_headers,
-    signed_headers::{entries, signed_headers, version},
+    result::{VerificationFault, entries, signed_headers, verify_headers, version},
 };
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 

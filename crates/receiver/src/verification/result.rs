@@ -2,12 +2,12 @@
 
 use sealpost_domain::Timestamp;
 use sealpost_webhooks::{SignedHeaders, VerifyFault};
+use serde::{Serialize, Serializer};
 
-use super::{
-    fault::VerificationFault,
-    signed_headers::{entries, signed_headers, version},
+use crate::{
+    keys::ReceiverKey,
+    request::{HeaderList, ReceivedRequest, RepeatedHeader},
 };
-use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
 /// Verifies a request that was received at `now`. A valid request has a signature of one of the keys, and a timestamp
 /// within 300 s of `now`. Compares signatures in constant time.
@@ -43,3 +43,98 @@ pub(super) fn verify_headers(
         Err(VerificationFault::NoMatch { versions })
     }
 }
+
+/// Why a request cannot be verified. Serialized as its code, such as `no_match`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VerificationFault {
+    /// One of the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty.
+    #[error("the header {name} is missing")]
+    HeaderMissing {
+        /// The name of the missing header.
+        name: &'static str,
+    },
+    /// One of the headers that verification needs occurs more than once.
+    #[error("the header {name} occurs more than once")]
+    HeaderRepeated {
+        /// The name of the repeated header.
+        name: &'static str,
+    },
+    /// No signature of the request was made with one of the keys over this id, timestamp and body.
+    #[error("no signature matches; there are: {versions}")]
+    NoMatch {
+        /// The versions of the request's signatures, such as `v1, v1a`.
+        versions: String,
+    },
+    /// A signature matches, but the timestamp differs by more than 300 s from the time of receipt. The request was
+    /// replayed, or a clock is wrong.
+    #[error("the signature matches, but the timestamp is {}; at most 300 s are allowed", age(*age_s))]
+    Stale {
+        /// Seconds from the timestamp to the time of receipt. Negative if the timestamp is in the future.
+        age_s: i64,
+    },
+    /// The header `webhook-timestamp` is not an integer.
+    #[error("the header webhook-timestamp is not a whole number of seconds")]
+    TimestampUnreadable,
+}
+
+impl VerificationFault {
+    /// Returns the code of the fault for programs. A code never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::HeaderMissing { .. } => "header_missing",
+            Self::HeaderRepeated { .. } => "header_repeated",
+            Self::NoMatch { .. } => "no_match",
+            Self::Stale { .. } => "stale",
+            Self::TimestampUnreadable => "timestamp_unreadable",
+        }
+    }
+}
+
+impl Serialize for VerificationFault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+fn age(age_s: i64) -> String {
+    if age_s < 0 {
+        format!("{} s in the future: check the clock", age_s.unsigned_abs())
+    } else {
+        format!("{age_s} s old")
+    }
+}
+
+/// Returns the id, the timestamp and the list of signatures. The list is the value of `webhook-signature`. If this
+/// header is missing, the list is the value of `x-service-signature`.
+pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
+    let require = |name| match headers.find(name) {
+        Ok(Some(value)) if !value.is_empty() => Ok(value),
+        Ok(_) => Err(VerificationFault::HeaderMissing { name }),
+        Err(RepeatedHeader) => Err(VerificationFault::HeaderRepeated { name }),
+    };
+    let signature = match require(SIGNATURE) {
+        Err(VerificationFault::HeaderMissing { name }) => require(SERVICE_SIGNATURE)
+            .map_err(|_missing| VerificationFault::HeaderMissing { name })?,
+        found => found?,
+    };
+    Ok(SignedHeaders {
+        id: require("webhook-id")?,
+        timestamp: require("webhook-timestamp")?,
+        signature,
+    })
+}
+
+/// Returns the signatures in the list, at most 16. Each is an entry such as `v1,` and base64.
+pub(super) fn entries<'a>(headers: &SignedHeaders<'a>) -> impl Iterator<Item = &'a str> {
+    headers.signature.split(' ').take(ENTRIES_MAX)
+}
+
+/// Returns the version of a signature: the part before the comma, such as `v1`.
+pub(super) fn version(entry: &str) -> &str {
+    entry.split_once(',').map_or(entry, |(version, _)| version)
+}
+
+pub(super) const SIGNATURE: &str = "webhook-signature";
+pub(super) const SERVICE_SIGNATURE: &str = "x-service-signature";
+/// Maximum number of signatures that are read from one request, which bounds the size of a report.
+const ENTRIES_MAX: usize = 16;

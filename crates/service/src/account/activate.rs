@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     account::activity::ActOrigin,
     acts::secrets::NewSecrets,
-    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    caller::credentials::{AccountSession, NO_SESSION},
     error::Error,
     sealpost::{Sealpost, core::Core},
     settings::Activation,

@@ -19,7 +19,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 
 use crate::{
-    caller::authenticated::{AccountSession, Caller},
+    caller::credentials::{AccountSession, Caller},
     error::Error,
     sealpost::{Sealpost, core::Core},
     webhooks::cursor::CursorFault,

@@ -19,7 +19,7 @@ use crate::{
     acts::{owner::ProvenOwner, sessions::NO_LOGIN, tokens::ApiTokenView},
     envelopes::list_sent::SentView,
     error::Error,
-    operator::key_details::key_details,
+    operator::lists::key_details,
     sealpost::{Sealpost, core::Core},
 };
 

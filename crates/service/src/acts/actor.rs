@@ -8,10 +8,8 @@ use sealpost_domain::{
 use crate::{
     account::activity::ActOrigin,
     caller::{
-        admission::{Purpose, check_state, query_of},
-        authenticated::Caller,
-        credentials::{CallerId, NO_SESSION},
-        limited::Limited,
+        admission::{Limited, Purpose, check_state, query_of},
+        credentials::{Caller, CallerId, NO_SESSION},
     },
     error::Error,
     owner::account_owner::Owner,

@@ -19,7 +19,7 @@ use super::{
     sessions::NO_LOGIN,
 };
 use crate::{
-    cache::event::CacheEvent,
+    cache::key_cache::CacheEvent,
     error::Error,
     operator::lists::NO_ACCOUNT,
     sealpost::{Sealpost, core::Core},

@@ -16,7 +16,7 @@ use super::{
     owner::ProvenOwner,
 };
 use crate::{
-    cache::event::CacheEvent,
+    cache::key_cache::CacheEvent,
     error::Error,
     sealpost::{Sealpost, core::Core},
 };

@@ -13,7 +13,7 @@ use sealpost_wallet::{LoginSecret, same_hash};
 use super::audited::{ActionRecord, Author, perform};
 use crate::{
     account::activity::ActOrigin,
-    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    caller::credentials::{AccountSession, NO_SESSION},
     error::Error,
     owner::account_owner::Owner,
     sealpost::core::Core,

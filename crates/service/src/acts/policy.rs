@@ -16,7 +16,7 @@ use self::change::KeyedChange;
 pub use self::change::PolicyChange;
 use crate::{
     acts::actor::Actor,
-    caller::{admission::Purpose, limited::Limited},
+    caller::admission::{Limited, Purpose},
     error::Error,
     owner::correspondents::{Correspondent, correspondents},
     sealpost::{Sealpost, core::Core},

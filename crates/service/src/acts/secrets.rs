@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     account::activity::ActOrigin,
-    cache::event::CacheEvent,
-    caller::authenticated::AccountSession,
+    cache::key_cache::CacheEvent,
+    caller::credentials::AccountSession,
     error::Error,
     sealpost::{Sealpost, core::Core},
 };

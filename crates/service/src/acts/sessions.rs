@@ -12,8 +12,8 @@ use serde_json::json;
 use super::audited::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::{
     account::activity::ActOrigin,
-    cache::event::CacheEvent,
-    caller::authenticated::AccountSession,
+    cache::key_cache::CacheEvent,
+    caller::credentials::AccountSession,
     error::Error,
     operator::lists::NO_ACCOUNT,
     owner::{account_owner::Owner, pages::live_sessions},

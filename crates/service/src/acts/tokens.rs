@@ -16,8 +16,8 @@ use super::{
     owner::ProvenOwner,
 };
 use crate::{
-    cache::event::CacheEvent,
-    caller::authenticated::AccountSession,
+    cache::key_cache::CacheEvent,
+    caller::credentials::AccountSession,
     error::Error,
     operator::lists::ListPage,
     sealpost::{Sealpost, core::Core},

@@ -9,7 +9,10 @@ use sealpost_storage::Transaction;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::Caller,
+    },
     sealpost::{Sealpost, core::Core},
 };
 

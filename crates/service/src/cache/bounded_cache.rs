@@ -11,6 +11,7 @@ use std::{
     },
 };
 
+use metrics::Counter;
 use quick_cache::{
     DefaultHashBuilder, OptionsBuilder, UnitWeighter,
     sync::{self, DefaultLifecycle},
@@ -104,6 +105,26 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
 const SHARDS_MAX: usize = 16;
 /// Minimum capacity of a shard. With smaller shards, some shards would be full long before the whole map is.
 const PER_SHARD_MIN: usize = 64;
+
+/// The hit and miss counters of one cache. Both are looked up in the metrics registry once, so counting costs one
+/// atomic operation.
+pub(super) struct CacheMetrics {
+    hits: Counter,
+    misses: Counter,
+}
+
+impl CacheMetrics {
+    pub(super) fn new(cache: &'static str) -> Self {
+        let lookups = |result| metrics::counter!("sealpost_cache_lookups_total", "cache" => cache, "result" => result);
+        Self { hits: lookups("hit"), misses: lookups("miss") }
+    }
+
+    /// Counts `found` as a hit or a miss, and returns it unchanged.
+    pub(super) fn count<T>(&self, found: Option<T>) -> Option<T> {
+        if found.is_some() { &self.hits } else { &self.misses }.increment(1);
+        found
+    }
+}
 
 #[cfg(test)]
 mod tests {

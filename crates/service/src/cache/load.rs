@@ -10,13 +10,13 @@ use sealpost_wallet::{Identity, Root, WalletError};
 
 use super::{
     cached_key::{CachedKey, KeyMaterial},
-    event::CacheEvent,
+    key_cache::CacheEvent,
 };
 use crate::{
     caller::{
+        admission::{Limited, Limits},
         bearer::{Bearer, BearerHash},
         credentials::CallerId,
-        limited::{Limited, Limits},
     },
     sealpost::core::Core,
 };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sealpost_domain::{ApiKeyId, Clock, Refusal, Timestamp, Window};
 
 use super::bounded_cache::BoundedCache;
-use crate::caller::{credentials::CallerId, limited::Limits};
+use crate::caller::{admission::Limits, credentials::CallerId};
 
 /// Rate-limit refusals by session and key. An entry is valid for a few seconds.
 pub(crate) struct RateLimitCache(BoundedCache<CallerId, CachedRateLimit>);

@@ -15,12 +15,13 @@ use std::sync::Arc;
 use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenHash};
 
 use super::{
-    authenticated::{AccountSession, Caller},
     bearer::{Access, Bearer, BearerHash},
-    credentials::{CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token},
+    credentials::{
+        AccountSession, Caller, CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token,
+    },
 };
 use crate::{
-    cache::{cached_key::CachedKey, event::CacheEvent},
+    cache::{cached_key::CachedKey, key_cache::CacheEvent},
     error::Error,
     sealpost::Sealpost,
 };

@@ -8,9 +8,8 @@ use sealpost_limits::{Terms, reached_thresholds};
 use sealpost_storage::{Abort, Transaction};
 
 use super::{
-    admission::{Purpose, admit, limits_reached, query_of},
-    authenticated::Caller,
-    limited::{Limited, Limits},
+    admission::{Limited, Limits, Purpose, admit, limits_reached, query_of},
+    credentials::Caller,
 };
 use crate::{
     error::Error,

@@ -12,7 +12,10 @@ use sealpost_storage::Transaction;
 use serde::Serialize;
 
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::Caller,
+    },
     sealpost::{Sealpost, core::Core},
 };
 

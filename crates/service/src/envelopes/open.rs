@@ -12,7 +12,11 @@ use serde::Serialize;
 use zeroize::Zeroize as _;
 
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, limited::Limited, transaction::Admitted},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::Caller,
+        transaction::Admitted,
+    },
     error::Error,
     sealpost::{Sealpost, core::Core},
 };

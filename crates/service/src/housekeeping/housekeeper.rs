@@ -25,14 +25,13 @@ use sealpost_domain::{
 
 use super::{
     clock_lag::ClockLag,
-    interval::Interval,
     retention::{self, HasWork},
     stop_signal::StopSignal,
-    task::{HousekeepingTask, run_task},
+    task::{HousekeepingTask, Interval, run_task},
     waiting::transfer_waiting,
 };
 use crate::{
-    cache::event::CacheEvent, sealpost::core::Core, transparency::append::append_statements,
+    cache::key_cache::CacheEvent, sealpost::core::Core, transparency::append::append_statements,
 };
 
 /// The running housekeeping threads. Dropping this value stops them.

@@ -4,7 +4,13 @@
 //! signs only some seconds later, when every node has loaded it.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    error::Error as _,
+    io,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        mpsc::{RecvTimeoutError, Sender, channel},
+    },
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -197,3 +203,43 @@ impl SigningKey {
 pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
 /// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;
+
+/// The thread that loads new issuer keys. It runs until it is stopped or dropped.
+pub struct Refresher(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+
+impl Refresher {
+    /// Starts the thread.
+    pub fn start(issuer: Arc<Issuer>) -> io::Result<Self> {
+        let (stop, stopped) = channel();
+        let thread = thread::Builder::new().name("issuer".to_owned()).spawn(move || {
+            let mut has_failed = false;
+            while stopped.recv_timeout(REFRESH_EVERY) == Err(RecvTimeoutError::Timeout) {
+                has_failed = refresh(&issuer, has_failed);
+            }
+        })?;
+        Ok(Self(Mutex::new(Some((stop, thread)))))
+    }
+
+    /// Stops the thread and waits for its end.
+    pub fn stop(&self) {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, thread)) = running {
+            drop(stop);
+            if thread.join().is_err() {
+                tracing::error!("the thread that loads issuer keys panicked");
+            }
+        }
+    }
+}
+
+/// Loads new keys. Returns true if this failed. Logs only the first of consecutive failures.
+fn refresh(issuer: &Issuer, had_failed: bool) -> bool {
+    let Err(error) = issuer.refresh() else { return false };
+    if !had_failed {
+        let cause = error.source();
+        tracing::warn!(%error, cause, "new issuer keys cannot be loaded; the loaded ones stay in use");
+    }
+    true
+}
+
+const REFRESH_EVERY: Duration = Duration::from_secs(2);

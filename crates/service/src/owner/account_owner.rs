@@ -3,7 +3,7 @@
 use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
-use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealpost};
+use crate::{caller::credentials::AccountSession, error::Error, sealpost::Sealpost};
 
 /// The owner of an account, with a valid session.
 ///

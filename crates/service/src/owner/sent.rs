@@ -11,10 +11,7 @@ use super::{
     correspondents::{Correspondent, correspondents},
 };
 use crate::{
-    envelopes::{
-        list_sent::{ListSent, SentCursor, SentView, sent_query},
-        receipt::{Receipt, receipt},
-    },
+    envelopes::list_sent::{ListSent, Receipt, SentCursor, SentView, receipt, sent_query},
     error::Error,
 };
 

@@ -8,11 +8,13 @@ use sealpost_domain::{
 };
 use sealpost_storage::Database;
 use sealpost_wallet::Keyring;
+use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
     badges::status_list_cache::StatusListCache,
     cache::key_cache::KeyCache,
     caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
+    error::Error,
     issuer::signer::Issuer,
     settings::Settings,
     transparency::head_cache::HeadCache,
@@ -99,5 +101,29 @@ impl Core {
     /// Returns the current compliance circuits, the sets of checks of all jurisdictions.
     pub(crate) fn circuits(&self) -> Arc<Circuits> {
         Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Limits the number of concurrent blocking tasks of one service. The tasks run on the blocking threads of the
+/// embedding program's tokio runtime.
+pub(super) struct BlockingPool(Arc<Semaphore>);
+
+impl BlockingPool {
+    pub(super) fn new(tasks_max: usize) -> Self {
+        Self(Arc::new(Semaphore::new(tasks_max.clamp(1, Semaphore::MAX_PERMITS))))
+    }
+
+    /// Runs `task` on a blocking thread as soon as the limit allows. A started task runs to its end, even if the future
+    /// is dropped.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = Arc::clone(&self.0).acquire_owned().await.map_err(|_closed| Error::Lost)?;
+        let task = move || {
+            let _permit = permit;
+            task()
+        };
+        spawn_blocking(task).await.map_err(|_panicked| Error::Lost)
     }
 }

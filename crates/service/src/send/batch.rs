@@ -18,14 +18,10 @@ use sealpost_domain::{
 use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
 
 use super::{
-    batch_result::results_of,
-    command::{Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict},
+    command::{Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict, results_of},
     storage_room::StorageRoom,
 };
-use crate::caller::{
-    admission::{admit, limits_reached},
-    limited::Limits,
-};
+use crate::caller::admission::{Limits, admit, limits_reached};
 
 /// The lease of a batch's new deliveries. A lease is the exclusive right of one node to attempt a delivery until a
 /// time.

@@ -5,7 +5,14 @@ use std::sync::PoisonError;
 use sealpost_domain::Refusal;
 
 use super::command::{Command, CommandGroup, Decided, Verdict};
-use crate::{caller::limited::Limited, error::Error, sealpost::Sealpost};
+use crate::{
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::Caller,
+    },
+    error::Error,
+    sealpost::Sealpost,
+};
 
 impl Sealpost {
     /// Commits a command in the next batch. If the session has ended or a key is inactive, the command is refused, and
@@ -47,5 +54,30 @@ impl Decided {
             }
         };
         Limited { result: Err(refusal.into()), limits: self.limits }
+    }
+}
+
+impl Sealpost {
+    /// Rejects a request because its body has an error.
+    ///
+    /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the
+    /// committer first admits and counts the request in its next batch. If the request is admitted, returns `refusal`.
+    /// Otherwise returns the refusal by the admission checks. The batch is shared, so faulty requests need no
+    /// transaction of their own.
+    pub async fn reject<T>(
+        &self,
+        caller: &Caller,
+        purpose: Purpose,
+        refusal: Refusal,
+    ) -> Limited<T> {
+        if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
+            return limited;
+        }
+        let (idempotency, pending) = (None, None);
+        let command = Command { caller: caller.id, purpose, idempotency, pending, refusal: None };
+        match self.commit(command).await {
+            Ok(decided) => decided.refused_by(refusal),
+            Err(fault) => Limited::before_rate_check(fault),
+        }
     }
 }

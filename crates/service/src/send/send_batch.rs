@@ -9,15 +9,19 @@ use sealpost_wallet::{WalletError, random};
 use zeroize::Zeroizing;
 
 use super::{
-    batch_result::{BatchResult, refusal_of, results_of},
-    command::{Command, CommandGroup, Decided, Idempotency, Verdict},
+    command::{
+        BatchResult, Command, CommandGroup, Decided, Idempotency, Verdict, refusal_of, results_of,
+    },
     message::NewMessage,
     prepare::{Prepared, Request},
     send_message::SEAL_TRIES_MAX,
 };
 use crate::{
-    cache::{cached_key::KeyMaterial, event::CacheEvent},
-    caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
+    cache::{cached_key::KeyMaterial, key_cache::CacheEvent},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::{Caller, CallerId},
+    },
     error::Error,
     sealpost::Sealpost,
 };

@@ -8,8 +8,11 @@ use super::{
     prepare::{Prepared, Request},
 };
 use crate::{
-    cache::{cached_key::KeyMaterial, event::CacheEvent},
-    caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
+    cache::{cached_key::KeyMaterial, key_cache::CacheEvent},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::{Caller, CallerId},
+    },
     error::Error,
     sealpost::Sealpost,
 };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     acts::actor::Actor,
-    caller::{admission::Purpose, limited::Limited},
+    caller::admission::{Limited, Purpose},
     error::Error,
     sealpost::{Sealpost, core::Core},
 };

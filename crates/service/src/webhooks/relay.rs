@@ -13,9 +13,12 @@ use sealpost_wallet::random;
 
 use super::view::find;
 use crate::{
-    caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::{Caller, CallerId},
+    },
     error::Error,
-    housekeeping::interval::Interval,
+    housekeeping::task::Interval,
     sealpost::{Sealpost, core::Core},
 };
 

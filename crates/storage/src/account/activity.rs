@@ -12,7 +12,11 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     rows::columns,
     schema::activity as a,
 };

@@ -9,7 +9,11 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{fault::Fault, on_backend, reader::Reader, transaction::Transaction},
+    connection::{
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     query::any_of::any_token,
     rows::{columns, session},
     schema::session_details as s,

@@ -12,8 +12,7 @@ use crate::{
         access_hook::{Access, AccessHook},
         fault::{Fault, unavailable},
         pool::{POOL_TIMEOUTS, POOL_WAIT},
-        reader::Reader,
-        transaction::Transaction,
+        transaction::{Reader, Transaction},
     },
     database::Database,
 };

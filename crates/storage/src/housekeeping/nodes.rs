@@ -7,7 +7,10 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{on_backend, reader::Reader, transaction::Transaction},
+    connection::{
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     schema::{housekeeping_tasks as t, nodes as n},
 };
 

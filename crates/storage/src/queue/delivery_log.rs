@@ -12,7 +12,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
     query::any_of::any_of,
     rows::columns,

@@ -16,7 +16,10 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
     },
     query::{
         any_of::any_of,

@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     query::any_of::any_of,
     queue::{
         bounces::{ANNOUNCED, BOUNCED},

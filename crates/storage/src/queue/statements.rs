@@ -17,8 +17,8 @@ use crate::{
             ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, FailedDelivery,
             SucceededDelivery,
         },
+        envelope::WaitingRow,
         event::EventRow,
-        waiting::WaitingRow,
         webhook::HealthRow,
     },
 };

@@ -14,11 +14,11 @@ use diesel::{
 use sealpost_domain::{ApiKeyId, Timestamp, UnopenedEnvelope, ports::StoreError};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
     query::any_of::any_of,
     queue::statements,
-    rows::{columns, waiting::WaitingRow},
+    rows::{columns, envelope::WaitingRow},
     schema::{
         api_keys as k, deleted_webhooks as f, identity_rotations as r, waiting_envelopes as e,
         waiting_skips as s, waiting_transfers as t,

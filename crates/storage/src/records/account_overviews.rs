@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{fault::Fault, on_backend, reader::Reader},
+    connection::{fault::Fault, on_backend, transaction::Reader},
     rows::columns,
     schema::{accounts as a, api_keys as k, sessions, webhooks as w},
 };

@@ -8,7 +8,10 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
     },
     query::{any_of::any_of, row_types::columns_of},
     rows::{columns, plan::PlanRow, usage::UsageRow},

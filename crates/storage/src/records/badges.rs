@@ -11,7 +11,10 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
-        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
     },
     query::row_lock::advisory_lock,
     records::assessments::AssessmentRow,

@@ -12,7 +12,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{any_of::any_of, row_types::columns_of},
-    rows::{columns, governance::ReasonRow},
+    rows::{columns, policy::ReasonRow},
     schema::{accounts, governance as g},
 };
 

@@ -10,7 +10,11 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     rows::columns,
     schema::{api_keys as k, handles},
 };

@@ -4,7 +4,10 @@ use diesel::prelude::*;
 use sealpost_domain::{IssuerKey, Timestamp, Wrapped, ports::StoreError};
 
 use crate::{
-    connection::{fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     query::row_lock::advisory_lock,
     rows::columns,
     schema::issuer_keys as i,

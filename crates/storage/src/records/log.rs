@@ -11,7 +11,10 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{on_backend, reader::Reader, transaction::Transaction},
+    connection::{
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     query::row_lock::advisory_lock,
     rows::columns,
     schema::{log_entries as e, log_heads as h, log_statements as s, log_tiles as t},

@@ -14,7 +14,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
     queue::{delivery_log, waiting},
     records::{api_keys, governance::OpenDecisions},

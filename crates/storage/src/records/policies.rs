@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{fault::Fault, on_backend, reader::Reader},
+    connection::{fault::Fault, on_backend, transaction::Reader},
     query::any_of::any_of,
     rows::{columns, policy::PolicyRow},
     schema::{api_keys as k, envelopes as e, handles as h, policies as p},

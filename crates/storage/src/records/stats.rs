@@ -12,7 +12,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, reader::Reader},
+    connection::{AnyConnection, fault::Fault, transaction::Reader},
     rows::columns,
     schema::{accounts as a, api_keys as k, webhooks as w},
 };

@@ -8,7 +8,10 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{on_backend, reader::Reader, transaction::Transaction},
+    connection::{
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     housekeeping::deleted_webhooks,
     query::row_lock::{Locked, RowLock},
     queue::incidents,

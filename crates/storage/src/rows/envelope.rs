@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     Envelope, EnvelopeHash, EnvelopeMeta, MessageContext, MessageType, Suite, ThreadId, Timestamp,
-    TraceParent,
+    TraceParent, ports::WaitingEnvelope,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -10,7 +10,7 @@ use crate::{
     connection::fault::Fault,
     query::row_types::{SelectedRow as _, selected_row, stored_row},
     rows::columns,
-    schema::envelopes,
+    schema::{envelopes, waiting_envelopes},
 };
 
 stored_row! {
@@ -116,4 +116,21 @@ pub(crate) fn context(
         reply_to: reply_to.map(|id| columns::id(&id, "context of an envelope")).transpose()?,
         message_type: message_type.map(|it| MessageType::parse(&it)).transpose().map_err(fault)?,
     })
+}
+
+stored_row! {
+    /// A new row of the table `waiting_envelopes`.
+    pub(crate) struct WaitingRow in waiting_envelopes {
+        envelope_id: String,
+        recipient: String,
+    }
+}
+
+impl From<&WaitingEnvelope> for WaitingRow {
+    fn from(waiting: &WaitingEnvelope) -> Self {
+        Self {
+            envelope_id: waiting.envelope_id.to_string(),
+            recipient: waiting.recipient.to_string(),
+        }
+    }
 }

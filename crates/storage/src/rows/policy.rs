@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use diesel::prelude::*;
-use sealpost_domain::{AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, ports::Contact};
+use sealpost_domain::{
+    AcceptPolicy, ApiKeyId, GovernanceKind, GovernanceReason, GovernanceStatus, ReceiptPolicy,
+    RecipientPolicy, Timestamp, ports::Contact,
+};
 
 use crate::{
     connection::fault::Fault,
     query::row_types::stored_row,
     rows::columns,
-    schema::{contacts, policies},
+    schema::{contacts, governance, policies},
 };
 
 /// A row of the table `policies`: the policy of a key as a recipient.
@@ -81,3 +84,25 @@ impl From<&Contact> for ContactRow {
 const CORRUPT: Fault = Fault::Corrupt("policy");
 /// Separates the keys in the columns `allowed` and `blocked`.
 const SEPARATOR: &str = ",";
+
+/// The columns of `governance` that form a [`GovernanceReason`].
+#[derive(Debug, Clone, Queryable, Selectable)]
+#[diesel(table_name = governance)]
+pub(crate) struct ReasonRow {
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) reason: String,
+    pub(crate) since: i64,
+}
+
+impl ReasonRow {
+    pub(crate) fn read(self) -> Result<GovernanceReason, Fault> {
+        Ok(GovernanceReason {
+            kind: GovernanceKind::from_name(&self.kind).ok_or(Fault::Corrupt("governance kind"))?,
+            status: GovernanceStatus::from_name(&self.status)
+                .ok_or(Fault::Corrupt("governance status"))?,
+            reason: self.reason,
+            since: Timestamp::from_millis(self.since),
+        })
+    }
+}

@@ -14,9 +14,8 @@ use crate::{
         channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
-        envelope::EnvelopeRow,
+        envelope::{EnvelopeRow, WaitingRow},
         usage::{OverageRow, UsageRow},
-        waiting::WaitingRow,
     },
     send::{
         idempotency, policies,

@@ -26,7 +26,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Database, DatabaseUrl, Settings,
-    connection::{AnyConnection, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        transaction::{Reader, Transaction},
+    },
 };
 
 /// The database of one test case.

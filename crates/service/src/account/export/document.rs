@@ -8,7 +8,7 @@ use crate::{
     account::activity::ActivityView,
     acts::{policy::PolicyView, tokens::ApiTokenView},
     envelopes::list_sent::SentView,
-    operator::key_details::KeyDetails,
+    operator::lists::KeyDetails,
 };
 
 /// Everything that is stored about an account. Contains no messages and no secrets.

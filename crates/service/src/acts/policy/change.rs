@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal};
 use sealpost_storage::{Abort, Reader};
 
-use crate::account::resolve::{find_named_key, unknown};
+use crate::account::key_status::{find_named_key, unknown};
 
 /// A change of a recipient's policy, as requested. Fields that are `None` or empty change nothing.
 #[derive(Debug, Clone, Default)]

@@ -17,7 +17,7 @@ use crate::{
         actor::Actor,
         audited::{ActionRecord, Concerned, Operator, OperatorError},
     },
-    caller::{admission::Purpose, limited::Limited},
+    caller::admission::{Limited, Purpose},
     error::Error,
     sealpost::{Sealpost, core::Core},
     webhooks::view::{WebhookView, find, parse_id},

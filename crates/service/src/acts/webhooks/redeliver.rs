@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::{
     acts::actor::Actor,
-    caller::{admission::Purpose, limited::Limited},
+    caller::admission::{Limited, Purpose},
     error::Error,
     sealpost::{Sealpost, core::Core},
     webhooks::{

@@ -25,7 +25,7 @@ use sealpost_wallet::{Keyring, Root, SessionToken};
 use super::*;
 use crate::{
     acts::audited::{Operator, OperatorError},
-    cache::{event::CacheEvent, key_cache::KeyCache},
+    cache::key_cache::{CacheEvent, KeyCache},
     caller::credentials::CallerId,
     compliance::circuits_file::built_in_circuits,
     issuer::signer::Issuer,

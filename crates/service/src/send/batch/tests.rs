@@ -27,8 +27,10 @@ use crate::{
         credentials::{CallerId, FOREIGN_KEY, NO_SESSION},
     },
     send::{
-        batch_result::{BatchResult, RefusedMessage, refusal_of, results_of},
-        command::{Command, CommandGroup, Decided, Idempotency, PendingEnvelope, Verdict},
+        command::{
+            BatchResult, Command, CommandGroup, Decided, Idempotency, PendingEnvelope,
+            RefusedMessage, Verdict, refusal_of, results_of,
+        },
         storage_room::StorageRoom,
     },
 };

@@ -13,7 +13,7 @@ use sealpost_domain::{
 
 use crate::{
     DatabaseUrl,
-    connection::{AnyConnection, reader::Reader},
+    connection::{AnyConnection, transaction::Reader},
     tests::fixture::{Fixture, account, at, key, open_session, token},
 };
 

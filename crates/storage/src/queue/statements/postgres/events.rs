@@ -15,7 +15,7 @@ use crate::{
         row_types::{self, StoredRow},
         statement::Statement,
     },
-    rows::{delivery::DeliveryRow, event::EventRow, waiting::WaitingRow},
+    rows::{delivery::DeliveryRow, envelope::WaitingRow, event::EventRow},
 };
 
 pub(in crate::queue::statements) fn insert_events(

@@ -7,7 +7,7 @@ use sealpost_domain::Timestamp;
 
 use crate::{
     connection::fault::Fault,
-    rows::{delivery::DeliveryRow, event::EventRow, waiting::WaitingRow},
+    rows::{delivery::DeliveryRow, envelope::WaitingRow, event::EventRow},
     schema::{deliveries, envelope_outcomes as o, events, waiting_envelopes},
 };
 

@@ -1,6 +1,32 @@
-//! Parses and shows durations on the command line.
+//! Parses the values of settings: numbers, times and URLs.
 
 use std::{fmt, str::FromStr, time::Duration};
+
+/// Parses a count from 1 to 1,000,000.
+pub(super) fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=1_000_000) => Ok(number),
+        _ => Err("give a number from 1 to 1000000".to_owned()),
+    }
+}
+
+/// Parses a number of bytes from 1 to 4,294,967,295.
+pub(super) fn bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=4_294_967_295) => Ok(number),
+        _ => Err("give a number of bytes from 1 to 4294967295".to_owned()),
+    }
+}
+
+/// Removes white space and a byte order mark around a URL, as for the database URL. Rejects white space and control
+/// characters in the URL, and an empty URL.
+pub(super) fn url_text(text: &str) -> Result<String, String> {
+    let url = text.trim_matches(|char: char| char.is_whitespace() || char == '\u{feff}');
+    if url.is_empty() || url.contains(|char: char| char.is_whitespace() || char.is_control()) {
+        return Err("give a URL without white space and line breaks".to_owned());
+    }
+    Ok(url.to_owned())
+}
 
 /// A duration, written as numbers with units, such as `30s` or `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +56,16 @@ const UNITS: [(&str, u128); 4] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn white_space_is_accepted_only_around_a_url() {
+        for text in ["https://a.example", "https://a.example\n", "\u{feff}https://a.example\r\n"] {
+            assert_eq!(url_text(text).unwrap(), "https://a.example");
+        }
+        for text in ["", " \n", "https://a.\nexample", "https://a.example https://b.example"] {
+            url_text(text).unwrap_err();
+        }
+    }
 
     #[test]
     fn a_span_is_shown_in_the_largest_unit_and_can_be_parsed_again() {
