@@ -40,6 +40,7 @@ export async function visitPages(browser, base, paths, { storageState, shots, wi
         }
         const form = `${path} in ${colorScheme} at ${width}`;
         await look(page, form);
+        assert.deepEqual(await page.evaluate(disorderly, width), [], `${form} has a disorderly row of buttons`);
         // The schemes differ in colours only.
         await noFaults(page, form, colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] });
       }
@@ -47,6 +48,19 @@ export async function visitPages(browser, base, paths, { storageState, shots, wi
   }
   assert.deepEqual(complaints, []);
   await context.close();
+}
+
+// Returns the rows of buttons with a red button before another, or with unequal widths in a narrow window.
+function disorderly(width) {
+  const rows = [...document.querySelectorAll('.actions')].filter((row) => row.checkVisibility());
+  const isRed = (item) => item.matches('.danger') || item.querySelector(':scope > button.danger') !== null;
+  const faulty = rows.filter(({ children }) => {
+    const items = [...children];
+    const reds = items.map(isRed);
+    const widths = new Set(items.filter((item) => !item.open).map((item) => Math.round(item.offsetWidth)));
+    return reds.indexOf(true) !== -1 && reds.lastIndexOf(false) > reds.indexOf(true) || width < 640 && widths.size > 1;
+  });
+  return faulty.map((row) => row.innerText);
 }
 
 export async function notTooWide(page, form) {

@@ -85,7 +85,18 @@ fn every_endpoint_has_the_call_of_each_client() {
 
 #[test]
 fn every_endpoint_lists_its_headers_and_shows_an_api_token_first() {
+    let document = openapi("https://seal.example.org");
     let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    for item in document["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            let page = &pages[&format!("/docs/reference/{id}")];
+            let lists = |header| page.contains(&format!("<dt><code>{header}</code></dt>"));
+            assert_eq!(lists("Content-Type"), operation.get("requestBody").is_some(), "{id}");
+            let is_public = operation["security"].as_array().is_none_or(Vec::is_empty);
+            assert_eq!(lists("Authorization"), !is_public, "{id}");
+        }
+    }
     let page = &pages["/docs/reference/sendMessage"];
     for header in
         ["Authorization", "Content-Type", "X-DID-API-Key", "Idempotency-Key", "X-Request-Id"]

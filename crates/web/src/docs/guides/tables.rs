@@ -21,6 +21,12 @@ pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
             Event::Text(text) | Event::Code(text) if is_head => {
                 columns.iter_mut().last().into_iter().for_each(|name| name.push_str(text));
             }
+            // A long list, such as a retry schedule, may continue in the next line.
+            Event::Code(text) if !columns.is_empty() && text.contains(',') => {
+                let code = escaped(text).replace(',', ",<wbr>");
+                rendered.push(Event::Html(format!("<code>{code}</code>").into()));
+                continue;
+            }
             Event::Start(Tag::TableCell) => {
                 let name = columns
                     .get(number)
@@ -37,6 +43,7 @@ pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
         let is_end = event == Event::End(TagEnd::Table);
         rendered.push(event);
         if is_end {
+            columns.clear();
             rendered.push(Event::Html("</div>\n".into()));
         }
     }
@@ -54,12 +61,13 @@ mod tests {
 
     #[test]
     fn cells_of_more_than_two_columns_have_the_names_of_their_columns() {
-        let markdown = "| plan | per `day` | |\n|---|---|---|\n| a | 1 | 2 |\n\n| x | y |\n|---|---|\n| 3 | 4 |\n";
+        let markdown = "| plan | per `day` | |\n|---|---|---|\n| a | 1 | 2 |\n\n`5,6`\n\n| x | y |\n|---|---|\n| 3 | `5,6` |\n";
         let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES);
         let mut page = String::new();
         html::push_html(&mut page, render(parser.collect()).into_iter());
         let row = "<tr><td>a</td><td data-label=\"per day\">1</td><td>2</td></tr>";
-        assert!(page.contains(row) && page.contains("<tr><td>3</td><td>4</td></tr>"), "{page}");
+        assert!(page.contains(row) && page.contains("<p><code>5,6</code></p>"), "{page}");
+        assert!(page.contains("<tr><td>3</td><td><code>5,<wbr>6</code></td></tr>"), "{page}");
         assert_eq!(page.matches("<div class=\"table\"").count(), 2, "{page}");
         assert_eq!(page.matches("</div>").count(), 2, "{page}");
     }
