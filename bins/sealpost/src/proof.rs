@@ -49,7 +49,6 @@ fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
     let statement = statement.ok_or("its extra data is no statement of a sealpost log")?;
     let accepted =
         policy.accept(&proof, &statement.entry(), now_s).map_err(|fault| fault.to_string())?;
-    let pairs = statement.text.lines().filter_map(|line| line.split_once(' '));
     Ok(Report {
         valid: true,
         log: accepted.checkpoint.origin,
@@ -57,8 +56,11 @@ fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
         size: accepted.checkpoint.size,
         appended_at: Timestamp::from_millis(i64::try_from(statement.at_ms).unwrap_or(i64::MAX)),
         witnesses: accepted.witnesses,
+        statement: statement
+            .values()
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect(),
         kind: statement.kind,
-        statement: pairs.map(|(name, value)| (name.to_owned(), value.into())).collect(),
     })
 }
 

@@ -30,7 +30,10 @@ pub use ledger::{
     NewIdempotencyRecord, OverageCount, ParkedDelivery, RecipientWebhook, RecipientWebhooks,
     WriteSet,
 };
-pub use log::{LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind, StoredTile};
+pub use log::{
+    EnvelopeList, LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind,
+    StoredTile,
+};
 pub use overview::{
     AccountOverview, AccountSummary, DailyCount, EventSource, KeyFilter, KeyOverview, ServiceStats,
     WebhookOwner,

@@ -91,6 +91,7 @@ pub use operator::{
     governance::{DecisionView, PartnerAssigned},
     invites::{InviteCreated, InviteTerms, InviteView},
     lists::{AccountDetails, AccountView, BadgeListed, KeyDetails, KeyRowView, ListPage},
+    log::LogRestarted,
     recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeView, StatsView, TaskView},
 };

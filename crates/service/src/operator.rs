@@ -7,5 +7,6 @@ pub(crate) mod encryption;
 pub(crate) mod governance;
 pub(crate) mod invites;
 pub(crate) mod lists;
+pub(crate) mod log;
 pub(crate) mod recovery;
 pub(crate) mod stats;

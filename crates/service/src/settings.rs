@@ -1,6 +1,6 @@
 //! The limits and durations of the service.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use sealpost_domain::{EventsVersion, ReservedHandles, Suite};
 
@@ -80,6 +80,9 @@ pub struct Settings {
     /// Name of this node in the list of nodes that operators see. `None` is shown as `unnamed`. The `sealpost` program
     /// sets the host name instead of `None`.
     pub node_name: Option<String>,
+    /// The file that keeps the newest checkpoint of the transparency log, outside the database. With it, the node
+    /// refuses to extend the log of a restored database. The `sealpost` program sets a file in the data folder.
+    pub checkpoint_file: Option<PathBuf>,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
     /// The cryptographic suite that seals new envelopes.
@@ -161,6 +164,7 @@ impl Default for Settings {
             events: EventsVersion::default(),
             housekeeping_every: Duration::from_mins(1),
             node_name: None,
+            checkpoint_file: None,
             housekeeping_batch: 500,
             suite: Suite::default(),
             channel_life: Duration::from_mins(10),

@@ -3,4 +3,7 @@
 pub(crate) mod append;
 mod files;
 pub(crate) mod head_cache;
-mod proof;
+mod kept;
+pub(crate) mod proof;
+mod stored;
+mod witnessed;

@@ -562,6 +562,7 @@ diesel::table! {
         number -> Nullable<BigInt>,
         at -> Nullable<BigInt>,
         salt -> Nullable<Binary>,
+        leaves -> Nullable<Binary>,
     }
 }
 
@@ -586,6 +587,7 @@ diesel::table! {
         issuer_key_id -> Text,
         size -> BigInt,
         checkpoint -> Text,
+        witnessed -> Nullable<Text>,
     }
 }
 

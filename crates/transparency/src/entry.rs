@@ -8,7 +8,7 @@ use std::fmt;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-use crate::{hash::TreeHash, tile::parse_decimal};
+use crate::{envelopes::EnvelopePlace, hash::TreeHash, tile::parse_decimal};
 
 /// An entry. `Display` is its text, whose bytes the tree hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Statement {
     pub salt: [u8; 32],
     /// Lines of a name and a value, such as `status active`.
     pub text: String,
+    /// The envelope that the statement is shown for. Not a part of the entry: the text has the root of the envelopes.
+    pub envelope: Option<EnvelopePlace>,
 }
 
 impl Statement {
@@ -45,19 +47,31 @@ impl Statement {
         Entry { kind: self.kind.clone(), at_ms: self.at_ms, commitment: commitment.into() }
     }
 
-    /// Reads the extra data of a proof file; `None` if it is no statement.
+    /// Reads the extra data of a proof file; `None` if it is no statement, or does not include its envelope.
     pub fn parse(extra: &[u8]) -> Option<Self> {
         let mut lines = str::from_utf8(extra).ok()?.splitn(4, '\n');
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
         let kind = value("kind").filter(|kind| is_kind(kind))?.to_owned();
         let at_ms = parse_decimal(value("time")?)?;
         let salt = STANDARD.decode(value("salt")?).ok()?.try_into().ok()?;
-        Some(Self { kind, at_ms, salt, text: lines.next()?.to_owned() })
+        let rest = lines.next()?;
+        let Some((text, envelope)) = rest.split_once("\n\n") else {
+            return Some(Self { kind, at_ms, salt, text: rest.to_owned(), envelope: None });
+        };
+        let (text, envelope) = (format!("{text}\n"), EnvelopePlace::parse(envelope)?);
+        let is_proven = kind == "envelopes" && envelope.is_in(&text);
+        is_proven.then_some(Self { kind, at_ms, salt, text, envelope: Some(envelope) })
+    }
+
+    /// Returns the names and values of the statement and of its envelope.
+    pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let envelope = self.envelope.as_ref().map_or("", |envelope| &envelope.text);
+        self.text.lines().chain(envelope.lines()).filter_map(|line| line.split_once(' '))
     }
 
     /// Returns the value of a line of the statement.
     pub fn value(&self, name: &str) -> Option<&str> {
-        self.text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        self.values().find_map(|(found, value)| (found == name).then_some(value))
     }
 }
 
@@ -77,8 +91,9 @@ impl fmt::Display for Entry {
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, at_ms, salt, text } = self;
-        write!(f, "kind {kind}\ntime {at_ms}\nsalt {}\n{text}", STANDARD.encode(salt))
+        let Self { kind, at_ms, salt, text, envelope } = self;
+        write!(f, "kind {kind}\ntime {at_ms}\nsalt {}\n{text}", STANDARD.encode(salt))?;
+        envelope.iter().try_for_each(|envelope| write!(f, "\n{envelope}"))
     }
 }
 
@@ -96,6 +111,7 @@ mod tests {
             at_ms: 1_700_000_000_000,
             salt: [7; 32],
             text: "key ak_1\nstatus active\n".to_owned(),
+            envelope: None,
         }
     }
 

@@ -7,7 +7,8 @@
 //! - [`Checkpoint`]: the size and the root hash of the tree, as the text of a note (tlog-checkpoint)
 //! - [`LogProof`]: a file that proves the inclusion of an entry without the network (tlog-proof)
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
-//! - [`Entry`] and [`Statement`]: the entries of this log, which name no one
+//! - [`AddCheckpoint`] and [`WitnessKey`]: the rules of a witness (tlog-witness)
+//! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which name no one
 //!
 //! ```
 //! use sealpost_transparency::{TileTree, TreeHash, verify_inclusion};
@@ -24,6 +25,7 @@
 
 mod checkpoint;
 mod entry;
+mod envelopes;
 mod hash;
 mod key;
 mod log_proof;
@@ -32,9 +34,11 @@ mod policy;
 mod proof;
 mod tile;
 mod tile_tree;
+mod witness;
 
 pub use checkpoint::{Checkpoint, CheckpointFault};
 pub use entry::{Entry, Statement};
+pub use envelopes::EnvelopePlace;
 pub use hash::TreeHash;
 pub use key::{KeyFault, SignatureType, VerifierKey};
 pub use log_proof::{LogProof, LogProofFault};
@@ -43,3 +47,4 @@ pub use policy::{Accepted, Policy, PolicyFault, Refused};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use tile::{Tile, TilePath, bundle};
 pub use tile_tree::TileTree;
+pub use witness::{AddCheckpoint, WitnessKey, WitnessRefusal};

@@ -690,20 +690,23 @@ CREATE TABLE issuer_keys (
 -- to them.
 CREATE TABLE log_statements (
     id BIGINT PRIMARY KEY,
-    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('audit', 'badge', 'key')),
-    -- The key, the badge, or the number of the audit entry.
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('audit', 'badge', 'envelopes', 'key')),
+    -- The key, the badge, or the number of the audit entry. Empty for envelopes.
     subject TEXT COLLATE "C" NOT NULL,
-    -- The key that the statement is about. NULL for the audit trail.
+    -- The key that the statement is about. NULL for the audit trail and for envelopes.
     api_key_id TEXT COLLATE "C",
     text TEXT NOT NULL,
     number BIGINT UNIQUE,
     at BIGINT,
-    salt BYTEA
+    salt BYTEA,
+    -- The hashes of the envelopes of a batch, 32 bytes each. The entry has the root of their tree.
+    leaves BYTEA
 );
 CREATE SEQUENCE log_statement_ids AS BIGINT OWNED BY log_statements.id;
 ALTER TABLE log_statements ALTER COLUMN id SET DEFAULT nextval('log_statement_ids');
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
 CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
+CREATE INDEX ix_log_statements__at__envelopes ON log_statements (at) WHERE kind = 'envelopes';
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
 
 CREATE TABLE log_entries (
@@ -724,7 +727,9 @@ CREATE TABLE log_heads (
     origin TEXT COLLATE "C" PRIMARY KEY,
     issuer_key_id TEXT COLLATE "C" NOT NULL,
     size BIGINT NOT NULL,
-    checkpoint TEXT NOT NULL
+    checkpoint TEXT NOT NULL,
+    -- The newest checkpoint with cosignatures of witnesses. Its size may be smaller.
+    witnessed TEXT
 );
 
 CREATE FUNCTION state_key() RETURNS TRIGGER LANGUAGE plpgsql AS $$

@@ -603,18 +603,21 @@ CREATE TABLE issuer_keys (
 -- to them.
 CREATE TABLE log_statements (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL CHECK (kind IN ('audit', 'badge', 'key')),
-    -- The key, the badge, or the number of the audit entry.
+    kind TEXT NOT NULL CHECK (kind IN ('audit', 'badge', 'envelopes', 'key')),
+    -- The key, the badge, or the number of the audit entry. Empty for envelopes.
     subject TEXT NOT NULL,
-    -- The key that the statement is about. NULL for the audit trail.
+    -- The key that the statement is about. NULL for the audit trail and for envelopes.
     api_key_id TEXT,
     text TEXT NOT NULL,
     number INTEGER UNIQUE,
     at INTEGER,
-    salt BLOB
+    salt BLOB,
+    -- The hashes of the envelopes of a batch, 32 bytes each. The entry has the root of their tree.
+    leaves BLOB
 ) STRICT;
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
 CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
+CREATE INDEX ix_log_statements__at__envelopes ON log_statements (at) WHERE kind = 'envelopes';
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;
 
 CREATE TABLE log_entries (
@@ -635,7 +638,9 @@ CREATE TABLE log_heads (
     origin TEXT NOT NULL PRIMARY KEY,
     issuer_key_id TEXT NOT NULL,
     size INTEGER NOT NULL,
-    checkpoint TEXT NOT NULL
+    checkpoint TEXT NOT NULL,
+    -- The newest checkpoint with cosignatures of witnesses. Its size may be smaller.
+    witnessed TEXT
 ) STRICT;
 
 CREATE TRIGGER tr_api_keys__log_new

@@ -296,7 +296,7 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The caller sets `sales_contact`, and the node `reserved_handles` and `node_name`. The fields below have no
+            // The caller sets `sales_contact`, and the node `reserved_handles`, `node_name` and `checkpoint_file`. The fields below have no
             // flag here, and keep their defaults.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
@@ -312,6 +312,7 @@ impl ServiceArgs {
             badges_per_key_max: defaults.badges_per_key_max,
             housekeeping_every: defaults.housekeeping_every,
             node_name: defaults.node_name,
+            checkpoint_file: defaults.checkpoint_file,
             housekeeping_batch: defaults.housekeeping_batch,
             session_lookups_waiting_max: defaults.session_lookups_waiting_max,
             session_lookups_together_max: defaults.session_lookups_together_max,

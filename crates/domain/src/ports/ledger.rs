@@ -105,6 +105,8 @@ pub struct WriteSet {
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
+    /// The hashes of these envelopes for the transparency log, 32 bytes each, as one statement.
+    pub leaves: Vec<u8>,
     /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,
     /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim

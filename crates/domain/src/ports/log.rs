@@ -9,6 +9,8 @@ pub enum StatementKind {
     Audit,
     /// A badge and its status.
     Badge,
+    /// The envelopes of one or more batches of sends.
+    Envelopes,
     /// An API key with its DID, its sealing version and its status.
     Key,
 }
@@ -19,6 +21,7 @@ impl StatementKind {
         match self {
             Self::Audit => "audit",
             Self::Badge => "badge",
+            Self::Envelopes => "envelopes",
             Self::Key => "key",
         }
     }
@@ -31,8 +34,10 @@ pub struct PendingStatement {
     pub id: i64,
     /// The name of its kind.
     pub kind: String,
-    /// Lines of a name and a value.
+    /// Lines of a name and a value. Empty for envelopes.
     pub text: String,
+    /// The hashes of the envelopes, 32 bytes each. Empty for other kinds.
+    pub leaves: Vec<u8>,
 }
 
 /// A statement of the log, with all that its entry is computed from.
@@ -59,6 +64,19 @@ pub struct NewLogEntry {
     pub salt: [u8; 32],
     /// The bytes of the entry.
     pub entry: Vec<u8>,
+    /// The new content of the statement, if it is about envelopes.
+    pub list: Option<EnvelopeList>,
+}
+
+/// The envelopes of several statements, as one statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopeList {
+    /// Lines of a name and a value.
+    pub text: String,
+    /// The hashes of the envelopes, 32 bytes each.
+    pub leaves: Vec<u8>,
+    /// The ids of the other statements, which are deleted.
+    pub replaced: Vec<i64>,
 }
 
 /// A stored tile: up to 256 hashes of one level of the tree.
@@ -83,4 +101,6 @@ pub struct LogHead {
     pub size: u64,
     /// The signed checkpoint of this size.
     pub checkpoint: String,
+    /// The newest checkpoint that witnesses have cosigned. Set apart from the others.
+    pub witnessed: Option<String>,
 }

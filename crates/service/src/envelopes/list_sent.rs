@@ -161,18 +161,40 @@ pub struct Receipt {
     /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
+    /// The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    /// for up to two seconds after the send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub proof: Option<String>,
 }
 
 impl Sealpost {
-    /// Returns the receipt of an envelope that the caller sent.
-    pub async fn receipt(&self, caller: &Caller, envelope_id: String) -> Limited<Receipt> {
+    /// Returns the receipt of an envelope that the caller sent, with its proof if `with_proof` is true.
+    pub async fn receipt(
+        &self,
+        caller: &Caller,
+        envelope_id: String,
+        with_proof: bool,
+    ) -> Limited<Receipt> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(())).and_then(
-                |()| core.store.read(|reader| receipt(core, reader, &caller.id.key, &envelope_id)),
+                |()| {
+                    let sender = &caller.id.key;
+                    let receipt =
+                        core.store.read(|reader| receipt(core, reader, sender, &envelope_id))?;
+                    let proof = if with_proof { prove(core, &receipt)? } else { None };
+                    Ok(Receipt { proof, ..receipt })
+                },
             )
         })
         .await
     }
+}
+
+fn prove(core: &Core, receipt: &Receipt) -> Result<Option<String>, Error> {
+    let Receipt { envelope_id, recipient, .. } = receipt;
+    let found = core.store.read(|reader| reader.find_envelope(envelope_id, recipient))?;
+    found.map_or(Ok(None), |found| core.prove_envelope(&found.envelope.meta))
 }
 
 pub(crate) fn receipt(
@@ -189,7 +211,14 @@ pub(crate) fn receipt(
     let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(unknown)?;
     let view = sent.receipts.view(&sent.facts);
     let context = sent.context.view();
-    Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, context, view })
+    Ok(Receipt {
+        envelope_id: id,
+        recipient: sent.recipient,
+        sent_at: sent.sent_at,
+        context,
+        view,
+        proof: None,
+    })
 }
 
 #[cfg(test)]

@@ -43,6 +43,11 @@ pub struct Opened {
     pub metadata: Metadata,
     /// Time at which the recipient first opened the envelope.
     pub opened_at: Timestamp,
+    /// The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    /// for up to two seconds after the send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub proof: Option<String>,
 }
 
 impl Drop for Opened {
@@ -61,12 +66,24 @@ struct SealedEnvelope {
 
 impl Sealpost {
     /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
-    pub async fn open(&self, caller: &Caller, envelope_id: String) -> Limited<Opened> {
+    /// Adds the proof of the envelope if `with_proof` is true.
+    pub async fn open(
+        &self,
+        caller: &Caller,
+        envelope_id: String,
+        with_proof: bool,
+    ) -> Limited<Opened> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
                 find_envelope(core, tx, admitted, &caller.id.key, &envelope_id)
             })
-            .and_then(|sealed| open_envelope(core, caller, &sealed))
+            .and_then(|sealed| {
+                let mut opened = open_envelope(core, caller, &sealed)?;
+                if with_proof {
+                    opened.proof = core.prove_envelope(&sealed.addressed.envelope.meta)?;
+                }
+                Ok(opened)
+            })
         })
         .await
     }
@@ -115,6 +132,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
         encryption: meta.encryption(),
         metadata: meta.metadata(),
         opened_at,
+        proof: None,
     })
 }
 

@@ -94,11 +94,12 @@ impl Housekeeper {
                 tracing::warn!(error, "the connections of relays were not checked");
             }
         })?;
+        let mut log_has_failed = false;
         housekeeper.spawn(
             "log-appender",
             [Duration::ZERO, LOG_APPENDED_EVERY],
             core,
-            extend_log,
+            move |core, _| log_has_failed = extend_log(core, log_has_failed),
         )?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
@@ -147,12 +148,14 @@ impl Housekeeper {
     }
 }
 
-/// Appends statements to the transparency log.
-fn extend_log(core: &Core, _stop: &StopSignal) {
-    if let Err(error) = append_statements(core) {
+/// Appends statements to the transparency log. Returns true if this failed. Logs only the first of consecutive failures.
+fn extend_log(core: &Core, had_failed: bool) -> bool {
+    let Err(error) = append_statements(core) else { return false };
+    if !had_failed {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, "the transparency log was not extended; it is tried again");
     }
+    true
 }
 
 /// Runs a task if it has work.

@@ -12,7 +12,7 @@ use super::task::{Change, HousekeepingTask, Work};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("partitions", retention, |tx, it, _| {
@@ -44,6 +44,9 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
                 tx.purge_envelopes(it.before, it.now, limit)
             })
         },
+        task("envelope_lists", retention, |tx, it, limit| {
+            tx.purge_envelope_lists(it.before, limit)
+        }),
         task("contacts", retention, |tx, it, limit| {
             tx.purge_expired(ExpiringRows::Contacts, it.before, limit)
         }),

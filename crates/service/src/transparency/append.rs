@@ -3,26 +3,34 @@
 //! Triggers of the database store statements in the transaction of a change. Any node may append them: the database
 //! locks the log, so that entries have one order.
 
+use super::{
+    kept::{keep, require_kept},
+    stored::{hashes, read_tile, refused, signed},
+};
+use crate::{error::Error, sealpost::core::Core};
 use sealpost_domain::{
     Timestamp,
-    ports::{Durability, LogHead, NewLogEntry, PendingStatement, StoreError, StoredTile},
+    ports::{
+        Durability, EnvelopeList, LogHead, NewLogEntry, PendingStatement, StatementKind,
+        StoreError, StoredTile,
+    },
 };
 use sealpost_storage::Transaction;
 use sealpost_transparency::{
-    Checkpoint, Note, SignatureLine, SignatureType, Statement, Tile, TileTree, TreeHash,
-    VerifierKey,
+    Checkpoint, EnvelopePlace, Note, SignatureLine, SignatureType, Statement, Tile, TileTree,
+    TreeHash, VerifierKey,
 };
 use sealpost_wallet::{IssuerSecret, random};
-use thiserror::Error;
-
-use crate::{error::Error, sealpost::core::Core};
 
 /// Appends all pending statements. Creates the log if there is none. Blocks the thread.
 pub(crate) fn append_statements(core: &Core) -> Result<(), Error> {
     while core.store.read(has_work)? {
         let salts = random::<{ LIMIT * 32 }>()?;
         let (salts, _) = salts.as_chunks::<32>();
-        core.store.write(Durability::Durable, |tx| append(core, tx, salts))?;
+        let checkpoint = core.store.write(Durability::Durable, |tx| append(core, tx, salts))?;
+        if let Some(file) = &core.settings.checkpoint_file {
+            keep(file, &checkpoint);
+        }
     }
     Ok(())
 }
@@ -31,8 +39,8 @@ fn has_work(reader: &mut sealpost_storage::Reader) -> Result<bool, StoreError> {
     Ok(reader.has_pending_statements()? || reader.log_head()?.is_none())
 }
 
-/// Appends up to one statement for each salt.
-fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<(), StoreError> {
+/// Appends up to one statement for each salt. All statements about envelopes become one. Returns the signed checkpoint.
+fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<String, StoreError> {
     let head = match tx.lock_log()? {
         Some(head) => head,
         None => LogHead {
@@ -40,16 +48,22 @@ fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<(), S
             issuer_key: core.issuer.first_key(),
             size: 0,
             checkpoint: String::new(),
+            witnessed: None,
         },
     };
+    if let Some(file) = &core.settings.checkpoint_file {
+        require_kept(file, tx, &head)?;
+    }
     let signer = LogSigner::of(core, &head).map_err(refused)?;
     let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
     let now = core.clock.now();
-    let entries = new_entries(tx.pending_statements(limit)?, salts, head.size, now);
+    let entries = new_entries(tx.pending_statements(limit)?, salts, head.size, now)?;
     let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
     let (tiles, size, root) = grow(tx, &head, &leaves)?;
     let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
-    tx.append_to_log(&entries, now, &tiles, &LogHead { size, checkpoint, ..head })
+    let head = LogHead { size, checkpoint, ..head };
+    tx.append_to_log(&entries, now, &tiles, &head)?;
+    Ok(head.checkpoint)
 }
 
 fn new_entries(
@@ -57,13 +71,34 @@ fn new_entries(
     salts: &[[u8; 32]],
     size: u64,
     now: Timestamp,
-) -> Vec<NewLogEntry> {
+) -> Result<Vec<NewLogEntry>, StoreError> {
     let at_ms = u64::try_from(now.as_millis()).unwrap_or(0);
-    let entry = |((PendingStatement { id, kind, text }, salt), number): ((_, &[u8; 32]), _)| {
-        let entry = Statement { kind, at_ms, salt: *salt, text }.entry().to_string().into_bytes();
-        NewLogEntry { statement: id, number, salt: *salt, entry }
+    let (lists, others): (Vec<_>, Vec<_>) = statements
+        .into_iter()
+        .partition(|statement| statement.kind == StatementKind::Envelopes.as_str());
+    let all = others.into_iter().map(|statement| (statement, None)).chain(merged(lists)?);
+    let entry = |((statement, list), (salt, number))| {
+        let (PendingStatement { id, kind, text, .. }, salt): (_, &[u8; 32]) = (statement, salt);
+        let statement = Statement { kind, at_ms, salt: *salt, text, envelope: None };
+        let entry = statement.entry().to_string().into_bytes();
+        NewLogEntry { statement: id, number, salt: *salt, entry, list }
     };
-    statements.into_iter().zip(salts).zip(size..).map(entry).collect()
+    Ok(all.zip(salts.iter().zip(size..)).map(entry).collect())
+}
+
+/// Merges statements about envelopes into one, so that the log grows by few entries while there are many sends. `None`
+/// without such statements.
+fn merged(
+    lists: Vec<PendingStatement>,
+) -> Result<Option<(PendingStatement, Option<EnvelopeList>)>, StoreError> {
+    let leaves: Vec<u8> = lists.iter().flat_map(|list| list.leaves.iter().copied()).collect();
+    let mut lists = lists.into_iter();
+    let Some(first) = lists.next() else { return Ok(None) };
+    let text = EnvelopePlace::text_of_all(&hashes(&leaves))
+        .map_err(|fault| StoreError::Refused(fault.into()))?;
+    let list =
+        EnvelopeList { text: text.clone(), leaves, replaced: lists.map(|it| it.id).collect() };
+    Ok(Some((PendingStatement { text, ..first }, Some(list))))
 }
 
 /// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have the
@@ -75,8 +110,7 @@ fn grow(
 ) -> Result<(Vec<StoredTile>, u64, TreeHash), StoreError> {
     let mut tree = TileTree::new(head.size, |tile| read_tile(tx, tile));
     if !head.checkpoint.is_empty() {
-        let signed = Note::parse(&head.checkpoint).map_err(refused)?;
-        let signed = Checkpoint::parse(signed.text()).map_err(refused)?;
+        let (_, signed) = signed(&head.checkpoint)?;
         if (signed.size, signed.root) != (head.size, tree.root()?) {
             return Err(StoreError::Corrupt("transparency log"));
         }
@@ -89,16 +123,6 @@ fn grow(
     };
     let root = tree.root()?;
     Ok((changed.into_iter().map(stored).collect(), tree.size(), root))
-}
-
-/// Reads the hashes of a tile.
-pub(super) fn read_tile(
-    reader: &mut sealpost_storage::Reader,
-    tile: Tile,
-) -> Result<Vec<TreeHash>, TreeFault> {
-    let bytes = reader.log_tile(tile.level, tile.index)?.unwrap_or_default();
-    let (hashes, _) = bytes.as_chunks::<32>();
-    Ok(hashes.iter().map(|hash| TreeHash(*hash)).collect())
 }
 
 /// The signing key of the log, and its public form.
@@ -121,35 +145,6 @@ impl LogSigner {
         let signature = self.secret.sign(text.as_bytes());
         Note::new(text, vec![SignatureLine::of_log(&self.key, signature)]).to_string()
     }
-}
-
-/// An error while tiles are read.
-#[derive(Debug, Error)]
-pub(super) enum TreeFault {
-    /// A tile lacks hashes.
-    #[error("{0}")]
-    Missing(String),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<String> for TreeFault {
-    fn from(missing: String) -> Self {
-        Self::Missing(missing)
-    }
-}
-
-impl From<TreeFault> for StoreError {
-    fn from(fault: TreeFault) -> Self {
-        match fault {
-            TreeFault::Missing(text) => Self::Refused(text.into()),
-            TreeFault::Store(error) => error,
-        }
-    }
-}
-
-pub(super) fn refused(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
-    StoreError::Refused(error.into())
 }
 
 /// Returns the name of a log at this base URL: the URL of its files without the scheme.

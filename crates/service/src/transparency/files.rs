@@ -23,7 +23,12 @@ impl Sealpost {
 
     /// Returns the signed checkpoint. `None` if there is no log yet.
     pub async fn log_checkpoint(&self) -> Result<Option<String>, Error> {
-        self.block(|core| Ok(head(core)?.map(|head| head.checkpoint.clone()))).await
+        self.block(|core| {
+            let checkpoint = head(core)?.map(|head| head.checkpoint.clone());
+            // A log that an operator has restarted has no checkpoint yet.
+            Ok(checkpoint.filter(|checkpoint| !checkpoint.is_empty()))
+        })
+        .await
     }
 
     /// Returns a tile or a bundle by its path below `tile/`. `None` if the log has no such file. The content of a path

@@ -41,7 +41,11 @@ fn message(to: &Credentials, name: Option<&str>) -> NewMessage {
     }
 }
 
-async fn send(node: &Client, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
+pub(crate) async fn send(
+    node: &Client,
+    from: &Credentials,
+    to: &Credentials,
+) -> Result<Sent, Error> {
     node.send(from, Ok(message(to, None))).await.result
 }
 

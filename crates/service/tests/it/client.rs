@@ -13,9 +13,9 @@ use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
     Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
-    Limited, LoggedIn, Login, NewMessage, Opened, Owner, Purpose, Recover, Recovered, Redelivered,
-    Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent, SessionView, Truncated,
-    Validate, Validated, WebhookList, WebhookSecretRotated,
+    Limited, LoggedIn, Login, NewMessage, Opened, Owner, Purpose, Receipt, Recover, Recovered,
+    Redelivered, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent, SessionView,
+    Truncated, Validate, Validated, WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -41,8 +41,18 @@ impl Client {
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let open = async |caller: &Caller, id| self.0.open(caller, id).await;
+        let open = async |caller: &Caller, id| self.0.open(caller, id, true).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
+    }
+
+    /// Asks for a receipt with the proof of its envelope.
+    pub(crate) fn proven_receipt(
+        &self,
+        who: &Credentials,
+        body: &Body<String>,
+    ) -> Limited<Receipt> {
+        let receipt = async |caller: &Caller, id| self.0.receipt(caller, id, true).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), receipt))
     }
 
     pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {

@@ -14,6 +14,7 @@ use sealpost_transparency::{
 
 use crate::{
     badges::{GOOD, assess, id},
+    channels,
     client::wait,
     support::World,
 };
@@ -67,8 +68,13 @@ fn a_change_is_in_the_log_of_every_database() {
                 world.database.read(|reader| reader.newest_statement(kind, &id(who).to_string()));
             let found = found.unwrap().unwrap();
             let at_ms = u64::try_from(found.at.as_millis()).unwrap();
-            let statement =
-                Statement { kind: "key".to_owned(), at_ms, salt: found.salt, text: found.text };
+            let statement = Statement {
+                kind: "key".to_owned(),
+                at_ms,
+                salt: found.salt,
+                text: found.text,
+                envelope: None,
+            };
             assert_eq!(statement.value("status"), Some(status));
             let proof = tree.inclusion_proof(found.number).unwrap();
             let leaf = statement.entry().hash();
@@ -136,6 +142,34 @@ fn callers_get_proofs_of_their_identity_and_of_badges() {
         assert_eq!(statement.value("status"), Some("valid"));
         world.operator().revoke_badge(&badge.badge_id, "test").unwrap();
         assert_eq!(verify().value("status"), Some("revoked"));
+    }
+}
+
+#[test]
+fn sender_and_recipient_get_the_proof_of_an_envelope() {
+    for world in [World::new(), World::on_postgres(Settings::default())] {
+        let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+        let sent: Vec<_> = (0..3)
+            .map(|_| wait(channels::send(&world.sealpost, &alice, &bob)).unwrap().message)
+            .collect();
+        settled(&world);
+        for message in &sent {
+            let id = message.envelope_id.to_string();
+            let opened = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
+            let receipt = world.sealpost.proven_receipt(&alice, &Ok(id.clone())).result.unwrap();
+            assert_eq!(opened.proof, receipt.proof);
+            let statement = proven(&world, receipt.proof);
+            assert_eq!(statement.kind, "envelopes");
+            for (name, value) in [
+                ("envelope", id),
+                ("hash", opened.envelope_hash.to_string()),
+                ("sender", opened.sender.to_string()),
+                ("recipient", receipt.recipient.to_string()),
+                ("sent_at", receipt.sent_at.as_millis().to_string()),
+            ] {
+                assert_eq!(statement.value(name), Some(&*value), "{name}");
+            }
+        }
     }
 }
 

@@ -10,14 +10,18 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     query::{row_types::SelectedRow, statement::Statement},
     queue::waiting,
     rows::{channel::StoredChannelRow, columns, envelope::MetaRow},
     schema::{channels as c, envelopes as e, handles as h},
 };
 
-impl Transaction {
+impl Reader {
     /// Finds an envelope that is addressed to `recipient`. `None` if this key received no envelope with this id.
     pub fn find_envelope(
         &mut self,
@@ -49,7 +53,9 @@ impl Transaction {
             }))
         })
     }
+}
 
+impl Transaction {
     /// Finds a channel. The recipient needs it to open the envelopes of the channel.
     pub fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
         let channel = c::table.find(id.to_string());

@@ -1,21 +1,26 @@
 //! Stores the transparency log: statements, entries, the tiles of the tree, and the signed head. Database triggers add
 //! the statements.
 
-use diesel::{dsl::exists, prelude::*, upsert::excluded};
+use diesel::{
+    dsl::exists,
+    prelude::*,
+    sql_types::{BigInt, Binary, Text},
+    upsert::excluded,
+};
 use sealpost_domain::{
     Timestamp,
     ports::{
-        LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind, StoreError,
-        StoredTile,
+        EnvelopeList, LogHead, LoggedStatement, NewLogEntry, PendingStatement, StatementKind,
+        StoreError, StoredTile,
     },
 };
 
 use crate::{
     connection::{
-        on_backend,
+        AnyConnection, on_backend,
         transaction::{Reader, Transaction},
     },
-    query::row_lock::advisory_lock,
+    query::{row_lock::advisory_lock, statement::Statement},
     rows::columns,
     schema::{log_entries as e, log_heads as h, log_statements as s, log_tiles as t},
 };
@@ -38,13 +43,19 @@ impl Transaction {
         head: &LogHead,
     ) -> Result<(), StoreError> {
         self.run(|conn| {
-            for NewLogEntry { statement, number, salt, entry } in entries {
+            for NewLogEntry { statement, number, salt, entry, list } in entries {
                 let number: i64 = columns::number(*number, ENTRY)?;
                 let row = (e::number.eq(number), e::entry.eq(entry));
                 diesel::insert_into(e::table).values(row).execute(conn)?;
                 let logged =
                     (s::number.eq(number), s::at.eq(at.as_millis()), s::salt.eq(salt.as_slice()));
                 diesel::update(s::table.find(statement)).set(logged).execute(conn)?;
+                if let Some(EnvelopeList { text, leaves, replaced }) = list {
+                    let content = (s::text.eq(text), s::leaves.eq(leaves));
+                    diesel::update(s::table.find(statement)).set(content).execute(conn)?;
+                    let replaced = s::table.filter(s::id.eq_any(replaced));
+                    on_backend!(conn, c => diesel::delete(replaced).execute(c))?;
+                }
             }
             for StoredTile { level, index, hashes } in tiles {
                 let index: i64 = columns::number(*index, TILE)?;
@@ -76,14 +87,57 @@ impl Transaction {
     }
 }
 
+impl Transaction {
+    /// Stores a checkpoint with cosignatures of witnesses.
+    pub fn set_witnessed(&mut self, origin: &str, checkpoint: &str) -> Result<(), StoreError> {
+        let head = diesel::update(h::table.find(origin)).set(h::witnessed.eq(checkpoint));
+        self.run(|conn| Ok(head.execute(conn).map(drop)?))
+    }
+
+    /// Ends the log and begins one with the name `head.origin`. All statements are pending again, except those about
+    /// envelopes. The log must be locked.
+    pub fn restart_log(&mut self, head: &LogHead) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let lists = s::table.filter(s::kind.eq(StatementKind::Envelopes.as_str()));
+            let logged = lists.filter(s::number.is_not_null());
+            on_backend!(conn, c => diesel::delete(logged).execute(c))?;
+            let pending =
+                (s::number.eq(None::<i64>), s::at.eq(None::<i64>), s::salt.eq(None::<Vec<u8>>));
+            diesel::update(s::table).set(pending).execute(conn)?;
+            diesel::delete(e::table).execute(conn)?;
+            diesel::delete(t::table).execute(conn)?;
+            diesel::delete(h::table).execute(conn)?;
+            Ok(())
+        })?;
+        self.append_to_log(&[], Timestamp::from_millis(0), &[], head)
+    }
+
+    /// Deletes up to `limit` statements about envelopes that were appended before `before`. Returns their number. Their
+    /// entries stay in the log.
+    pub fn purge_envelope_lists(
+        &mut self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let purge = diesel::sql_query(PURGE_LISTS)
+                .bind::<BigInt, _>(before.as_millis())
+                .bind::<BigInt, _>(i64::from(limit));
+            columns::number(purge.execute(conn)?, STATEMENT)
+        })
+    }
+}
+
 impl Reader {
     /// Reads the state of the log; `None` if there is no log yet.
     pub fn log_head(&mut self) -> Result<Option<LogHead>, StoreError> {
         self.run(|conn| {
-            let row = h::table.first::<(String, String, i64, String)>(conn).optional()?;
-            row.map(|(origin, issuer_key, size, checkpoint)| {
+            let row =
+                h::table.first::<(String, String, i64, String, Option<String>)>(conn).optional()?;
+            row.map(|(origin, issuer_key, size, checkpoint, witnessed)| {
                 let issuer_key = columns::id(&issuer_key, HEAD)?;
-                Ok(LogHead { origin, issuer_key, size: columns::number(size, HEAD)?, checkpoint })
+                let size = columns::number(size, HEAD)?;
+                Ok(LogHead { origin, issuer_key, size, checkpoint, witnessed })
             })
             .transpose()
         })
@@ -99,11 +153,16 @@ impl Reader {
     pub fn pending_statements(&mut self, limit: u32) -> Result<Vec<PendingStatement>, StoreError> {
         let pending = s::table.filter(s::number.is_null()).order(s::id).limit(limit.into());
         self.run(|conn| {
-            let rows: Vec<(i64, String, String)> =
-                pending.select((s::id, s::kind, s::text)).load(conn)?;
+            let rows: Vec<(i64, String, String, Option<Vec<u8>>)> =
+                pending.select((s::id, s::kind, s::text, s::leaves)).load(conn)?;
             Ok(rows
                 .into_iter()
-                .map(|(id, kind, text)| PendingStatement { id, kind, text })
+                .map(|(id, kind, text, leaves)| PendingStatement {
+                    id,
+                    kind,
+                    text,
+                    leaves: leaves.unwrap_or_default(),
+                })
                 .collect())
         })
     }
@@ -134,6 +193,34 @@ impl Reader {
         })
     }
 
+    /// Finds the statement about an envelope by its hash, with the hashes of all envelopes of the statement. `since` is
+    /// at most the time at which the statement was appended. Searches a bounded number of statements from then on.
+    pub fn find_envelope_list(
+        &mut self,
+        leaf: &[u8; 32],
+        since: Timestamp,
+    ) -> Result<Option<(LoggedStatement, Vec<u8>)>, StoreError> {
+        self.run(|conn| {
+            type Row = (i64, i64, Vec<u8>, String, Vec<u8>);
+            let text = match conn {
+                AnyConnection::Postgres(_) => FIND_LIST_POSTGRES,
+                AnyConnection::Sqlite(_) => FIND_LIST_SQLITE,
+            };
+            let row = on_backend!(conn, c => {
+                Statement::<_, (BigInt, BigInt, Binary, Text, Binary)>::query(text)
+                    .bind::<BigInt, _>(since.as_millis())
+                    .bind::<BigInt, _>(LISTS_SEARCHED_MAX)
+                    .bind::<Binary, _>(leaf.as_slice())
+                    .get_result::<Row>(c)
+                    .optional()
+            })?;
+            let Some((number, at, salt, text, leaves)) = row else { return Ok(None) };
+            let number = columns::number(number, STATEMENT)?;
+            let (at, salt) = (Timestamp::from_millis(at), columns::bytes(salt, STATEMENT)?);
+            Ok(Some((LoggedStatement { number, at, salt, text }, leaves)))
+        })
+    }
+
     /// Reads the hashes of a tile; `None` if the tree has no such tile.
     pub fn log_tile(&mut self, level: u8, index: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Ok(index) = i64::try_from(index) else { return Ok(None) };
@@ -155,3 +242,17 @@ const STATEMENT: &str = "statement of the log";
 const TILE: &str = "tile of the log";
 /// Number of the advisory lock for appending: `tlog` in ASCII. There may be no row to lock yet.
 const LOCK: i64 = 0x746c_6f67;
+/// The number of statements that a search for an envelope reads. While nodes append, there is about one each second.
+const LISTS_SEARCHED_MAX: i64 = 100;
+const FIND_LIST_POSTGRES: &str = "/* log.find_list */
+    SELECT number, at, salt, text, leaves FROM (
+        SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+    ) AS l WHERE position(? IN leaves) > 0 LIMIT 1";
+const FIND_LIST_SQLITE: &str = "/* log.find_list */
+    SELECT number, at, salt, text, leaves FROM (
+        SELECT * FROM log_statements WHERE kind = 'envelopes' AND at >= ? ORDER BY at LIMIT ?
+    ) WHERE instr(leaves, ?) > 0 LIMIT 1";
+const PURGE_LISTS: &str = "/* log.purge_lists */
+    DELETE FROM log_statements WHERE id IN (
+        SELECT id FROM log_statements WHERE kind = 'envelopes' AND at < $1 ORDER BY at LIMIT $2
+    )";

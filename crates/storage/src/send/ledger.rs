@@ -49,6 +49,7 @@ impl Transaction {
                     .collect::<Result<_, _>>()?,
                 usage: usage.collect(),
                 added_bytes: added_bytes(changes)?,
+                leaves: &changes.leaves,
             };
             if !rows.is_empty() {
                 statements::store_batch(conn, &rows)?;

@@ -70,6 +70,8 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) usage: Vec<UsageRow>,
     /// Bytes of the new envelopes, to be added to the stored bytes of each key. In the order of `usage`.
     pub(crate) added_bytes: Vec<i64>,
+    /// The hashes of the new envelopes for the transparency log. Empty for no statement.
+    pub(crate) leaves: &'a [u8],
 }
 
 impl BatchRows<'_> {
@@ -82,7 +84,7 @@ on_either! {
     /// Locks the usage rows of the callers in the order of ids. Then reads the facts versions and open decisions of
     /// `keys`, and the sessions of the query. On SQLite, takes these from the cache if no fact has changed.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
-    /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
+    /// Stores envelopes with their statement for the transparency log and their deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Stores the channels that are not stored yet.
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();

@@ -61,7 +61,7 @@ fn proof(index: u64, size: u64) -> LogProof {
 
 fn statement(number: u64) -> Statement {
     let text = format!("key ak_{number}\nstatus active\n");
-    Statement { kind: "key".to_owned(), at_ms: number, salt: [5; 32], text }
+    Statement { kind: "key".to_owned(), at_ms: number, salt: [5; 32], text, envelope: None }
 }
 
 /// Verifies a proof file as a program without the network does.

@@ -18,6 +18,9 @@ request_body! {
         /// The id of the envelope, from the event that announced it.
         #[schemars(length(min = 1))]
         envelope_id: String,
+        /// If true, the response has a proof of the transparency log.
+        #[schemars(with = "Option<bool>")]
+        proof: bool,
     }
 }
 
@@ -26,7 +29,7 @@ async fn open(
     request: KeyRequest<OpenRequest>,
 ) -> LimitedResponse<Opened> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
-        sealpost.open(caller, body.envelope_id).await
+        sealpost.open(caller, body.envelope_id, body.proof).await
     })
     .await
 }
@@ -50,10 +53,11 @@ fn operation() -> Operation {
         "opened_at": "2026-11-21T06:56:38.786Z",
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
+    let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
     Operation::new::<Opened>("openEnvelope", opened)
         .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
         .session_and_key(ACCESS)
-        .body::<OpenRequest>(vec![("", body)])
+        .body::<OpenRequest>(vec![("Without a proof", body), ("With a proof", proven)])
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])
 }
 
@@ -62,4 +66,4 @@ const ACCESS: Access = Access::Scopes(&[TokenScope::Open]);
 const DESCRIPTION: &str = "\
 Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes \
 with the webhook event. An envelope can be opened many times while it is kept, 30 days by default; `opened_at` is the \
-first time. An envelope for another key gets the same response as an unknown envelope.";
+first time. With `proof`, the response proves that the transparency log has the envelope. An envelope for another key gets the same response as an unknown envelope.";

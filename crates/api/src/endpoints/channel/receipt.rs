@@ -18,6 +18,9 @@ request_body! {
         /// The `envelope_id` in the response to the send.
         #[schemars(length(min = 1))]
         envelope_id: String,
+        /// If true, the response has a proof of the transparency log.
+        #[schemars(with = "Option<bool>")]
+        proof: bool,
     }
 }
 
@@ -26,7 +29,7 @@ async fn receipt(
     request: KeyRequest<ReceiptRequest>,
 ) -> LimitedResponse<Receipt> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.receipt(caller, body.envelope_id).await
+        sealpost.receipt(caller, body.envelope_id, body.proof).await
     })
     .await
 }
@@ -48,10 +51,11 @@ fn operation() -> Operation {
         "opened_at": null,
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
+    let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
     Operation::new::<Receipt>("getReceipt", receipt)
         .describe(Tag::Channel, "Show the receipt of an envelope", DESCRIPTION)
         .session_and_key(ACCESS)
-        .body::<ReceiptRequest>(vec![("", body)])
+        .body::<ReceiptRequest>(vec![("Without a proof", body), ("With a proof", proven)])
         .refuses(&[Code::MissingField, Code::EnvelopeNotFound])
 }
 
@@ -60,4 +64,4 @@ const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 const DESCRIPTION: &str = "\
 Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \
 `bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an \
-unknown or expired one. The request counts against the limits per minute and per day.";
+unknown or expired one. With `proof`, the response proves that the transparency log has the envelope. The request counts against the limits per minute and per day.";

@@ -70,12 +70,12 @@ pub(super) fn lock_facts(
 
 /// Stores envelopes and deliveries, and updates usage, in one statement.
 pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
-    let BatchRows { envelopes, deliveries, usage, added_bytes } = rows;
+    let BatchRows { envelopes, deliveries, usage, added_bytes, leaves } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {
         Statement::command(&SET_USAGE)
     } else {
         let statement = EnvelopeRow::bind_arrays(envelopes, Statement::command(&STORE_BATCH));
-        DeliveryRow::bind_arrays(deliveries, statement)
+        DeliveryRow::bind_arrays(deliveries, statement).bind::<Binary, _>(*leaves)
     };
     let statement = UsageRow::bind_arrays(usage, statement);
     let updated = statement.bind_array::<BigInt, _>(added_bytes.iter()).execute(conn)?;
@@ -94,7 +94,10 @@ static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
     let envelopes = row_types::insert_all::<EnvelopeRow<'_>>();
     let deliveries = row_types::insert_all::<DeliveryRow>();
     format!(
-        "/* send.store_batch */ WITH stored AS ({envelopes}), queued AS ({deliveries}) {}",
+        "/* send.store_batch */ WITH stored AS ({envelopes}), queued AS ({deliveries}), listed AS (
+             INSERT INTO log_statements (kind, subject, text, leaves)
+             SELECT 'envelopes', '', '', leaves FROM (SELECT ?::BYTEA AS leaves) AS n WHERE leaves <> ''
+         ) {}",
         *SET_USAGE
     )
 });

@@ -6,7 +6,7 @@ use diesel::{
     SqliteConnection,
     dsl::{exists, not},
     prelude::*,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{BigInt, Binary, Bool, Text},
     upsert::excluded,
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
@@ -122,11 +122,18 @@ pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> 
     for row in &rows.deliveries {
         diesel::insert_into(deliveries::table).values(row).execute(conn)?;
     }
+    if !rows.leaves.is_empty() {
+        Statement::command(INSERT_LEAVES).bind::<Binary, _>(rows.leaves).execute(conn)?;
+    }
     for (row, added_bytes) in rows.usage.iter().zip(&rows.added_bytes) {
         update_usage(conn, row, *added_bytes)?;
     }
     Ok(())
 }
+
+const INSERT_LEAVES: &str =
+    "/* send.insert_leaves */ INSERT INTO log_statements (kind, subject, text, leaves)
+    VALUES ('envelopes', '', '', ?)";
 
 fn update_usage(
     conn: &mut SqliteConnection,

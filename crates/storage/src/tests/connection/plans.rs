@@ -80,7 +80,13 @@ fn prepare_queue_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
 
 fn prepare_send_statements(conn: &mut AnyConnection) -> Result<(), Fault> {
     let (envelopes, deliveries) = (Vec::new(), Vec::new());
-    let rows = BatchRows { envelopes, deliveries, usage: Vec::new(), added_bytes: Vec::new() };
+    let rows = BatchRows {
+        envelopes,
+        deliveries,
+        usage: Vec::new(),
+        added_bytes: Vec::new(),
+        leaves: &[],
+    };
     send::store_batch(conn, &rows)?;
     send::add_overages(conn, &[])?;
     send::insert_contacts(conn, &[])?;

@@ -1,20 +1,23 @@
 //! Tests of the transparency log.
 
+use std::sync::Arc;
+
 use sealpost_domain::{
     IssuerKeyId, KeyStatus,
     ports::{
-        ClosingExtent, Durability::Durable, LogHead, NewLogEntry, PendingStatement, StatementKind,
-        StoredTile,
+        ClosingExtent, Durability::Durable, EnvelopeList, LogHead, NewLogEntry, PendingStatement,
+        StatementKind, StoredTile, WriteSet,
     },
 };
 
-use crate::tests::fixture::{Fixture, at};
+use crate::tests::fixture::{Fixture, at, envelope};
 
 on_both!(
     each_change_of_an_identity_is_a_statement,
     the_audit_trail_is_stated,
     appended_statements_are_found_by_their_subject,
     a_tile_grows_and_entries_are_read_in_order,
+    an_envelope_is_found_in_the_list_of_its_batch,
     an_erasure_deletes_the_statements_of_the_account,
 );
 
@@ -24,7 +27,8 @@ fn pending(db: &Fixture) -> Vec<PendingStatement> {
 
 fn head(size: u64) -> LogHead {
     let (origin, checkpoint) = ("example.org/log".to_owned(), format!("checkpoint {size}"));
-    LogHead { origin, issuer_key: IssuerKeyId::new(at(1), [9; 10]), size, checkpoint }
+    let issuer_key = IssuerKeyId::new(at(1), [9; 10]);
+    LogHead { origin, issuer_key, size, checkpoint, witnessed: None }
 }
 
 /// Appends all pending statements, the first with the number `first`.
@@ -37,6 +41,7 @@ fn append(db: &Fixture, first: u64) -> Vec<NewLogEntry> {
             number,
             salt: [u8::try_from(number).unwrap(); 32],
             entry: statement.text.into_bytes(),
+            list: None,
         })
         .collect();
     let size = first + u64::try_from(entries.len()).unwrap();
@@ -101,6 +106,10 @@ fn appended_statements_are_found_by_their_subject(db: &Fixture) {
     assert_eq!(db.read(crate::Reader::log_head).unwrap(), Some(head(3)));
     assert_eq!(db.write(Durable, crate::Transaction::lock_log).unwrap(), Some(head(3)));
     assert_eq!(db.count("log_heads"), 1);
+    db.write(Durable, |tx| tx.set_witnessed("example.org/log", "cosigned")).unwrap();
+    append(db, 3);
+    let kept = LogHead { witnessed: Some("cosigned".to_owned()), ..head(3) };
+    assert_eq!(db.read(crate::Reader::log_head).unwrap(), Some(kept));
 }
 
 fn a_tile_grows_and_entries_are_read_in_order(db: &Fixture) {
@@ -120,6 +129,48 @@ fn a_tile_grows_and_entries_are_read_in_order(db: &Fixture) {
     assert_eq!(read(1, 1), [entries[1].entry.clone()]);
     assert_eq!(read(1, 9), [entries[1].entry.clone(), entries[2].entry.clone()]);
     assert_eq!(read(3, 9), Vec::<Vec<u8>>::new());
+}
+
+fn an_envelope_is_found_in_the_list_of_its_batch(db: &Fixture) {
+    let (first, second) = ([1; 32], [2; 32]);
+    let key = db.activate();
+    append(db, 0);
+    for leaves in [vec![1; 32], vec![2; 32], vec![]] {
+        let envelopes = vec![Arc::new(envelope(&key.id, &key.id))];
+        db.apply(&WriteSet { envelopes, leaves, ..WriteSet::default() });
+    }
+    let found = pending(db);
+    let leaves: Vec<_> = found.iter().map(|statement| statement.leaves.clone()).collect();
+    assert_eq!(leaves, [first.to_vec(), second.to_vec()], "no statement without hashes");
+    assert!(found.iter().all(|statement| statement.kind == "envelopes"));
+    let find = |leaf: &[u8; 32], since| {
+        db.read(|reader| reader.find_envelope_list(leaf, at(since))).unwrap()
+    };
+    assert_eq!(find(&first, 0), None, "it is not in the log yet");
+    let list = EnvelopeList {
+        text: "envelopes 2\n".to_owned(),
+        leaves: leaves.concat(),
+        replaced: vec![found[1].id],
+    };
+    let entries = [NewLogEntry {
+        statement: found[0].id,
+        number: 1,
+        salt: [3; 32],
+        entry: vec![4],
+        list: Some(list),
+    }];
+    db.write(Durable, |tx| tx.append_to_log(&entries, at(7), &[], &head(2))).unwrap();
+    assert!(pending(db).is_empty());
+    for leaf in [&first, &second] {
+        let (statement, leaves) = find(leaf, 7).unwrap();
+        assert_eq!((statement.number, statement.at, statement.salt), (1, at(7), [3; 32]));
+        assert_eq!((statement.text.as_str(), leaves.len()), ("envelopes 2\n", 64));
+        assert_eq!(find(leaf, 8), None);
+    }
+    assert_eq!(find(&[9; 32], 0), None);
+    let purge = |before| db.write(Durable, |tx| tx.purge_envelope_lists(at(before), 9)).unwrap();
+    assert_eq!((purge(7), purge(8)), (0, 1));
+    assert_eq!((find(&first, 0), db.count("log_entries")), (None, 2));
 }
 
 fn an_erasure_deletes_the_statements_of_the_account(db: &Fixture) {

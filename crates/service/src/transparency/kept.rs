@@ -1,0 +1,64 @@
+//! Keeps the newest signed checkpoint in a file outside the database. A database that was restored from a backup lacks
+//! entries of this checkpoint: to sign other entries with the same numbers would fork the log.
+
+use std::{fs, io, path::Path};
+
+use sealpost_domain::ports::{LogHead, StoreError};
+use sealpost_storage::Transaction;
+use sealpost_transparency::{Checkpoint, Note, TileTree};
+use thiserror::Error;
+
+use super::stored::{read_tile, refused};
+
+/// The reason why the log is not extended.
+#[derive(Debug, Error)]
+enum KeptFault {
+    /// The database has another history than the kept checkpoint.
+    #[error(
+        "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
+        the database is older. Restore a newer database, or start a new log with 'sealpost admin log restart'"
+    )]
+    Older { signed: u64, file: String },
+    /// The content of the file is no checkpoint.
+    #[error(
+        "{0} is no checkpoint: restore the file, or delete it if the database was not restored"
+    )]
+    Unreadable(String),
+    #[error("the checkpoint file {0} cannot be read")]
+    File(String, #[source] io::Error),
+}
+
+/// Refuses to extend a log that does not begin with all entries of the kept checkpoint. Accepts a log with another name.
+pub(super) fn require_kept(
+    file: &Path,
+    tx: &mut Transaction,
+    head: &LogHead,
+) -> Result<(), StoreError> {
+    let name = || file.display().to_string();
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(refused(KeptFault::File(name(), error))),
+    };
+    let kept = Note::parse(&text).ok().and_then(|note| Checkpoint::parse(note.text()).ok());
+    let kept = kept.ok_or_else(|| refused(KeptFault::Unreadable(name())))?;
+    if kept.origin != head.origin {
+        return Ok(());
+    }
+    let begins_with = kept.size <= head.size
+        && TileTree::new(kept.size, |tile| read_tile(tx, tile)).root()? == kept.root;
+    if begins_with {
+        return Ok(());
+    }
+    Err(refused(KeptFault::Older { signed: kept.size, file: name() }))
+}
+
+/// Replaces the file. A failure is a warning, because the log itself is intact.
+pub(super) fn keep(file: &Path, checkpoint: &str) {
+    let new = file.with_extension("new");
+    let replaced = fs::write(&new, checkpoint).and_then(|()| fs::rename(&new, file));
+    if let Err(error) = replaced {
+        let (error, file): (&dyn std::error::Error, _) = (&error, file.display());
+        tracing::warn!(error, %file, "the checkpoint of the transparency log cannot be kept");
+    }
+}

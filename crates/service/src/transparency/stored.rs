@@ -1,0 +1,55 @@
+//! Reads the stored parts of the log.
+
+use sealpost_domain::ports::StoreError;
+use sealpost_transparency::{Checkpoint, Note, Tile, TreeHash};
+use thiserror::Error;
+
+/// Reads a stored checkpoint with its signatures.
+pub(super) fn signed(text: &str) -> Result<(Note, Checkpoint), StoreError> {
+    let note = Note::parse(text).map_err(refused)?;
+    let checkpoint = Checkpoint::parse(note.text()).map_err(refused)?;
+    Ok((note, checkpoint))
+}
+
+/// Splits stored bytes into hashes.
+pub(super) fn hashes(bytes: &[u8]) -> Vec<TreeHash> {
+    let (hashes, _) = bytes.as_chunks::<32>();
+    hashes.iter().map(|hash| TreeHash(*hash)).collect()
+}
+
+/// Reads the hashes of a tile.
+pub(super) fn read_tile(
+    reader: &mut sealpost_storage::Reader,
+    tile: Tile,
+) -> Result<Vec<TreeHash>, TreeFault> {
+    Ok(hashes(&reader.log_tile(tile.level, tile.index)?.unwrap_or_default()))
+}
+
+/// An error while tiles are read.
+#[derive(Debug, Error)]
+pub(super) enum TreeFault {
+    /// A tile lacks hashes.
+    #[error("{0}")]
+    Missing(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<String> for TreeFault {
+    fn from(missing: String) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+impl From<TreeFault> for StoreError {
+    fn from(fault: TreeFault) -> Self {
+        match fault {
+            TreeFault::Missing(text) => Self::Refused(text.into()),
+            TreeFault::Store(error) => error,
+        }
+    }
+}
+
+pub(super) fn refused(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+    StoreError::Refused(error.into())
+}

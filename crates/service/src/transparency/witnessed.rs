@@ -1,0 +1,34 @@
+//! Reads the newest checkpoint for witnesses, and stores their cosignatures.
+
+use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_transparency::{TileTree, TreeHash};
+
+use super::stored::{TreeFault, read_tile, signed};
+use crate::{error::Error, sealpost::Sealpost};
+
+impl Sealpost {
+    /// Returns the newest checkpoint, if no witness has cosigned a checkpoint of its size. Blocks.
+    pub fn unwitnessed_checkpoint(&self) -> Result<Option<String>, Error> {
+        let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
+        let Some(head) = head.filter(|head| head.size > 0) else { return Ok(None) };
+        let witnessed = head.witnessed.as_deref().map(signed).transpose()?;
+        let is_witnessed = witnessed.is_some_and(|(_, checkpoint)| checkpoint.size >= head.size);
+        Ok((!is_witnessed).then_some(head.checkpoint))
+    }
+
+    /// Returns the proof that the log of `size` entries begins with those of `old_size`. Blocks.
+    pub fn log_consistency(&self, old_size: u64, size: u64) -> Result<Vec<TreeHash>, Error> {
+        let proof = self.core.store.read(|reader| {
+            TileTree::new(size, |tile| read_tile(reader, tile)).consistency_proof(old_size)
+        });
+        Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
+    }
+
+    /// Stores a checkpoint with cosignatures. Blocks.
+    pub fn store_witnessed(&self, checkpoint: &str) -> Result<(), Error> {
+        let (_, parsed) = signed(checkpoint)?;
+        let core = &self.core;
+        core.store.write(Durability::Durable, |tx| tx.set_witnessed(&parsed.origin, checkpoint))?;
+        Ok(())
+    }
+}

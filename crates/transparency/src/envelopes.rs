@@ -1,0 +1,74 @@
+//! Envelopes in the log: one entry for many envelopes, with the root of a tree of their hashes.
+
+use std::fmt;
+
+use crate::{hash::TreeHash, proof::verify_inclusion, tile::parse_decimal, tile_tree::TileTree};
+
+/// The place of an envelope in the tree of a statement. `Display` is its part of the extra data of a proof file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopePlace {
+    /// Lines of a name and a value about the envelope, whose bytes the tree hashes.
+    pub text: String,
+    /// The number of the envelope.
+    pub index: u64,
+    /// The inclusion proof.
+    pub hashes: Vec<TreeHash>,
+}
+
+impl EnvelopePlace {
+    /// Returns the text of the statement about envelopes with these hashes.
+    pub fn text_of_all(leaves: &[TreeHash]) -> Result<String, String> {
+        let root = tree(leaves)?.root()?;
+        Ok(format!("envelopes {}\nroot {root}\n", leaves.len()))
+    }
+
+    /// Finds the place of an envelope by its text. `None` if `leaves` lacks its hash.
+    pub fn find(text: String, leaves: &[TreeHash]) -> Result<Option<Self>, String> {
+        let hash = TreeHash::of_leaf(text.as_bytes());
+        let Some(place) = leaves.iter().position(|leaf| *leaf == hash) else { return Ok(None) };
+        let index = u64::try_from(place).unwrap_or(u64::MAX);
+        let hashes = tree(leaves)?.inclusion_proof(index)?;
+        Ok(Some(Self { text, index, hashes }))
+    }
+
+    /// Reads a part of extra data; `None` if it has another form.
+    pub(crate) fn parse(part: &str) -> Option<Self> {
+        let (text, place) = part.strip_suffix('\n')?.split_once("\nindex ")?;
+        let mut lines = place.split('\n');
+        let index = parse_decimal(lines.next()?)?;
+        let hashes = lines.map(TreeHash::parse).collect::<Option<Vec<_>>>()?;
+        Some(Self { text: format!("{text}\n"), index, hashes })
+    }
+
+    /// Returns true if the tree of the statement `text` includes the envelope.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        let read = || {
+            let (count, root) = text.strip_prefix("envelopes ")?.split_once("\nroot ")?;
+            Some((parse_decimal(count)?, TreeHash::parse(root.strip_suffix('\n')?)?))
+        };
+        let hash = TreeHash::of_leaf(self.text.as_bytes());
+        read().is_some_and(|(count, root)| {
+            verify_inclusion(hash, self.index, count, &self.hashes, root)
+        })
+    }
+}
+
+impl fmt::Display for EnvelopePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, index, hashes } = self;
+        writeln!(f, "{text}index {index}")?;
+        hashes.iter().try_for_each(|hash| writeln!(f, "{hash}"))
+    }
+}
+
+/// Computes a tree in memory.
+fn tree(
+    leaves: &[TreeHash],
+) -> Result<TileTree<impl FnMut(crate::Tile) -> Result<Vec<TreeHash>, String>>, String> {
+    let mut tree = TileTree::new(0, |tile| Err(format!("no tile {}", tile.path())));
+    tree.append(leaves)?;
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests;

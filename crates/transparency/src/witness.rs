@@ -1,0 +1,216 @@
+//! Witnesses: they cosign a checkpoint only if it continues the one that they cosigned before (tlog-witness).
+
+use std::fmt;
+
+use ed25519_dalek::{Signer as _, SigningKey};
+use thiserror::Error;
+
+use crate::{
+    checkpoint::Checkpoint,
+    hash::TreeHash,
+    key::{KeyFault, SignatureType, VerifierKey},
+    note::{Note, SignatureLine, cosigned_message},
+    proof::verify_consistency,
+    tile::parse_decimal,
+};
+
+/// A request to cosign a checkpoint. `Display` is its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddCheckpoint {
+    /// The size of the log that the witness has cosigned last, 0 if none.
+    pub old_size: u64,
+    /// The proof that the checkpoint continues the log of this size.
+    pub proof: Vec<TreeHash>,
+    /// The checkpoint, signed by its log.
+    pub checkpoint: Note,
+}
+
+/// The reason why a witness does not cosign a checkpoint.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum WitnessRefusal {
+    /// The request has another form.
+    #[error("{0}")]
+    Form(&'static str),
+    /// The witness has cosigned another size.
+    #[error("the last cosigned size is {0}")]
+    OldSize(u64),
+    /// The witness does not know the log.
+    #[error("the witness does not know the log '{0}'")]
+    UnknownLog(String),
+    /// The log has not signed the checkpoint.
+    #[error("the log has not signed the checkpoint")]
+    Unsigned,
+    /// The checkpoint does not continue the last one: the log has rewritten its history.
+    #[error("the checkpoint does not continue the log of size {0}")]
+    Fork(u64),
+}
+
+/// The key with which a witness signs.
+pub struct WitnessKey {
+    secret: SigningKey,
+    public: VerifierKey,
+}
+
+impl AddCheckpoint {
+    /// Reads a body.
+    pub fn parse(body: &str) -> Result<Self, WitnessRefusal> {
+        let form = WitnessRefusal::Form;
+        let (head, note) = body.split_once("\n\n").ok_or(form("the body has no empty line"))?;
+        let mut lines = head.split('\n');
+        let old_size = lines.next().and_then(|line| parse_decimal(line.strip_prefix("old ")?));
+        let old_size = old_size.ok_or(form("the first line is not 'old SIZE'"))?;
+        let proof: Option<Vec<_>> = lines.map(TreeHash::parse).collect();
+        let proof = proof.filter(|proof| proof.len() <= PROOF_MAX);
+        let proof = proof.ok_or(form("the proof is not at most 63 hashes"))?;
+        let checkpoint = Note::parse(note).ok().ok_or(form("the checkpoint is no note"))?;
+        Ok(Self { old_size, proof, checkpoint })
+    }
+
+    /// Returns the checkpoint if a witness may cosign it. `last` is the checkpoint of this log that the witness has
+    /// cosigned last.
+    pub fn check(
+        &self,
+        logs: &[VerifierKey],
+        last: impl FnOnce(&str) -> Option<Checkpoint>,
+    ) -> Result<Checkpoint, WitnessRefusal> {
+        let new = Checkpoint::parse(self.checkpoint.text());
+        let new = new.ok().ok_or(WitnessRefusal::Form("the note is no checkpoint"))?;
+        let log = logs.iter().find(|log| log.name() == new.origin);
+        let log = log.ok_or_else(|| WitnessRefusal::UnknownLog(new.origin.clone()))?;
+        if self.checkpoint.is_signed_by(log) != Ok(true) {
+            return Err(WitnessRefusal::Unsigned);
+        }
+        if self.old_size > new.size {
+            return Err(WitnessRefusal::Form("the old size is larger than the checkpoint"));
+        }
+        let empty = (0, TreeHash::of_empty_tree());
+        let (size, root) = last(&new.origin).map_or(empty, |last| (last.size, last.root));
+        if self.old_size != size {
+            return Err(WitnessRefusal::OldSize(size));
+        }
+        if verify_consistency((size, root), (new.size, new.root), &self.proof) {
+            Ok(new)
+        } else {
+            Err(WitnessRefusal::Fork(size))
+        }
+    }
+}
+
+impl fmt::Display for AddCheckpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "old {}", self.old_size)?;
+        self.proof.iter().try_for_each(|hash| writeln!(f, "{hash}"))?;
+        write!(f, "\n{}", self.checkpoint)
+    }
+}
+
+impl WitnessKey {
+    /// Creates the key of a witness from its 32 secret bytes.
+    pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, KeyFault> {
+        let secret = SigningKey::from_bytes(secret);
+        let public = secret.verifying_key().to_bytes();
+        Ok(Self { secret, public: VerifierKey::new(name, SignatureType::Cosignature, public)? })
+    }
+
+    /// Returns the public key.
+    pub fn public(&self) -> &VerifierKey {
+        &self.public
+    }
+
+    /// Signs the text of a checkpoint at the time `now_s`, in seconds since the Unix epoch.
+    pub fn cosign(&self, text: &str, now_s: u64) -> SignatureLine {
+        let signature = self.secret.sign(cosigned_message(text, now_s).as_bytes());
+        SignatureLine::of_witness(&self.public, now_s, signature.to_bytes())
+    }
+}
+
+/// The largest number of hashes in a consistency proof.
+const PROOF_MAX: usize = 63;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile_tree::TileTree;
+
+    const ORIGIN: &str = "example.org/log";
+
+    fn log() -> (SigningKey, VerifierKey) {
+        let secret = SigningKey::from_bytes(&[3; 32]);
+        let public = secret.verifying_key().to_bytes();
+        (secret, VerifierKey::new(ORIGIN, SignatureType::Ed25519, public).unwrap())
+    }
+
+    /// Returns the signed checkpoint of a log with `size` entries, and the consistency proof from `old`. The entries
+    /// after `fork` are different ones.
+    fn request(old_size: u64, size: u64, fork: u64) -> AddCheckpoint {
+        let leaves: Vec<_> = (0..size)
+            .map(|n| TreeHash::of_leaf(&[n.to_be_bytes(), [u8::from(n >= fork); 8]].concat()))
+            .collect();
+        let mut tree = TileTree::new(0, |tile| Err(format!("no {}", tile.path())));
+        tree.append(&leaves).unwrap();
+        let root = tree.root().unwrap();
+        let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
+        let (secret, key) = log();
+        let signature = secret.sign(text.as_bytes()).to_bytes();
+        let checkpoint = Note::new(text, vec![SignatureLine::of_log(&key, signature)]);
+        let proof = tree.consistency_proof(old_size.min(size)).unwrap();
+        AddCheckpoint { old_size, proof, checkpoint }
+    }
+
+    fn last(size: u64) -> impl FnOnce(&str) -> Option<Checkpoint> {
+        move |_| Checkpoint::parse(request(0, size, u64::MAX).checkpoint.text()).ok()
+    }
+
+    #[test]
+    fn a_witness_cosigns_only_what_continues_its_log() {
+        use WitnessRefusal as R;
+        let logs = [log().1];
+        let check = |old, size, fork, known| request(old, size, fork).check(&logs, last(known));
+        let never = u64::MAX;
+        for (old, size) in [(0, 5), (5, 5), (5, 6), (5, 700)] {
+            assert_eq!(check(old, size, never, old).unwrap().size, size);
+        }
+        assert_eq!(
+            check(6, 5, never, 6),
+            Err(R::Form("the old size is larger than the checkpoint"))
+        );
+        assert_eq!(check(4, 5, never, 6), Err(R::OldSize(6)), "the log went back");
+        assert_eq!(check(5, 7, 4, 5), Err(R::Fork(5)), "the log has forked");
+        assert_eq!(check(5, 5, 4, 5), Err(R::Fork(5)), "two logs of one size");
+        assert_eq!(request(0, 5, never).check(&logs, |_| None).unwrap().size, 5);
+        assert_eq!(request(0, 5, never).check(&[], last(0)), Err(R::UnknownLog(ORIGIN.to_owned())));
+        let mut unsigned = request(0, 5, never);
+        unsigned.checkpoint = Note::new(unsigned.checkpoint.text().to_owned(), vec![]);
+        assert_eq!(unsigned.check(&logs, last(0)), Err(R::Unsigned));
+    }
+
+    #[test]
+    fn a_request_is_read_from_its_body() {
+        let made = request(5, 700, u64::MAX);
+        assert_eq!(AddCheckpoint::parse(&made.to_string()), Ok(made.clone()));
+        let body = made.to_string();
+        for wrong in [
+            body.replacen("old 5", "old 05", 1),
+            body.replacen("old 5", "5", 1),
+            body.replacen("\n\n", "\n", 1),
+            body.replacen("old 5\n", &format!("old 5\n{}", "AAAA\n".repeat(2)), 1),
+            format!("old 5\n{}\n\n", made.proof[0]),
+        ] {
+            assert!(
+                matches!(AddCheckpoint::parse(&wrong), Err(WitnessRefusal::Form(_))),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cosignature_verifies_with_the_key_of_the_witness() {
+        let key = WitnessKey::new("example.org/witness", &[9; 32]).unwrap();
+        let mut note = request(0, 5, u64::MAX).checkpoint;
+        let line = key.cosign(note.text(), 1_700_000_000);
+        note.add(line);
+        assert_eq!(note.cosigned_at(key.public()), Ok(Some(1_700_000_000)));
+        let other = WitnessKey::new("example.org/witness", &[8; 32]).unwrap();
+        assert_eq!(note.cosigned_at(other.public()), Ok(None));
+    }
+}
