@@ -23,5 +23,6 @@ mod snapshots;
 mod spans;
 mod startup;
 mod tls;
+mod witness;
 
 pub(crate) use doctor::{doctor, finds};

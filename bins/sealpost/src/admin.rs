@@ -12,6 +12,7 @@ mod issuer;
 mod journal;
 mod kek;
 mod key;
+mod log;
 mod output;
 mod plan;
 mod recover;
@@ -59,6 +60,7 @@ fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
         Noun::Journal(command) => journal::run(desk, output, command),
         Noun::Kek(command) => kek::run(desk, output, command),
         Noun::Key(command) => key::run(desk, output, command),
+        Noun::Log(command) => log::run(desk, output, command),
         Noun::Partner(command) => governance::partner(desk, output, command),
         Noun::Plan(command) => plan::run(desk, output, command),
         Noun::Recover(args) => recover::run(desk, output, args),

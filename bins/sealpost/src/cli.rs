@@ -27,13 +27,13 @@ use crate::settings::{DatabaseArgs, KekArgs, ServeArgs};
 
 pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, JournalCommand,
-    KekCommand as AdminKekCommand, KekPlace, KeyCommand, Noun, PartnerCommand, PlanArgs,
-    PlanCommand, PlanName, RecoverArgs,
+    KekCommand as AdminKekCommand, KekPlace, KeyCommand, LogCommand, Noun, PartnerCommand,
+    PlanArgs, PlanCommand, PlanName, RecoverArgs,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use console::{ConsoleCommand, HashArgs};
 pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, TokenCommand, WebhookCommand};
-pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs, VerifyProofArgs};
+pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs, VerifyProofArgs, WitnessArgs};
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
 
 /// Returns the clap command, with examples in the help of each subcommand.
@@ -119,6 +119,11 @@ pub(crate) enum Command {
     ///
     /// Exit status 0: the proof is valid; 1: the proof is invalid; 2: the check is not possible.
     VerifyProof(VerifyProofArgs),
+    /// Cosign the checkpoints of transparency logs of other services
+    ///
+    /// Cosigns a checkpoint only if it continues the one that it has cosigned before. Needs no database. Put a TLS proxy in
+    /// front of it.
+    Witness(WitnessArgs),
 }
 
 /// The database to migrate.

@@ -18,6 +18,7 @@ mod settings;
 mod shell;
 mod spans;
 mod terminal;
+mod witness;
 
 use std::{env, io, io::Write as _, process::ExitCode};
 
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
         Command::Verify(verify) => receiver::verify(&verify),
         Command::VerifyProof(args) => proof::run(&args),
+        Command::Witness(args) => witness::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -18,7 +18,11 @@ use clap::{
     ArgAction, Args, ValueEnum,
     builder::{BoolishValueParser, NonEmptyStringValueParser},
 };
-use sealpost_node::settings::{JournalRetention, ServiceSettings, Settings};
+use sealpost_node::{
+    LogWitness,
+    settings::{JournalRetention, ServiceSettings, Settings},
+};
+use sealpost_transparency::{SignatureType, VerifierKey};
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -66,6 +70,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
           value_name = "SPAN", help_heading = "Service")]
     journal_retention: Span,
+    /// Witness that cosigns the transparency log: its public key, a space and its URL; repeatable
+    #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESSES", value_name = "KEY URL", value_delimiter = ',',
+          value_parser = log_witness, help_heading = "Service")]
+    log_witnesses: Vec<LogWitness>,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
     #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
     migrate: bool,
@@ -109,6 +117,19 @@ impl ServeArgs {
     }
 }
 
+/// Parses the public key and the URL of a witness.
+fn log_witness(text: &str) -> Result<LogWitness, String> {
+    let (key, url) = text.split_once(' ').ok_or("give the key, a space and the URL")?;
+    let key = VerifierKey::parse(key).map_err(|fault| fault.to_string())?;
+    if key.signature_type() != SignatureType::Cosignature {
+        return Err("this is the key of a log, not of a witness".to_owned());
+    }
+    if !(url.starts_with("https://") || url.starts_with("http://")) {
+        return Err("give an http or https URL".to_owned());
+    }
+    Ok(LogWitness { key, url: url.to_owned() })
+}
+
 impl TryFrom<&ServeArgs> for Settings {
     type Error = Fault;
 
@@ -125,6 +146,7 @@ impl TryFrom<&ServeArgs> for Settings {
             circuits,
             reserved_handles,
             journal_retention,
+            log_witnesses,
             migrate,
             keks,
             provider,
@@ -148,6 +170,7 @@ impl TryFrom<&ServeArgs> for Settings {
             keys: provider.settings(keks.for_server()?),
             circuits: circuits.clone(),
             reserved_handles: reserved_handles.clone(),
+            log_witnesses: log_witnesses.clone(),
             journal_retention: JournalRetention(journal_retention.0),
             migrate: *migrate,
             dev: *dev,

@@ -16,10 +16,15 @@ use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
 use self::database::{check_encryption, migrate_or_reject, open_database, require_sqlite};
 use crate::{
     clock::SystemClock,
+    cosigners::Cosigners,
     embedded::{data_folder, disk_reserve::DiskReserve},
     error::{Failure, NodeError, database_error},
     files::{circuits, regular_file, reserved_handles},
-    journal::{keeper::JournalKeeper, record::Journal, recovery::recover_and_attach},
+    journal::{
+        keeper::JournalKeeper,
+        record::Journal,
+        recovery::{checkpoint_file, recover_and_attach},
+    },
     keys::{
         source::KeySource,
         watch::{KeyOrigin, KeyWatch},
@@ -40,6 +45,7 @@ pub(crate) struct Components {
     key_watch: Option<KeyWatch>,
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
+    cosigners: Option<Cosigners>,
     journal_keeper: Option<JournalKeeper>,
     /// The configured public URL. `None` if the URL is that of the listening address.
     base_url: Option<String>,
@@ -96,6 +102,7 @@ impl Components {
         let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let journal_keeper = keep_journal(journal, &shared.database, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
+        let cosigners = ask_witnesses(settings, &sealpost)?;
         let Shared { database, clock, .. } = shared;
         let components = Self {
             sealpost,
@@ -106,6 +113,7 @@ impl Components {
             key_watch,
             disk_reserve,
             issuer_refresher,
+            cosigners,
             journal_keeper,
             base_url: settings.http.base_url.as_ref().map(|_| base_url.as_str().to_owned()),
             lock,
@@ -142,6 +150,9 @@ impl Components {
     /// Stops all parts. Commits queued sends, waits for webhook requests in flight, and releases the leases of
     /// deliveries that this node still holds. Blocks.
     pub(crate) fn stop(&self) {
+        if let Some(cosigners) = &self.cosigners {
+            cosigners.stop();
+        }
         self.sealpost.stop();
         self.dispatcher.stop();
         if let Some(watch) = &self.key_watch {
@@ -259,12 +270,27 @@ impl Shared {
         let service = ServiceSettings {
             reserved_handles,
             node_name: Some(node_name),
+            checkpoint_file: checkpoint_file(&settings.database, &self.database)?,
             ..settings.service.clone()
         };
         let sealpost = Sealpost::start(parts, service)
             .map_err(|error| start_error("the committer cannot start", error))?;
         Ok(Arc::new(sealpost))
     }
+}
+
+fn ask_witnesses(
+    settings: &Settings,
+    sealpost: &Arc<Sealpost>,
+) -> Result<Option<Cosigners>, NodeError> {
+    let witnesses = &settings.log_witnesses;
+    if witnesses.is_empty() {
+        return Ok(None);
+    }
+    let started = Cosigners::start(witnesses.clone(), Arc::clone(sealpost));
+    started
+        .map(Some)
+        .map_err(|error| start_error("the thread of the witnesses cannot start", error))
 }
 
 fn keep_journal(

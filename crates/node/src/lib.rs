@@ -10,6 +10,7 @@
 
 mod clock;
 mod composition;
+mod cosigners;
 pub mod doctor;
 mod embedded;
 mod error;
@@ -23,9 +24,11 @@ mod operations;
 mod process_memory;
 pub mod settings;
 pub mod testing;
+mod witness;
 
 pub use clock::SystemClock;
 pub use composition::database::open_database;
+pub use cosigners::LogWitness;
 pub use embedded::{
     moving::{Moved, move_database},
     restore::{Restored, restore},
@@ -43,3 +46,4 @@ pub use node::{
 pub use process_memory::protect_process_memory;
 pub use sealpost_storage::{Database, DatabaseUrl};
 pub use settings::Settings;
+pub use witness::{RunningWitness, Witness};

@@ -14,6 +14,8 @@ use std::{
 
 use zeroize::Zeroizing;
 
+use crate::cosigners::LogWitness;
+
 pub use sealpost_api::{AdminSettings, ApiSettings};
 pub use sealpost_kek::{NameFault, ProviderName, quorum};
 pub use sealpost_service::{AccessSettings, Activation, Settings as ServiceSettings};
@@ -46,6 +48,8 @@ pub struct Settings {
     /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
     /// built-in list. At start, the node replaces `service.reserved_handles` with this list.
     pub reserved_handles: Option<PathBuf>,
+    /// The witnesses that cosign the checkpoints of the transparency log.
+    pub log_witnesses: Vec<LogWitness>,
     /// The time for which the revocation journal keeps entries. Should be at least the age of the oldest backup.
     pub journal_retention: JournalRetention,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.

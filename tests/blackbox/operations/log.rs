@@ -12,6 +12,8 @@ use crate::support::{
 on_both!(
     a_program_of_other_authors_verifies_the_log,
     a_proof_verifies_without_the_server,
+    the_proof_of_an_envelope_outlives_its_envelope,
+    a_restored_log_is_not_extended_until_its_restart,
     the_files_are_cacheable_and_only_those_of_the_tree
 );
 
@@ -36,15 +38,15 @@ fn grown(server: &Server, least: u64) -> u64 {
     })
 }
 
-/// Verifies the whole log and a proof with aics-tlog, and returns the entries of the log.
-fn verified(server: &Server, proof: &Path) -> Vec<String> {
+/// Verifies the whole log and proofs with aics-tlog, and returns the entries of the log.
+fn verified(server: &Server, proofs: &[&Path]) -> Vec<String> {
     let key = body(&fetch(server, "/log/"));
     let program = root().join("tests/blackbox/oracles/log.py");
     let ran = Command::new(python())
         .args(["-B", "-W", "error"])
         .arg(program)
         .args([&format!("{}/log", server.url), key.trim()])
-        .arg(proof)
+        .args(proofs)
         .output()
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -62,7 +64,7 @@ fn a_program_of_other_authors_verifies_the_log(database: &Database) {
     for node in &nodes {
         grown(node, 5);
         fs::write(&proof, proof_of(node, &alice)).unwrap();
-        let entries = verified(node, &proof);
+        let entries = verified(node, &[&proof]);
         assert!(entries.len() >= 5, "{entries:?}");
         for entry in entries {
             let lines: Vec<_> = entry.lines().collect();
@@ -119,6 +121,92 @@ fn a_proof_verifies_without_the_server(database: &Database) {
     let refused = verify(&[]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.stderr.contains("the policy has no line 'quorum'"), "{}", refused.stderr);
+}
+
+fn the_proof_of_an_envelope_outlives_its_envelope(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let ids =
+        [(); 3].map(|()| text_of(&client.send(&alice, &bob.key, "hello").ok(), "envelope_id"));
+    let plain = client.act(&alice, "/v1/channel/receipt", &json!({"envelope_id": ids[1]})).ok();
+    assert!(plain.get("proof").is_none(), "nobody asked for it");
+    eventually("the envelopes are in the log", SOON, || {
+        (database.count("log_statements WHERE number IS NULL") == 0).then_some(())
+    });
+    let proof_of = |who, path: &str, id: &str| {
+        let body = json!({"envelope_id": id, "proof": true});
+        text_of(&client.act(who, path, &body).ok(), "proof")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = ids
+        .iter()
+        .flat_map(|id| {
+            [("receipt", &alice), ("open", &bob)].map(|(action, who)| {
+                let file = folder.path().join(format!("{id}.{action}"));
+                fs::write(&file, proof_of(who, &format!("/v1/channel/{action}"), id)).unwrap();
+                file
+            })
+        })
+        .collect();
+    let policy = folder.path().join("policy");
+    let key = body(&fetch(&server, "/log/"));
+    fs::write(&policy, format!("log {key}quorum none\n")).unwrap();
+    database.operate(&["account", "erase", &alice.account]);
+    let paths: Vec<_> = files.iter().map(std::path::PathBuf::as_path).collect();
+    let entries = verified(&server, &paths);
+    assert!(entries.iter().any(|entry| entry.contains("\nenvelopes\n")), "{entries:?}");
+    server.stop();
+    for (file, id) in files.iter().zip(ids.iter().flat_map(|id| [id, id])) {
+        let mut command = binary(&["verify-proof", "--json", "--policy"]);
+        command.arg(&policy).arg(file);
+        let report: Value = serde_json::from_str(&run(command).stdout).unwrap();
+        assert_eq!((&report["kind"], &report["valid"]), (&json!("envelopes"), &json!(true)));
+        let statement = &report["statement"];
+        assert_eq!(statement["envelope"], **id, "{report}");
+        assert_eq!(
+            (&statement["sender"], &statement["recipient"]),
+            (&json!(alice.key), &json!(bob.key))
+        );
+    }
+}
+
+fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    grown(&server, 1);
+    let before = ["log_statements", "log_entries", "log_tiles", "log_heads"];
+    for table in before {
+        database.by_hand(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}"));
+    }
+    server.client().new_identity();
+    grown(&server, 2);
+    let name = body(&fetch(&server, "/log/checkpoint")).lines().next().unwrap().to_owned();
+    server.stop();
+    // The state after a restore of a backup from before the second identity.
+    for table in before {
+        database.by_hand(&format!(
+            "DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept_{table}"
+        ));
+    }
+    let server = database.serve();
+    server.client().new_identity();
+    eventually("the node reports the older log", SOON, || {
+        server.log().contains("lacks entries of the 2").then_some(())
+    });
+    assert_eq!(grown(&server, 1), 1, "the log waits");
+    assert_eq!(fs::read_to_string(database.kept_checkpoint()).unwrap().lines().nth(1), Some("2"));
+    let restarted = database.operate(&["log", "restart"]);
+    assert_eq!(restarted, json!({"ended": name, "log": format!("{name}/2")}));
+    // Both identities, and the entry of the restart in the audit trail.
+    assert!(grown(&server, 3) >= 3);
+    let key = body(&fetch(&server, "/log/"));
+    assert!(key.starts_with(&format!("{name}/2+")), "{key}");
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof");
+    fs::write(&proof, proof_of(&server, &alice)).unwrap();
+    verified(&server, &[&proof]);
+    server.stop();
 }
 
 fn the_files_are_cacheable_and_only_those_of_the_tree(database: &Database) {

@@ -80,6 +80,13 @@ impl Database {
         self.folder.path().join("data").display().to_string()
     }
 
+    /// Returns the path of the file in which a node keeps the newest checkpoint of the transparency log.
+    pub(crate) fn kept_checkpoint(&self) -> PathBuf {
+        let files = fs::read_dir(self.data()).unwrap().map(|file| file.unwrap().path());
+        let is_kept = |file: &PathBuf| file.extension().is_some_and(|it| it == "checkpoint");
+        files.into_iter().find(is_kept).unwrap()
+    }
+
     /// Returns the path of the embedded database's file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("data/sealpost.db")

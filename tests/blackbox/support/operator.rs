@@ -33,7 +33,10 @@ impl Database {
         }
         let asks = matches!(
             arguments,
-            ["key", "revoke", ..] | ["account", "close" | "erase", ..] | ["kek", "retire", ..]
+            ["key", "revoke", ..]
+                | ["account", "close" | "erase", ..]
+                | ["log", "restart", ..]
+                | ["kek", "retire", ..]
         );
         if asks && !arguments.contains(&"--help") {
             command.arg("--yes");

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::{
-    cli::{AccountCommand, AdminKekCommand, KeyCommand, Noun},
+    cli::{AccountCommand, AdminKekCommand, KeyCommand, LogCommand, Noun},
     fault::Fault,
 };
 
@@ -57,6 +57,9 @@ fn destruction(noun: &Noun) -> Option<Destruction> {
         Noun::Key(KeyCommand::Revoke { key, confirmation }) => {
             ("revoke", key.api_key_id.to_string(), REVOCATION, confirmation)
         }
+        Noun::Log(LogCommand::Restart { confirmation }) => {
+            ("restart", "the transparency log".to_owned(), RESTART, confirmation)
+        }
         _ => return None,
     };
     Some(Destruction { verb, subject, loss, is_confirmed: confirmation.yes })
@@ -65,6 +68,8 @@ fn destruction(noun: &Noun) -> Option<Destruction> {
 const REVOCATION: &str = "\
 the key never works again, its webhooks and their pending deliveries are deleted, and envelopes to it can never be \
 opened again";
+const RESTART: &str = "\
+verifiers of the old log need the key of the new one, and earlier envelopes get no more proofs";
 const CLOSING: &str = "\
 all keys of the account are revoked, its webhooks, sessions and API tokens are deleted, and envelopes to its keys can \
 never be opened again; labels, handles and activity stay";

@@ -64,6 +64,9 @@ pub(crate) enum Noun {
     /// Show API keys and change their state
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Begin a new transparency log after a restore
+    #[command(subcommand)]
+    Log(LogCommand),
     /// Manage partners and their accounts
     #[command(subcommand)]
     Partner(PartnerCommand),
@@ -141,6 +144,18 @@ pub(crate) enum IssuerCommand {
     Rotate {
         #[command(flatten)]
         keks: KekArgs,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum LogCommand {
+    /// End the transparency log and begin one with another name
+    ///
+    /// Needed if the database was restored from a backup, so that it lacks entries of the signed log. Servers may run.
+    /// They append all statements again, except those about envelopes.
+    Restart {
+        #[command(flatten)]
+        confirmation: Confirmation,
     },
 }
 

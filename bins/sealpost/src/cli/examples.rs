@@ -31,7 +31,7 @@ fn indented(text: &str) -> String {
 
 /// The examples of the commands, as pairs. The first text is the command without the word `sealpost`, and the second
 /// text has one example per line.
-const EXAMPLES: [(&str, &str); 61] = [
+const EXAMPLES: [(&str, &str); 63] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -77,6 +77,11 @@ const EXAMPLES: [(&str, &str); 61] = [
          sealpost verify --headers headers.txt --body body.json --did-json did.json",
     ),
     (
+        "witness",
+        "sealpost witness --name witness.example.net --folder witness \
+         --log example.org/log+1eebe5bf+AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAh",
+    ),
+    (
         "verify-proof",
         "sealpost verify-proof alice.tlog-proof --policy policy.txt\n\
          sealpost verify-proof alice.tlog-proof --policy policy.txt --at 1764208800 --json",
@@ -118,6 +123,7 @@ const EXAMPLES: [(&str, &str); 61] = [
     ),
     ("admin invite list", "sealpost admin invite list"),
     ("admin invite revoke", "sealpost admin invite revoke ivt_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin log restart", "sealpost admin log restart"),
     ("admin issuer list", "sealpost admin issuer list"),
     ("admin issuer rotate", "sealpost admin issuer rotate"),
     (

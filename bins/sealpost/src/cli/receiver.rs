@@ -1,4 +1,4 @@
-//! The arguments of `sealpost verify`, `sealpost verify-proof` and `sealpost listen`, the commands of receivers and
+//! The arguments of `sealpost verify`, `sealpost verify-proof`, `sealpost witness` and `sealpost listen`, the commands of receivers and
 //! verifiers.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -7,6 +7,7 @@ use clap::Args;
 use sealpost_domain::WebhookId;
 use sealpost_receiver::{Uri, VerifyingKey};
 use sealpost_shell::ProfileArgs;
+use sealpost_transparency::{SignatureType, VerifierKey};
 
 use crate::settings::Span;
 
@@ -62,6 +63,23 @@ pub(crate) struct VerifyProofArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct WitnessArgs {
+    /// Name of the witness: a URL without its scheme, such as witness.example.org
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+    /// Folder of the key, which is created at the first start, and of the cosigned checkpoints. Never restore it from a
+    /// backup: begin a new witness with another name instead
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Address to listen on; port 0 selects a free port
+    #[arg(long, default_value = "127.0.0.1:7380", value_name = "ADDR")]
+    pub(crate) listen: SocketAddr,
+    /// Public key of a log whose checkpoints are cosigned, from GET /log/; repeatable
+    #[arg(long = "log", value_name = "KEY", value_parser = log_key, required = true)]
+    pub(crate) logs: Vec<VerifierKey>,
+}
+
+#[derive(Args)]
 pub(crate) struct ListenArgs {
     /// URL of the application on this machine that gets every valid event; its status becomes the response. If omitted,
     /// valid events are only printed, with the response 204
@@ -92,6 +110,13 @@ pub(crate) struct ListenArgs {
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Parses a public key of a log.
+fn log_key(text: &str) -> Result<VerifierKey, String> {
+    let key = VerifierKey::parse(text).map_err(|fault| fault.to_string())?;
+    let is_log = key.signature_type() == SignatureType::Ed25519;
+    is_log.then_some(key).ok_or_else(|| "this is the key of a witness, not of a log".to_owned())
 }
 
 fn local_url(text: &str) -> Result<Uri, String> {

@@ -250,6 +250,16 @@ pub(super) fn is_older(database: &Database, content: &JournalContent) -> Result<
     Ok(mark.unwrap_or(0) < content.last_mark())
 }
 
+/// Returns the path of the file that keeps the newest checkpoint of the transparency log, beside the journal. `None` if
+/// the journal is off.
+pub(crate) fn checkpoint_file(
+    settings: &DatabaseSettings,
+    database: &Database,
+) -> Result<Option<PathBuf>, NodeError> {
+    let database_id = database.identity().map_err(database_error)?;
+    Ok(path_of(settings, &database_id).map(|journal| journal.with_extension("checkpoint")))
+}
+
 /// Returns the path of a database's revocation journal. `None` if the journal is off.
 fn path_of(settings: &DatabaseSettings, database_id: &str) -> Option<PathBuf> {
     match &settings.revocation_journal {

@@ -1,0 +1,22 @@
+//! `sealpost witness`: cosigns the checkpoints of transparency logs until a signal arrives.
+
+use sealpost_node::Witness;
+
+use crate::{cli::WitnessArgs, fault::Fault, serve::signals::StopSignals, terminal};
+
+pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
+    let WitnessArgs { name, folder, listen, logs } = args;
+    let witness = Witness::bind(&name, &folder, listen, logs)?;
+    terminal::print(format!(
+        "witness {}\nlistening at http://{}\n",
+        witness.key(),
+        witness.address()
+    ))?;
+    actix_rt::System::new().block_on(async {
+        let mut signals = StopSignals::listen()?;
+        let running = witness.start()?;
+        signals.next().await;
+        running.stop().await;
+        Ok(())
+    })
+}

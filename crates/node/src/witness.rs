@@ -1,0 +1,182 @@
+//! A witness: an HTTP server that cosigns the checkpoints of transparency logs (tlog-witness). It needs no database and
+//! no service.
+
+mod state;
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use actix_web::{App, HttpResponse, HttpServer, dev::ServerHandle, http::StatusCode, web};
+use sealpost_domain::Clock as _;
+use sealpost_transparency::{AddCheckpoint, VerifierKey, WitnessRefusal};
+use tokio::time::timeout;
+
+use self::state::WitnessState;
+use crate::{
+    clock::SystemClock,
+    error::{Failure, NodeError},
+};
+
+/// A bound witness that accepts no requests yet.
+pub struct Witness {
+    socket: TcpListener,
+    address: SocketAddr,
+    server: Arc<WitnessServer>,
+}
+
+/// A witness that accepts requests. Call [`stop`](Self::stop) to end it.
+pub struct RunningWitness(ServerHandle);
+
+struct WitnessServer {
+    logs: Vec<VerifierKey>,
+    /// The lock makes the check of the last checkpoint and its replacement one step.
+    state: Mutex<WitnessState>,
+}
+
+impl Witness {
+    /// Opens the folder of the witness, and creates its key at the first start. Binds the address.
+    pub fn bind(
+        name: &str,
+        folder: &Path,
+        listen: SocketAddr,
+        logs: Vec<VerifierKey>,
+    ) -> Result<Self, NodeError> {
+        let state = Mutex::new(WitnessState::open(name, folder)?);
+        let bound = TcpListener::bind(listen)
+            .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
+        let (socket, address) = bound.map_err(|error| {
+            let message = format!("the address {listen} cannot be used: choose another one");
+            NodeError::Address(Failure::caused(message, error))
+        })?;
+        Ok(Self { socket, address, server: Arc::new(WitnessServer { logs, state }) })
+    }
+
+    /// Returns the bound address, with the selected port if the given one was 0.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the public key of the witness, for the policies of verifiers.
+    pub fn key(&self) -> VerifierKey {
+        let state = self.server.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.key().public().clone()
+    }
+
+    /// Starts to accept requests on the current actix system, with one worker thread and at most 256 connections.
+    pub fn start(self) -> Result<RunningWitness, NodeError> {
+        let Self { socket, server, .. } = self;
+        let app = move || {
+            let server = Arc::clone(&server);
+            let add = web::post().to(move |body: web::Payload| {
+                let server = Arc::clone(&server);
+                async move { add_checkpoint(server, body).await }
+            });
+            App::new().service(web::resource("/add-checkpoint").route(add))
+        };
+        let server = HttpServer::new(app)
+            .workers(1)
+            .max_connections(CONNECTIONS_MAX)
+            .client_request_timeout(REQUEST_MAX)
+            .disable_signals()
+            .listen(socket)
+            .map_err(|error| NodeError::Start(Failure::caused("the witness cannot start", error)))?
+            .run();
+        let handle = server.handle();
+        actix_rt::spawn(server);
+        Ok(RunningWitness(handle))
+    }
+}
+
+impl RunningWitness {
+    /// Stops accepting requests, and waits for those in flight.
+    pub async fn stop(&self) {
+        self.0.stop(true).await;
+    }
+}
+
+async fn add_checkpoint(server: Arc<WitnessServer>, body: web::Payload) -> HttpResponse {
+    let bad = |reason: &'static str| HttpResponse::BadRequest().body(reason);
+    let body = match timeout(REQUEST_MAX, body.to_bytes_limited(BODY_BYTES_MAX)).await {
+        Ok(Ok(Ok(body))) => body,
+        Ok(Ok(Err(_broken))) => return bad("the body cannot be read\n"),
+        Ok(Err(_too_long)) => return HttpResponse::PayloadTooLarge().finish(),
+        Err(_elapsed) => return HttpResponse::RequestTimeout().finish(),
+    };
+    let Ok(body) = String::from_utf8(body.to_vec()) else { return bad("the body is not UTF-8\n") };
+    match web::block(move || server.cosign(&body)).await {
+        Ok(Ok(line)) => HttpResponse::Ok().content_type(TEXT).body(line),
+        Ok(Err(refusal)) => refusal.response(),
+        Err(_stopping) => HttpResponse::ServiceUnavailable().finish(),
+    }
+}
+
+/// The reason why a request is refused.
+enum Refused {
+    Rule(WitnessRefusal),
+    /// The cosigned checkpoint could not be stored.
+    State(NodeError),
+}
+
+impl WitnessServer {
+    /// Checks a request, stores its checkpoint, and returns the line of the cosignature.
+    fn cosign(&self, body: &str) -> Result<String, Refused> {
+        let request = AddCheckpoint::parse(body).map_err(Refused::Rule)?;
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = None;
+        let checked = request.check(&self.logs, |origin| {
+            state.last(origin).unwrap_or_else(|error| {
+                failed = Some(error);
+                None
+            })
+        });
+        if let Some(error) = failed {
+            return Err(Refused::State(error));
+        }
+        let checkpoint = checked.map_err(Refused::Rule)?;
+        let now_s = u64::try_from(SystemClock.now().as_seconds()).unwrap_or(0);
+        let line = state.key().cosign(request.checkpoint.text(), now_s);
+        let mut note = request.checkpoint;
+        note.add(line.clone());
+        // A checkpoint is on the disk before its signature leaves the process.
+        state.store(&checkpoint.origin, &note).map_err(Refused::State)?;
+        Ok(format!("{line}\n"))
+    }
+}
+
+impl Refused {
+    fn response(self) -> HttpResponse {
+        match self {
+            Self::Rule(refusal) => {
+                let status = match &refusal {
+                    WitnessRefusal::Form(_) => StatusCode::BAD_REQUEST,
+                    WitnessRefusal::UnknownLog(_) => StatusCode::NOT_FOUND,
+                    WitnessRefusal::Unsigned => StatusCode::FORBIDDEN,
+                    WitnessRefusal::Fork(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                    WitnessRefusal::OldSize(size) => {
+                        let size_type = "text/x.tlog.size";
+                        return HttpResponse::Conflict()
+                            .content_type(size_type)
+                            .body(format!("{size}\n"));
+                    }
+                };
+                if matches!(refusal, WitnessRefusal::Fork(_)) {
+                    tracing::error!(%refusal, "a log has rewritten its history");
+                }
+                HttpResponse::build(status).content_type(TEXT).body(format!("{refusal}\n"))
+            }
+            Self::State(error) => {
+                tracing::error!(error = error.with_causes(), "a checkpoint cannot be stored");
+                HttpResponse::ServiceUnavailable().finish()
+            }
+        }
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const CONNECTIONS_MAX: usize = 256;
+const REQUEST_MAX: Duration = Duration::from_secs(10);
+const BODY_BYTES_MAX: usize = 65_536;

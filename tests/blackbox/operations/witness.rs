@@ -1,0 +1,205 @@
+//! Tests of `sealpost witness`, beside a witness that other authors wrote.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc::Receiver,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{
+    Client, CommandResult, Database, Identity, Process, Response, SOON, Server, binary, eventually,
+    lines_of, on_both, python, root, run, text,
+};
+
+on_both!(
+    a_witness_refuses_what_does_not_continue,
+    proofs_have_the_cosignatures_of_all_witnesses,
+    witnesses_refuse_a_fork,
+);
+
+/// A running witness.
+struct Witness {
+    key: String,
+    url: String,
+    process: Process,
+    _lines: Receiver<String>,
+}
+
+impl Witness {
+    fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped());
+        let mut process = Process::start(command);
+        let lines = lines_of(&mut process);
+        let next = |start: &str| match lines.recv_timeout(SOON) {
+            Ok(line) => line.strip_prefix(start).unwrap().trim().to_owned(),
+            Err(error) => panic!("no output ({error}): {}", process.stderr()),
+        };
+        let (key, url) = (next("witness "), next("listening at "));
+        Self { key, url, process, _lines: lines }
+    }
+
+    fn own(folder: &Path, log: &str) -> Self {
+        let mut command =
+            binary(&["witness", "--name=w.example.org", "--listen=127.0.0.1:0", "--log", log]);
+        command.arg("--folder").arg(folder.join("own"));
+        Self::start(command)
+    }
+
+    fn of_other_authors(folder: &Path, log: &str) -> Self {
+        let mut command = Command::new(python());
+        command.arg("-B").arg(root().join("tests/blackbox/oracles/witness.py"));
+        command.arg(folder).arg(log);
+        Self::start(command)
+    }
+
+    fn setting(&self) -> String {
+        format!("--log-witness={} {}", self.key, self.url)
+    }
+}
+
+/// A service with two witnesses, and a policy that requires both.
+struct Scene<'a> {
+    database: &'a Database,
+    folder: TempDir,
+    log: String,
+    own: Witness,
+    other: Witness,
+    server: Server,
+    alice: Identity,
+}
+
+impl<'a> Scene<'a> {
+    fn start(database: &'a Database) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let server = database.serve();
+        let alice = server.client().new_identity();
+        let log = eventually("the log begins", SOON, || {
+            let key = server.client().request("GET", "/log/").response();
+            (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
+        });
+        server.stop();
+        let own = Witness::own(folder.path(), &log);
+        let other = Witness::of_other_authors(folder.path(), &log);
+        let policy = format!(
+            "log {log}\nwitness own {}\nwitness other {}\ngroup both all own other\nquorum both\nmax-age 600\n",
+            own.key, other.key
+        );
+        fs::write(folder.path().join("policy"), policy).unwrap();
+        let server = database.serve_with(&[&own.setting(), &other.setting()]);
+        Self { database, folder, log, own, other, server, alice }
+    }
+
+    /// Serves again, with the present addresses of the witnesses.
+    fn restart(self) -> Self {
+        let Self { database, server, own, other, .. } = self;
+        server.stop();
+        let server = database.serve_with(&[&own.setting(), &other.setting()]);
+        Self { server, own, other, ..self }
+    }
+
+    fn proof(&self) -> String {
+        let body = json!({"proof": true});
+        text(&self.server.client().act(&self.alice, "/v1/did/status", &body).ok(), "proof")
+    }
+
+    fn verify(&self, proof: &str, more: &[&str]) -> CommandResult {
+        let file = self.folder.path().join("proof");
+        fs::write(&file, proof).unwrap();
+        let mut command = binary(&["verify-proof", "--json", "--policy"]);
+        command.arg(self.folder.path().join("policy")).arg(&file).args(more);
+        run(command)
+    }
+
+    /// Waits until both witnesses have cosigned the newest checkpoint of the log. Returns the checkpoint.
+    fn cosigned(&self) -> String {
+        eventually("both cosign the newest checkpoint", SOON, || {
+            let checkpoint = self.server.client().request("GET", "/log/checkpoint").response().body;
+            let checkpoint = String::from_utf8(checkpoint).unwrap();
+            let size = checkpoint.lines().nth(1)?;
+            let of = |name| format!("witnessed LIKE '%{name}%'");
+            let (own, other) = (of("— w.example.org"), of("— other.example.org"));
+            let at = format!("log_heads WHERE witnessed LIKE '%\n{size}\n%' AND {own} AND {other}");
+            (self.database.count(&at) == 1).then(|| checkpoint.clone())
+        })
+    }
+
+    /// Sends a request to the own witness.
+    fn add(&self, body: &str) -> Response {
+        let client = Client::new(&self.own.url);
+        client.post("/add-checkpoint").body("text/plain", body.as_bytes()).response()
+    }
+}
+
+fn proofs_have_the_cosignatures_of_all_witnesses(database: &Database) {
+    let scene = Scene::start(database);
+    scene.cosigned();
+    let proof = scene.proof();
+    assert!(proof.len() <= 2048, "{}", proof.len());
+    let report: Value = serde_json::from_str(&scene.verify(&proof, &[]).stdout).unwrap();
+    assert_eq!(report["witnesses"], json!(["own", "other"]), "{report}");
+    let stale = scene.verify(&proof, &["--at", "4000000000"]);
+    assert_eq!(stale.status, Some(1), "{}", stale.stderr);
+    assert!(stale.stderr.contains("0 of 2 witnesses"), "{}", stale.stderr);
+    // One witness alone is a minority.
+    let line = proof.lines().find(|line| line.starts_with("— other.example.org ")).unwrap();
+    let minority = scene.verify(&proof.replacen(&format!("{line}\n"), "", 1), &[]);
+    assert!(minority.stderr.contains("1 of 2 witnesses"), "{}", minority.stderr);
+    scene.server.client().new_identity();
+    scene.cosigned();
+}
+
+fn a_witness_refuses_what_does_not_continue(database: &Database) {
+    let scene = Scene::start(database);
+    scene.cosigned();
+    scene.server.stop();
+    let Scene { own, .. } = scene;
+    let key = own.key.clone();
+    own.process.terminate();
+    drop(own);
+    let own = Witness::own(scene.folder.path(), &scene.log);
+    assert_eq!(own.key, key, "the key stays");
+    let server = database.serve_with(&[&own.setting(), &scene.other.setting()]);
+    let scene = Scene { own, server, ..scene };
+    scene.server.client().new_identity();
+    let checkpoint = scene.cosigned();
+    let size = checkpoint.lines().nth(1).unwrap();
+    let conflict = scene.add(&format!("old 0\n\n{checkpoint}"));
+    assert_eq!((conflict.status, conflict.body), (409, format!("{size}\n").into_bytes()));
+    assert_eq!(scene.add(&format!("old {size}\n\n{checkpoint}")).status, 200);
+    let unknown = checkpoint.replacen(scene.log.split('+').next().unwrap(), "unknown/log", 1);
+    let unsigned = checkpoint.replacen(&format!("\n{size}\n"), "\n7000\n", 1);
+    let long = "A".repeat(70_000);
+    for (body, status) in [
+        ("old 0\n\nno checkpoint\n", 400),
+        (&*format!("old {size}\n\n{unknown}"), 404),
+        (&*format!("old {size}\n\n{unsigned}"), 403),
+        (&*long, 413),
+    ] {
+        assert_eq!(scene.add(body).status, status, "{body:.50}");
+    }
+}
+
+fn witnesses_refuse_a_fork(database: &Database) {
+    let scene = Scene::start(database);
+    scene.cosigned();
+    // A forger with the database and the node's files lets the service sign another history.
+    fs::remove_file(database.kept_checkpoint()).unwrap();
+    database.by_hand(
+        "BEGIN; UPDATE log_statements SET number = NULL, at = NULL, salt = NULL; \
+         DELETE FROM log_entries; DELETE FROM log_tiles; \
+         UPDATE log_heads SET size = 0, checkpoint = '', witnessed = NULL; COMMIT",
+    );
+    let scene = scene.restart();
+    eventually("the fork is refused", SOON, || {
+        let log = scene.server.log();
+        let refused = log.matches("a witness has not cosigned").count() >= 2;
+        (refused && log.contains("status 422")).then_some(())
+    });
+    let refused = scene.verify(&scene.proof(), &[]);
+    assert_eq!(refused.status, Some(1));
+    assert!(refused.stderr.contains("0 of 2 witnesses"), "{}", refused.stderr);
+}
