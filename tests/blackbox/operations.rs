@@ -17,6 +17,7 @@ mod moving;
 mod names;
 mod ownership;
 mod postgres;
+mod proofs;
 mod restore;
 mod secrets;
 mod snapshots;

@@ -14,6 +14,7 @@
 //! | `docs` | the guides, the API reference and the error pages |
 //! | `landing` | the page at `/`, for browsers |
 //! | `badge_page.rs` | the page of a badge |
+//! | `log_page.rs` | the page that verifies proofs of the transparency log |
 //! | `not_found.rs` | the response to an unknown path |
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, script and icon |
@@ -27,6 +28,7 @@ mod dashboard;
 mod docs;
 mod html;
 mod landing;
+mod log_page;
 mod not_found;
 mod routes;
 mod settings;

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 
-use crate::{assets, badge_page, dashboard, docs, landing, state::WebState};
+use crate::{assets, badge_page, dashboard, docs, landing, log_page, state::WebState};
 
 /// Mounts badge pages, documentation, the landing page, assets and the dashboard. The server must wrap these routes in
 /// [`sealpost_api::middleware`].
@@ -13,6 +13,7 @@ pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig
             .configure(badge_page::routes)
             .configure(docs::routes)
             .configure(landing::routes)
+            .configure(log_page::routes)
             .configure(assets::routes)
             .configure(dashboard::routes);
     }
