@@ -18,6 +18,8 @@ pub struct DidDocument {
     id: Did,
     verification_method: Vec<VerificationMethod>,
     assertion_method: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    service: Vec<LogService>,
 }
 
 /// An entry of `@context`, which gives each member of the document its meaning (JSON-LD 1.1, section 3.1).
@@ -44,6 +46,17 @@ struct VerificationMethod {
     standard_webhooks_key: String,
 }
 
+/// The transparency log of the service (DID Core 1.0, section 5.4).
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogService {
+    id: String,
+    r#type: &'static str,
+    service_endpoint: String,
+    /// The public key of the log in the form `NAME+ID+KEY`.
+    log_key: String,
+}
+
 /// A public key as a JSON Web Key (RFC 8037).
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 struct Jwk {
@@ -58,7 +71,11 @@ impl DidDocument {
         let jwks = keys.iter().map(|key| VerificationMethod::jwk(did, *key));
         let multikeys = keys.iter().map(|key| VerificationMethod::multikey(did, *key));
         let methods: Vec<_> = jwks.chain(multikeys).collect();
-        let terms = BTreeMap::from([("standardWebhooksKey", "urn:sealpost:standardWebhooksKey")]);
+        let terms = BTreeMap::from([
+            ("TransparencyLog", "urn:sealpost:TransparencyLog"),
+            ("logKey", "urn:sealpost:logKey"),
+            ("standardWebhooksKey", "urn:sealpost:standardWebhooksKey"),
+        ]);
         Self {
             context: [
                 Context::Url("https://www.w3.org/ns/did/v1"),
@@ -69,7 +86,20 @@ impl DidDocument {
             id: did.clone(),
             assertion_method: methods.iter().map(|method| method.id.clone()).collect(),
             verification_method: methods,
+            service: Vec::new(),
         }
+    }
+
+    /// Adds the URL and the public key of the transparency log.
+    #[must_use]
+    pub fn with_log(mut self, url: String, key: String) -> Self {
+        self.service.push(LogService {
+            id: format!("{}#log", self.id.as_str()),
+            r#type: "TransparencyLog",
+            service_endpoint: url,
+            log_key: key,
+        });
+        self
     }
 }
 

@@ -12,12 +12,17 @@ use crate::{
 };
 
 async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
+    let mut document = app.issuer.did_document();
+    // The keys are in memory: without the database, the document lacks only the log.
+    if let Ok(Some(key)) = app.sealpost.log_key().await {
+        document = document.with_log(format!("{}/log", app.base_url), key);
+    }
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
         // Lets verifiers in a browser read the document from pages of any origin.
         .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header((header::CONTENT_TYPE, "application/did+json"))
-        .body(serde_json::to_string(&app.issuer.did_document()).unwrap_or_default())
+        .body(serde_json::to_string(&document).unwrap_or_default())
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -39,7 +44,11 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
             "https://www.w3.org/ns/did/v1",
             "https://w3id.org/security/jwk/v1",
             "https://w3id.org/security/multikey/v1",
-            {"standardWebhooksKey": "urn:sealpost:standardWebhooksKey"},
+            {
+                "TransparencyLog": "urn:sealpost:TransparencyLog",
+                "logKey": "urn:sealpost:logKey",
+                "standardWebhooksKey": "urn:sealpost:standardWebhooksKey",
+            },
         ],
         "id": "did:web:seal.example.org",
         "verificationMethod": [{
@@ -61,6 +70,12 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
             "standardWebhooksKey": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
         }],
         "assertionMethod": [key, multikey_id],
+        "service": [{
+            "id": "did:web:seal.example.org#log",
+            "type": "TransparencyLog",
+            "serviceEndpoint": "https://seal.example.org/log",
+            "logKey": "seal.example.org/log+6def6816+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea",
+        }],
     });
     Operation::new::<DidDocument>(id, document)
         .describe(Tag::Badges, "Get the service's keys", description)
@@ -71,7 +86,7 @@ const DESCRIPTION: &str = "\
 The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. \
 The document has each key twice, as `JsonWebKey` and as `Multikey`, because some verifiers know only one of the forms. \
 `kid` of a signature is the id of the `JsonWebKey`. `standardWebhooksKey` is the key in the form of Standard Webhooks \
-libraries. Former keys stay in the document.";
+libraries. Former keys stay in the document. `service` has the URL and the public key of the transparency log.";
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 
