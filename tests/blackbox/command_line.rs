@@ -9,4 +9,5 @@ mod output;
 mod relays;
 mod scripts;
 mod service;
+mod tampering;
 mod watch;
