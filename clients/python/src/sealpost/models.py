@@ -711,6 +711,7 @@ class DidDocument(Response):
     id: str
     verification_method: list[VerificationMethod] = field(metadata={"name": "verificationMethod"})
     assertion_method: list[str] = field(metadata={"name": "assertionMethod"})
+    service: list[LogService] | None = None
 
 
 @dataclass
@@ -1111,6 +1112,17 @@ class ListRequest(Request):
 
 
 @dataclass
+class LogService(Response):
+    """The transparency log of the service (DID Core 1.0, section 5.4)."""
+
+    id: str
+    type: str
+    service_endpoint: str = field(metadata={"name": "serviceEndpoint"})
+    log_key: str = field(metadata={"name": "logKey"})
+    """The public key of the log in the form `NAME+ID+KEY`."""
+
+
+@dataclass
 class LoggedIn(Response):
     """A new session."""
 
@@ -1164,6 +1176,8 @@ class Metadata(Response):
 class OpenRequest(Request):
     envelope_id: str
     """The id of the envelope, from the event that announced it."""
+    proof: bool | None = None
+    """If true, the response has a proof of the transparency log."""
 
 
 @dataclass
@@ -1192,6 +1206,10 @@ class Opened(Response):
     """Size and time of the envelope."""
     opened_at: datetime
     """Time at which the recipient first opened the envelope."""
+    proof: str | None = None
+    """The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    for up to two seconds after the send.
+    """
 
 
 @dataclass
@@ -1286,12 +1304,18 @@ class Receipt(Response):
     """Time of the first successful delivery; null if no delivery has succeeded, or if the recipient hides this time."""
     opened_at: datetime | None
     """Time of the first opening; null if the envelope was not opened, or if the recipient hides this time."""
+    proof: str | None = None
+    """The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
+    for up to two seconds after the send.
+    """
 
 
 @dataclass
 class ReceiptRequest(Request):
     envelope_id: str
     """The `envelope_id` in the response to the send."""
+    proof: bool | None = None
+    """If true, the response has a proof of the transparency log."""
 
 
 @dataclass

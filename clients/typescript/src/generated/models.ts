@@ -385,6 +385,7 @@ export interface DidDocument {
   id: string;
   verificationMethod: VerificationMethod[];
   assertionMethod: string[];
+  service?: LogService[];
 }
 
 /**
@@ -800,6 +801,15 @@ export interface ListRequest {
   cursor?: string | null;
 }
 
+/** The transparency log of the service (DID Core 1.0, section 5.4). */
+export interface LogService {
+  id: string;
+  type: string;
+  serviceEndpoint: string;
+  /** The public key of the log in the form `NAME+ID+KEY`. */
+  logKey: string;
+}
+
 /** A new session. */
 export interface LoggedIn {
   /** The value for `Authorization: Bearer`, shown only in this response. */
@@ -849,6 +859,8 @@ export type Metric = "clarity" | "coherence" | "confidence" | "drift";
 export interface OpenRequest {
   /** The id of the envelope, from the event that announced it. */
   envelope_id: string;
+  /** If true, the response has a proof of the transparency log. */
+  proof?: boolean | null;
 }
 
 /** An opened envelope. The message is zeroized on drop. */
@@ -875,6 +887,11 @@ export interface Opened {
   metadata: Metadata;
   /** Time at which the recipient first opened the envelope. */
   opened_at: Date;
+  /**
+   * The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
+   * up to two seconds after the send.
+   */
+  proof?: string;
 }
 
 /** The changes to the policy of the API key. All members are optional. An omitted member changes nothing. */
@@ -993,6 +1010,11 @@ export interface Receipt {
   notified_at: Date | null;
   /** Time of the first opening; null if the envelope was not opened, or if the recipient hides this time. */
   opened_at: Date | null;
+  /**
+   * The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
+   * up to two seconds after the send.
+   */
+  proof?: string;
 }
 
 /**
@@ -1005,6 +1027,8 @@ export type ReceiptPolicy = "none" | "notified" | "opened";
 export interface ReceiptRequest {
   /** The `envelope_id` in the response to the send. */
   envelope_id: string;
+  /** If true, the response has a proof of the transparency log. */
+  proof?: boolean | null;
 }
 
 /**
