@@ -80,10 +80,12 @@ fn the_commands_of_the_dashboard_send_a_first_message() {
     for path in [to.as_str(), "/dashboard/sent"] {
         let page = browser.page(path);
         let commands = page.split("<code>").nth(1).and_then(|code| code.split("</code>").next());
-        let (log_in, send) = commands.unwrap().split_once('\n').unwrap();
+        // A long command continues in the next line after a backslash.
+        let commands = commands.unwrap().replace("\\\n", " ");
+        let (log_in, send) = commands.split_once('\n').unwrap();
         let words = |line: &str| -> Vec<_> {
             let (_, command) = line.split_once("sealpost ").unwrap();
-            command.split(' ').map(str::to_owned).collect()
+            command.split_whitespace().map(str::to_owned).collect()
         };
         let run = |line: &str, input: &str| {
             let words = words(line);
