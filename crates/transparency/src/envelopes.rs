@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::{hash::TreeHash, proof::verify_inclusion, tile::parse_decimal, tile_tree::TileTree};
+use crate::{
+    hash::TreeHash,
+    proof::verify_inclusion,
+    tile::{Tile, parse_decimal},
+    tile_tree::TileTree,
+};
 
 /// The place of an envelope in the tree of a statement. `Display` is its part of the extra data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,13 +67,15 @@ impl fmt::Display for EnvelopePlace {
 }
 
 /// Computes a tree in memory.
-fn tree(
-    leaves: &[TreeHash],
-) -> Result<TileTree<impl FnMut(crate::Tile) -> Result<Vec<TreeHash>, String>>, String> {
-    let mut tree = TileTree::new(0, |tile| Err(format!("no tile {}", tile.path())));
+fn tree(leaves: &[TreeHash]) -> Result<TileTree<NoTiles>, String> {
+    let no_tiles: NoTiles = |tile| Err(format!("no tile {}", tile.path()));
+    let mut tree = TileTree::new(0, no_tiles);
     tree.append(leaves)?;
     Ok(tree)
 }
+
+/// Stores no tile.
+type NoTiles = fn(Tile) -> Result<Vec<TreeHash>, String>;
 
 #[cfg(test)]
 mod tests;

@@ -64,7 +64,14 @@ fn of_jwk(method: &Value) -> String {
 
 fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Database) {
     let nodes = database.serve_on_every_node();
-    let response = fetch(&nodes[0], "/.well-known/did.json");
+    let response = eventually("the document names the log", SOON, || {
+        let response = fetch(&nodes[0], "/.well-known/did.json");
+        response.json().get("service").is_some().then_some(response)
+    });
+    let log = response.json()["service"][0].clone();
+    assert_eq!(log["serviceEndpoint"], format!("{}/log", nodes[0].url));
+    let key = fetch(&nodes[0], "/log/").body;
+    assert_eq!(format!("{}\n", text(&log, "logKey")).into_bytes(), key);
     assert_eq!(response.header("content-type"), Some("application/did+json"));
     assert_eq!(response.header("cache-control"), Some("public, max-age=3"));
     assert_eq!(response.header("access-control-allow-origin"), Some("*"));

@@ -69,7 +69,8 @@ fn journals(settings: &Settings, database: Option<&Path>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_journal = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("revocations-") && name.ends_with(".log")
+        (name.starts_with("revocations-") && name.ends_with(".log"))
+            || (name.starts_with("log-") && name.ends_with(".checkpoint"))
     };
     entries.map(|entry| entry.path()).filter(is_journal).collect()
 }

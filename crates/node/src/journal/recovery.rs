@@ -257,7 +257,9 @@ pub(crate) fn checkpoint_file(
     database: &Database,
 ) -> Result<Option<PathBuf>, NodeError> {
     let database_id = database.identity().map_err(database_error)?;
-    Ok(path_of(settings, &database_id).map(|journal| journal.with_extension("checkpoint")))
+    let short = database_id.get(..SHORT_ID).unwrap_or(&database_id);
+    let name = format!("log-{short}.checkpoint");
+    Ok(path_of(settings, &database_id).map(|journal| journal.with_file_name(name)))
 }
 
 /// Returns the path of a database's revocation journal. `None` if the journal is off.

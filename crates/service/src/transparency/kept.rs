@@ -1,10 +1,15 @@
 //! Keeps the newest signed checkpoint in a file outside the database. A database that was restored from a backup lacks
 //! entries of this checkpoint: to sign other entries with the same numbers would fork the log.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+    process,
+};
 
 use sealpost_domain::ports::{LogHead, StoreError};
-use sealpost_storage::Transaction;
+use sealpost_storage::{Transaction, owned_file};
 use sealpost_transparency::{Checkpoint, Note, TileTree};
 use thiserror::Error;
 
@@ -55,9 +60,15 @@ pub(super) fn require_kept(
 
 /// Replaces the file. A failure is a warning, because the log itself is intact.
 pub(super) fn keep(file: &Path, checkpoint: &str) {
-    let new = file.with_extension("new");
-    let replaced = fs::write(&new, checkpoint).and_then(|()| fs::rename(&new, file));
-    if let Err(error) = replaced {
+    // Nodes can share the folder.
+    let new = file.with_extension(format!("{}.new", process::id()));
+    let replace = || {
+        drop(fs::remove_file(&new));
+        let mut written = owned_file::create(OpenOptions::new().write(true), &new)?;
+        written.write_all(checkpoint.as_bytes())?;
+        fs::rename(&new, file)
+    };
+    if let Err(error) = replace() {
         let (error, file): (&dyn std::error::Error, _) = (&error, file.display());
         tracing::warn!(error, %file, "the checkpoint of the transparency log cannot be kept");
     }

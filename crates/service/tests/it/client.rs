@@ -41,6 +41,12 @@ impl Client {
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
+        let open = async |caller: &Caller, id| self.0.open(caller, id, false).await;
+        wait(self.ask(who, Purpose::Execute, body.clone(), open))
+    }
+
+    /// Opens an envelope, and asks for its proof.
+    pub(crate) fn proven_open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
         let open = async |caller: &Caller, id| self.0.open(caller, id, true).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
     }

@@ -155,7 +155,7 @@ fn sender_and_recipient_get_the_proof_of_an_envelope() {
         settled(&world);
         for message in &sent {
             let id = message.envelope_id.to_string();
-            let opened = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
+            let opened = world.sealpost.proven_open(&bob, &Ok(id.clone())).result.unwrap();
             let receipt = world.sealpost.proven_receipt(&alice, &Ok(id.clone())).result.unwrap();
             assert_eq!(opened.proof, receipt.proof);
             let statement = proven(&world, receipt.proof);
