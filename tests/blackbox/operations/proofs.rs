@@ -54,13 +54,13 @@ impl Log {
 
 fn statement(n: usize) -> Statement {
     let (at_ms, salt) = (1_700_000_000_000, [u8::try_from(n % 251).unwrap(); 32]);
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         let text = format!("key ak_{n}\ndid did:key:z{n}\nsealing_version 1\nstatus active\n");
         return Statement { kind: "key".to_owned(), at_ms, salt, text, envelope: None };
     }
     let envelope = |at| format!("envelope env_{n}_{at}\nhash sha256:{at}\nsender a\nrecipient b\n");
     let leaves: Vec<_> =
-        (0..n % 40 + 1).map(|at| TreeHash::of_leaf(envelope(at).as_bytes())).collect();
+        (0..=n % 40).map(|at| TreeHash::of_leaf(envelope(at).as_bytes())).collect();
     let text = EnvelopePlace::text_of_all(&leaves).unwrap();
     let envelope = EnvelopePlace::find(envelope(n % leaves.len()), &leaves).unwrap();
     Statement { kind: "envelopes".to_owned(), at_ms, salt, text, envelope }
@@ -68,12 +68,12 @@ fn statement(n: usize) -> Statement {
 
 /// Replaces one character of the proof, other than one of a cosignature.
 fn mutate(proof: &str, seed: usize) -> String {
-    let signed = proof.find("— example.net/witness").unwrap();
-    let places: Vec<_> =
-        proof[..signed].char_indices().filter(|(_, char)| char.is_ascii_alphanumeric()).collect();
-    let (at, char) = places[seed.wrapping_mul(7_919) % places.len()];
-    let other = if char == '7' { "8" } else { "7" };
-    format!("{}{other}{}", &proof[..at], &proof[at + 1..])
+    let (signed, cosigned) = proof.split_at(proof.find("— example.net/witness").unwrap());
+    let mut chars: Vec<_> = signed.chars().collect();
+    let places: Vec<_> = (0..chars.len()).filter(|at| chars[*at].is_ascii_alphanumeric()).collect();
+    let at = places[seed.wrapping_mul(7_919) % places.len()];
+    chars[at] = if chars[at] == '7' { '8' } else { '7' };
+    chars.into_iter().collect::<String>() + cosigned
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl<'a> Scene<'a> {
         let Self { database, server, own, other, .. } = self;
         server.stop();
         let server = database.serve_with(&[&own.setting(), &other.setting()]);
-        Self { server, own, other, ..self }
+        Self { own, other, server, ..self }
     }
 
     fn proof(&self) -> String {

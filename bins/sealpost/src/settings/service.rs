@@ -245,7 +245,10 @@ enum ActivationName {
 
 impl ServiceArgs {
     /// Combines the arguments into the settings of the service. Settings without a flag keep their defaults.
-    pub(super) fn settings(&self, channel: &ChannelArgs) -> ServiceSettings {
+    pub(super) fn settings(
+        &self,
+        ChannelArgs { life, envelopes, channels_cached }: &ChannelArgs,
+    ) -> ServiceSettings {
         let Self {
             max_message_bytes,
             max_keys_per_account,
@@ -269,7 +272,6 @@ impl ServiceArgs {
             batch_bytes,
             identities_cached,
         } = self;
-        let ChannelArgs { life, envelopes, channels_cached } = channel;
         let defaults = ServiceSettings::default();
         ServiceSettings {
             message_bytes_max: *max_message_bytes,
@@ -296,8 +298,8 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The caller sets `sales_contact`, and the node `reserved_handles`, `node_name` and `checkpoint_file`. The fields below have no
-            // flag here, and keep their defaults.
+            // The caller sets `sales_contact`, and the node `reserved_handles`, `node_name` and `checkpoint_file`. The
+            // fields below have no flag here, and keep their defaults.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
