@@ -1,7 +1,8 @@
 """Counts secrets in the memory of a process. The arguments are the process, a key-encryption key in base64, an API key,
 its account, its wrapped root, an issuer key and its wrapped private key, both wrapped values in hexadecimal digits.
 
-Prints as JSON how often each of the three secrets is found. Needs the right to read the memory.
+Prints as JSON how often each of the three secrets is found. Prints null without the right to read the memory, which
+root has.
 """
 
 import base64
@@ -15,7 +16,11 @@ from wrapped import id_bytes, unwrap
 def main():
     process, kek, key, account, root, issuer, secret = sys.argv[1:]
     keks = {1: base64.b64decode(kek)}
-    memory = read(process)
+    try:
+        memory = read(process)
+    except PermissionError:
+        print("null")
+        return
     row = id_bytes(key) + id_bytes(account)
     print(json.dumps({
         "kek": memory.count(keks[1]),
