@@ -275,6 +275,7 @@ impl BatchDecision<'_> {
             }
         }
         changes.envelopes.push(Arc::clone(envelope));
+        changes.leaves.extend(pending.leaf);
         self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
         let recipient = self.facts.keys.get(&envelope.meta.recipient);
         let policy = recipient.and_then(|key| key.policy.as_ref());

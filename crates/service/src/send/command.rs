@@ -68,6 +68,8 @@ pub(crate) struct Idempotency {
 #[derive(Clone)]
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
+    /// The hash of the envelope for the transparency log. It is computed where envelopes are sealed, in parallel.
+    pub(crate) leaf: [u8; 32],
     /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
     /// or if there is no channel.
     pub(crate) unstored_channel: Option<Arc<Channel>>,

@@ -19,9 +19,7 @@ use super::{
     commit_metrics::CommitMetrics,
     storage_room::StoredBytesCache,
 };
-use crate::{
-    error::Error, sealpost::core::Core, settings::Settings, transparency::proof::envelope_leaves,
-};
+use crate::{error::Error, sealpost::core::Core, settings::Settings};
 
 pub(crate) struct Committer {
     queue: mpsc::Sender<QueuedGroup>,
@@ -190,7 +188,6 @@ fn store(
         let times = BatchTimes { now, read_at, expired_before };
         let (decided, mut changes) = decide(facts, &groups, times, lease, &mut room);
         leave_to_relays(&mut changes, core.dispatch.relays());
-        changes.leaves = envelope_leaves(&changes.envelopes);
         tx.apply(&changes)?;
         Ok((decided, changes.leased, room.stored))
     })?;

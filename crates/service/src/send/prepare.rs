@@ -20,6 +20,7 @@ use crate::{
     },
     error::Error,
     sealpost::Sealpost,
+    transparency::proof::envelope_leaf,
 };
 
 /// The input of a send after its fields are read. An error in the recipient is kept here and returned later, because
@@ -208,6 +209,7 @@ impl Sealpost {
         };
         envelope.meta.trace = request.trace;
         let pending = PendingEnvelope {
+            leaf: envelope_leaf(&envelope.meta),
             envelope: Arc::new(envelope),
             unstored_channel: channel.as_deref().and_then(OpenChannel::unstored),
             handle: recipient.handle.clone(),

@@ -1,9 +1,9 @@
 //! Proves to a caller that the newest statement about a key or a badge, or an envelope, is in the log (tlog-proof).
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use sealpost_domain::{
-    Envelope, EnvelopeMeta,
+    EnvelopeMeta,
     ports::{LoggedStatement, StatementKind, StoreError},
 };
 use sealpost_storage::Reader;
@@ -77,11 +77,9 @@ fn proof(
     Ok(Some(LogProof { extra, index, hashes, checkpoint: note }))
 }
 
-/// Returns the hashes of envelopes for the log.
-pub(crate) fn envelope_leaves(envelopes: &[Arc<Envelope>]) -> Vec<u8> {
-    let hash =
-        |envelope: &Arc<Envelope>| TreeHash::of_leaf(envelope_text(&envelope.meta).as_bytes()).0;
-    envelopes.iter().flat_map(hash).collect()
+/// Returns the hash of an envelope for the log.
+pub(crate) fn envelope_leaf(meta: &EnvelopeMeta) -> [u8; 32] {
+    TreeHash::of_leaf(envelope_text(meta).as_bytes()).0
 }
 
 fn envelope_text(meta: &EnvelopeMeta) -> String {

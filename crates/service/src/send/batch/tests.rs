@@ -103,6 +103,7 @@ fn send(n: u8) -> Command {
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
     let pending = PendingEnvelope {
         envelope: Arc::new(envelope),
+        leaf: [n; 32],
         unstored_channel: None,
         handle: None,
         sealing_version: 1,
@@ -324,6 +325,9 @@ fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     assert!(verdicts[..10].iter().all(|verdict| *verdict == STORED));
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
     assert_eq!(changes.envelopes.len(), 10);
+    // The log gets the hashes of the stored envelopes alone, in their order.
+    let leaves: Vec<_> = changes.envelopes.iter().map(|it| it.meta.hash.0).collect();
+    assert_eq!(changes.leaves, leaves.concat());
     assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "capacity for three");
     // A send that one limit refuses does not count against other limits.
     let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
