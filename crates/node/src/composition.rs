@@ -8,7 +8,7 @@ pub(crate) mod database;
 use std::{fs::File, path::Path, sync::Arc};
 
 use sealpost_domain::{Clock, ports::StoreError};
-use sealpost_service::{Issuer, Parts, Refresher, Sealpost, unlock};
+use sealpost_service::{Issuer, Parts, PeriodicThread, Sealpost, refresh_issuer, unlock};
 use sealpost_storage::{Database, DatabaseUrl};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
@@ -16,8 +16,8 @@ use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
 use self::database::{check_encryption, migrate_or_reject, open_database, require_sqlite};
 use crate::{
     clock::SystemClock,
-    cosigners::Cosigners,
-    embedded::{data_folder, disk_reserve::DiskReserve},
+    cosigners,
+    embedded::{data_folder, disk_reserve},
     error::{Failure, NodeError, database_error},
     files::{circuits, regular_file, reserved_handles},
     journal::{
@@ -43,9 +43,9 @@ pub(crate) struct Components {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     key_watch: Option<KeyWatch>,
-    disk_reserve: Option<DiskReserve>,
-    issuer_refresher: Refresher,
-    cosigners: Option<Cosigners>,
+    disk_reserve: Option<PeriodicThread>,
+    issuer_refresher: PeriodicThread,
+    cosigners: Option<PeriodicThread>,
     journal_keeper: Option<JournalKeeper>,
     /// The configured public URL. `None` if the URL is that of the listening address.
     base_url: Option<String>,
@@ -95,7 +95,7 @@ impl Components {
         let journal = recover_and_attach(&settings.database, &database, &clock)?;
         let shared = Shared { database, keyring, clock };
         let issuer = shared.open_issuer(base_url)?;
-        let issuer_refresher = Refresher::start(Arc::clone(&issuer))
+        let issuer_refresher = refresh_issuer(Arc::clone(&issuer))
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
         let key_watch = shared.watch_keys(&key_source, &settings.keys)?;
@@ -240,10 +240,10 @@ impl Shared {
         &self,
         url: &DatabaseUrl,
         settings: &Settings,
-    ) -> Result<Option<DiskReserve>, NodeError> {
+    ) -> Result<Option<PeriodicThread>, NodeError> {
         let DatabaseUrl::Sqlite(file) = url else { return Ok(None) };
         let database = Arc::<Database>::clone(&self.database);
-        DiskReserve::start(file, database, settings.service.min_free_bytes)
+        disk_reserve::start(file, database, settings.service.min_free_bytes)
             .map(Some)
             .map_err(|error| start_error("the disk reserve cannot start", error))
     }
@@ -282,12 +282,12 @@ impl Shared {
 fn ask_witnesses(
     settings: &Settings,
     sealpost: &Arc<Sealpost>,
-) -> Result<Option<Cosigners>, NodeError> {
+) -> Result<Option<PeriodicThread>, NodeError> {
     let witnesses = &settings.log_witnesses;
     if witnesses.is_empty() {
         return Ok(None);
     }
-    let started = Cosigners::start(witnesses.clone(), Arc::clone(sealpost));
+    let started = cosigners::start(witnesses.clone(), Arc::clone(sealpost));
     started
         .map(Some)
         .map_err(|error| start_error("the thread of the witnesses cannot start", error))

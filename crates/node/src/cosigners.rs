@@ -1,16 +1,8 @@
 //! A thread that asks witnesses to cosign the newest checkpoint of the transparency log, and stores the cosignatures.
 
-use std::{
-    io,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{RecvTimeoutError, Sender, channel},
-    },
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
 
-use sealpost_service::{Error as ServiceError, Sealpost};
+use sealpost_service::{Error as ServiceError, PeriodicThread, Sealpost};
 use sealpost_transparency::{AddCheckpoint, Checkpoint, Note, SignatureLine, VerifierKey};
 use thiserror::Error;
 use ureq::Agent;
@@ -23,9 +15,6 @@ pub struct LogWitness {
     /// The URL of the witness, without `/add-checkpoint`.
     pub url: String,
 }
-
-/// The thread. It runs until it is stopped or dropped.
-pub(crate) struct Cosigners(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 /// A witness, and the size that it has cosigned last.
 struct AskedWitness {
@@ -53,38 +42,26 @@ enum CosignFault {
     Status { status: u16, body: String },
 }
 
-impl Cosigners {
-    pub(crate) fn start(witnesses: Vec<LogWitness>, sealpost: Arc<Sealpost>) -> io::Result<Self> {
-        let (stop, stopped) = channel();
-        let asked = |witness| AskedWitness { witness, size: 0, has_failed: false };
-        let mut witnesses: Vec<_> = witnesses.into_iter().map(asked).collect();
-        let client: Agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_global(Some(TIMEOUT))
-            .build()
-            .into();
-        let thread = thread::Builder::new().name("cosigners".to_owned()).spawn(move || {
-            while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = collect(&client, &mut witnesses, &sealpost) {
-                    tracing::warn!(%error, "the log has no new cosignatures; it is tried again");
-                }
-            }
-        })?;
-        Ok(Self(Mutex::new(Some((stop, thread)))))
-    }
-
-    /// Stops the thread and waits for its end: at most [`TIMEOUT`] for each witness.
-    pub(crate) fn stop(&self) {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = running {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thread that collects cosignatures panicked");
-            }
+/// Starts the thread. Its end may take [`TIMEOUT`] for each witness.
+pub(crate) fn start(
+    witnesses: Vec<LogWitness>,
+    sealpost: Arc<Sealpost>,
+) -> io::Result<PeriodicThread> {
+    let asked = |witness| AskedWitness { witness, size: 0, has_failed: false };
+    let mut witnesses: Vec<_> = witnesses.into_iter().map(asked).collect();
+    let client: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_global(Some(TIMEOUT))
+        .build()
+        .into();
+    PeriodicThread::start("cosigners", PERIOD, move || {
+        if let Err(error) = collect(&client, &mut witnesses, &sealpost) {
+            tracing::warn!(%error, "the log has no new cosignatures; it is tried again");
         }
-    }
+        ControlFlow::Continue(())
+    })
 }
 
 /// Asks all witnesses to cosign the newest checkpoint, and stores it with all cosignatures.

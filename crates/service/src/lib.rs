@@ -21,6 +21,7 @@ mod issuer;
 mod operator;
 mod operator_access;
 mod owner;
+mod periodic_thread;
 mod sealpost;
 mod send;
 mod settings;
@@ -77,7 +78,7 @@ pub use envelopes::{
 pub use error::Error;
 pub use issuer::{
     did_document::DidDocument,
-    signer::{Issuer, Refresher},
+    signer::{Issuer, refresh_issuer},
 };
 pub use operator::{
     assessments::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked},
@@ -112,6 +113,7 @@ pub use owner::{
     used_forms::{FormUse, form_hash, new_form_id},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
+pub use periodic_thread::PeriodicThread;
 pub use sealpost::{
     Sealpost,
     core::Parts,

@@ -4,16 +4,14 @@
 use std::{
     fs::{self, File},
     io,
+    ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{RecvTimeoutError, Sender, channel},
-    },
-    thread::{self, JoinHandle},
+    sync::Arc,
     time::Duration,
 };
 
 use rustix::fs::{FallocateFlags, fallocate};
+use sealpost_service::PeriodicThread;
 use sealpost_storage::{
     Database,
     owned_file::{resolve_links, with_suffix},
@@ -21,46 +19,26 @@ use sealpost_storage::{
 
 use crate::files::regular_file;
 
-/// Runs the thread that creates and deletes the reserve file. The thread ends when this value is stopped or dropped.
-pub(crate) struct DiskReserve(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
-
-impl DiskReserve {
-    /// Starts the thread for the embedded database in `file`.
-    pub(crate) fn start(
-        file: &Path,
-        database: Arc<Database>,
-        min_free_bytes: u64,
-    ) -> io::Result<Self> {
-        let size = (min_free_bytes / 4).min(SIZE_MAX);
-        let mut keeper = ReserveKeeper {
-            file: reserve_file(file),
-            size,
-            free_to_begin: min_free_bytes.saturating_add(size),
-            is_held: false,
-            has_warned: false,
-        };
-        let (stop, stopped) = channel();
-        let thread = thread::Builder::new().name("disk-reserve".to_owned()).spawn(move || {
-            loop {
-                keeper.poll(&database);
-                if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
-            }
-        })?;
-        Ok(Self(Mutex::new(Some((stop, thread)))))
-    }
-
-    /// Stops the thread and waits for its end. The reserve file stays.
-    pub(crate) fn stop(&self) {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = running {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thread that keeps the disk reserve has panicked");
-            }
-        }
-    }
+/// Starts the thread that creates and deletes the reserve file of the embedded database in `file`. At the end of the
+/// thread, the reserve file stays.
+pub(crate) fn start(
+    file: &Path,
+    database: Arc<Database>,
+    min_free_bytes: u64,
+) -> io::Result<PeriodicThread> {
+    let size = (min_free_bytes / 4).min(SIZE_MAX);
+    let mut keeper = ReserveKeeper {
+        file: reserve_file(file),
+        size,
+        free_to_begin: min_free_bytes.saturating_add(size),
+        is_held: false,
+        has_warned: false,
+    };
+    keeper.poll(&database);
+    PeriodicThread::start("disk-reserve", PERIOD, move || {
+        keeper.poll(&database);
+        ControlFlow::Continue(())
+    })
 }
 
 /// Creates the reserve file while enough space is free, and deletes the file when the disk is almost full.

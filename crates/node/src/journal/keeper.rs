@@ -3,14 +3,12 @@
 use std::{
     error::Error,
     io,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{RecvTimeoutError, Sender, channel},
-    },
-    thread::{self, JoinHandle},
+    ops::ControlFlow,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use sealpost_service::PeriodicThread;
 use sealpost_storage::Database;
 
 use super::{
@@ -23,7 +21,7 @@ use super::{
 /// database that lost commits. The thread ends when the keeper is stopped or dropped.
 pub(crate) struct JournalKeeper {
     pub(crate) journal: Arc<Journal>,
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    thread: PeriodicThread,
 }
 
 impl JournalKeeper {
@@ -33,35 +31,23 @@ impl JournalKeeper {
         database: Arc<Database>,
         retention: Duration,
     ) -> io::Result<Self> {
-        let (stop, stopped) = channel();
-        let kept = Arc::clone(&journal);
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
-            let mut compacted: Option<Instant> = None;
-            let mut expected = 0;
-            loop {
-                if compacted.is_none_or(|at| at.elapsed() >= COMPACT_EVERY) {
-                    compacted = Some(Instant::now());
-                    compact(&kept, retention);
-                }
-                if stopped.recv_timeout(CHECK_EVERY) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
-                kept.write_pending();
-                check(&kept, &database, &mut expected);
+        compact(&journal, retention);
+        let (kept, mut compacted, mut expected) = (Arc::clone(&journal), Instant::now(), 0);
+        let thread = PeriodicThread::start("journal", CHECK_EVERY, move || {
+            kept.write_pending();
+            check(&kept, &database, &mut expected);
+            if compacted.elapsed() >= COMPACT_EVERY {
+                compacted = Instant::now();
+                compact(&kept, retention);
             }
+            ControlFlow::Continue(())
         })?;
-        Ok(Self { journal, thread: Mutex::new(Some((stop, thread))) })
+        Ok(Self { journal, thread })
     }
 
     /// Stops the thread. Then tries for the last time to write the acts that are not in the journal yet.
     pub(crate) fn stop(&self) {
-        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = running {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thread of the revocation journal has panicked");
-            }
-        }
+        self.thread.stop();
         self.journal.write_pending();
     }
 }

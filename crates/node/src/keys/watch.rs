@@ -4,17 +4,16 @@
 
 use std::{
     io,
+    ops::ControlFlow,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::{RecvTimeoutError, Sender, channel},
     },
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use sealpost_service::unlock;
+use sealpost_service::{PeriodicThread, unlock};
 use sealpost_storage::Database;
 use sealpost_wallet::{KekProvider, Keyring, ProviderError};
 use zeroize::Zeroizing;
@@ -33,7 +32,7 @@ pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// Runs a thread that watches the keys. The thread ends when the watch is stopped or dropped.
 pub(crate) struct KeyWatch {
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    thread: PeriodicThread,
     /// Set when the provider has withdrawn the keys. The thread then ends.
     is_withdrawn: Arc<AtomicBool>,
 }
@@ -67,17 +66,15 @@ impl KeyWatch {
         let mut recheck = Recheck::new(settings, Instant::now());
         let is_withdrawn = Arc::new(AtomicBool::new(false));
         let withdrawn = Arc::clone(&is_withdrawn);
-        let (stop, stopped) = channel();
-        let watcher = thread::Builder::new().name("kek-watch".to_owned()).spawn(move || {
-            while stopped.recv_timeout(WATCH_PERIOD) == Err(RecvTimeoutError::Timeout) {
-                reader.poll();
-                if !recheck.may_continue(Instant::now(), || reader.ask()) {
-                    withdrawn.store(true, Ordering::Release);
-                    break;
-                }
+        let thread = PeriodicThread::start("kek-watch", WATCH_PERIOD, move || {
+            reader.poll();
+            if recheck.may_continue(Instant::now(), || reader.ask()) {
+                return ControlFlow::Continue(());
             }
+            withdrawn.store(true, Ordering::Release);
+            ControlFlow::Break(())
         })?;
-        Ok(Self { thread: Mutex::new(Some((stop, watcher))), is_withdrawn })
+        Ok(Self { thread, is_withdrawn })
     }
 
     /// Returns true if the provider has withdrawn the keys.
@@ -87,13 +84,7 @@ impl KeyWatch {
 
     /// Stops the thread and waits for its end.
     pub(crate) fn stop(&self) {
-        let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, watcher)) = running {
-            drop(stop);
-            if watcher.join().is_err() {
-                tracing::error!("the thread that watches the keys has panicked");
-            }
-        }
+        self.thread.stop();
     }
 }
 

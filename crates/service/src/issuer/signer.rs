@@ -6,11 +6,8 @@
 use std::{
     error::Error as _,
     io,
-    sync::{
-        Arc, Mutex, PoisonError, RwLock,
-        mpsc::{RecvTimeoutError, Sender, channel},
-    },
-    thread::{self, JoinHandle},
+    ops::ControlFlow,
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -23,7 +20,7 @@ use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credent
 use serde::Serialize;
 
 use super::did_document::{self, DidDocument};
-use crate::error::Error;
+use crate::{error::Error, periodic_thread::PeriodicThread};
 
 /// Signs events and credentials, and publishes the public keys of the service.
 pub struct Issuer {
@@ -204,32 +201,13 @@ pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
 /// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;
 
-/// The thread that loads new issuer keys. It runs until it is stopped or dropped.
-pub struct Refresher(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
-
-impl Refresher {
-    /// Starts the thread.
-    pub fn start(issuer: Arc<Issuer>) -> io::Result<Self> {
-        let (stop, stopped) = channel();
-        let thread = thread::Builder::new().name("issuer".to_owned()).spawn(move || {
-            let mut has_failed = false;
-            while stopped.recv_timeout(REFRESH_EVERY) == Err(RecvTimeoutError::Timeout) {
-                has_failed = refresh(&issuer, has_failed);
-            }
-        })?;
-        Ok(Self(Mutex::new(Some((stop, thread)))))
-    }
-
-    /// Stops the thread and waits for its end.
-    pub fn stop(&self) {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = running {
-            drop(stop);
-            if thread.join().is_err() {
-                tracing::error!("the thread that loads issuer keys panicked");
-            }
-        }
-    }
+/// Starts the thread that loads new issuer keys.
+pub fn refresh_issuer(issuer: Arc<Issuer>) -> io::Result<PeriodicThread> {
+    let mut has_failed = false;
+    PeriodicThread::start("issuer", REFRESH_EVERY, move || {
+        has_failed = refresh(&issuer, has_failed);
+        ControlFlow::Continue(())
+    })
 }
 
 /// Loads new keys. Returns true if this failed. Logs only the first of consecutive failures.
