@@ -6,6 +6,7 @@ mod database_tls;
 mod doctor;
 mod drill;
 mod environment;
+mod evidence;
 mod input_files;
 mod journal;
 mod key_file;

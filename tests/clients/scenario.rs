@@ -105,6 +105,7 @@ impl Runner {
             "resolve" => plain(client.resolve(text("id")).await?),
             "send" | "send_batch" | "sent" => send(name, client, with).await,
             "open" => plain(client.open(text("envelope_id").parse()?).await?),
+            "evidence" => plain(client.evidence(text("envelope_id").parse()?).await?),
             "receipt" => plain(client.receipt(text("envelope_id").parse()?).await?),
             "policy" => {
                 let change: PolicyChange = serde_json::from_value(with.clone())?;

@@ -76,6 +76,8 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
       return client.issueBadge();
     case "listen":
       return listen(client);
+    case "evidence":
+      return client.evidence(given.envelope_id);
     case "open":
       return client.open(given.envelope_id);
     case "openapi_document":

@@ -133,6 +133,7 @@ REFUSED_EXAMPLES = {
     "/v1/did/policy": "KEY_NOT_FOUND",
     "/v1/did/resolve": "KEY_NOT_FOUND",
     "/v1/channel/open": "ENVELOPE_NOT_FOUND",
+    "/v1/channel/evidence": "ENVELOPE_NOT_FOUND",
     "/v1/channel/receipt": "ENVELOPE_NOT_FOUND",
     "/v1/webhooks": "WEBHOOK_NOT_FOUND",
     "/v1/webhooks/delete": "WEBHOOK_NOT_FOUND",

@@ -63,6 +63,7 @@ def call_every_operation(folder, name, server):
     assert not api.call("validate_compliance", alice, body=validate).passed
     api.call("set_policy", bob, body=models.PolicyRequest(listed=True))
     assert api.call("resolve_identity", alice, body=models.ResolveRequest(id=bob["key"])).active
+    api.call("get_evidence", alice, body=models.EvidenceRequest(envelope_id=sent.envelope_id))
     api.call("get_receipt", alice, body=models.ReceiptRequest(envelope_id=sent.envelope_id))
     api.call("list_activity", alice, body=models.ActivityRequest(limit=5))
     export = models.ExportRequest(login_secret=alice["login"]["login_secret"])

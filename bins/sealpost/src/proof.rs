@@ -1,9 +1,11 @@
-//! `sealpost verify-proof`: verifies a proof of the transparency log from files. The exit status is 0 if it is valid, 1
-//! if invalid, and 2 if the check was not possible.
+//! `sealpost verify-proof`: verifies a proof of the transparency log from files: a proof file, evidence, or a COSE
+//! receipt. The exit status is 0 if it is valid, 1 if invalid, and 2 if the check was not possible.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
-use sealpost_transparency::{LogProof, Policy, Statement};
+use sealpost_transparency::{
+    Accepted, CoseReceipt, Evidence, EvidenceFault, LogProof, Policy, ProvenEntry, Statement,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -29,10 +31,20 @@ struct Report {
 pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), Fault> {
     let policy = text("the policy", bounded::read_text("the policy", &args.policy, BYTES_MAX)?)?;
     let policy = Policy::parse(&policy).map_err(Fault::usage)?;
-    let proof = text("the proof", bounded::read_text("the proof", &args.proof, BYTES_MAX)?)?;
+    let proof = bounded::read_text("the proof", &args.proof, BYTES_MAX)?;
     let now_s = args.at.unwrap_or_else(|| SystemClock.now().as_seconds());
-    let report = verify(&policy, &proof, u64::try_from(now_s).unwrap_or(0))
-        .map_err(|reason| Fault::new(format!("the proof is invalid: {reason}")))?;
+    let now_s = u64::try_from(now_s).unwrap_or(0);
+    let report = if proof.first() == Some(&CoseReceipt::FIRST_BYTE) {
+        verify_receipt(&policy, &proof)
+    } else {
+        let proof = text("the proof", proof)?;
+        if proof.starts_with(Evidence::FIRST_LINE) {
+            verify_evidence(&policy, &proof, now_s)
+        } else {
+            verify(&policy, &proof, now_s)
+        }
+    };
+    let report = report.map_err(|reason| Fault::new(format!("the proof is invalid: {reason}")))?;
     let text = if args.json {
         serde_json::to_string(&report)
             .map(|object| format!("{object}\n"))
@@ -49,22 +61,51 @@ fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {
     let statement = statement.ok_or("its extra data is no statement of a sealpost log")?;
     let accepted =
         policy.accept(&proof, &statement.entry(), now_s).map_err(|fault| fault.to_string())?;
-    Ok(Report {
-        valid: true,
-        log: accepted.checkpoint.origin,
-        index: proof.index,
-        size: accepted.checkpoint.size,
-        appended_at: Timestamp::from_millis(i64::try_from(statement.at_ms).unwrap_or(i64::MAX)),
-        witnesses: accepted.witnesses,
-        statement: statement
-            .values()
-            .map(|(name, value)| (name.to_owned(), value.into()))
-            .collect(),
-        kind: statement.kind,
-    })
+    Ok(Report::new(accepted, proof.index, &statement))
+}
+
+fn verify_evidence(policy: &Policy, text: &str, now_s: u64) -> Result<Report, String> {
+    let reason = |fault: EvidenceFault| Fault::of(&fault).to_string();
+    let evidence = Evidence::parse(text).map_err(reason)?;
+    let accepted = evidence.accept(policy, now_s).map_err(reason)?;
+    let Some((ProvenEntry { statement, index, .. }, others)) = evidence.entries.split_first()
+    else {
+        return Err("it has no entry".to_owned());
+    };
+    let mut report = Report::new(accepted, *index, statement);
+    for other in others.iter().filter(|other| other.statement.kind != "envelopes") {
+        let owner = other.statement.value("key").unwrap_or_default();
+        let status = other.statement.value("status").unwrap_or_default();
+        let name = format!("status of the {} of {owner}", other.statement.kind);
+        report.statement.insert(name, status.into());
+    }
+    Ok(report)
+}
+
+fn verify_receipt(policy: &Policy, bytes: &[u8]) -> Result<Report, String> {
+    let receipt = CoseReceipt::parse(bytes).map_err(|fault| fault.to_string())?;
+    let accepted = policy.accept_receipt(&receipt).map_err(|fault| fault.to_string())?;
+    Ok(Report::new(accepted, receipt.index, &receipt.statement))
 }
 
 impl Report {
+    fn new(accepted: Accepted, index: u64, statement: &Statement) -> Self {
+        let at_ms = i64::try_from(statement.at_ms).unwrap_or(i64::MAX);
+        Self {
+            valid: true,
+            log: accepted.checkpoint.origin,
+            index,
+            size: accepted.checkpoint.size,
+            appended_at: Timestamp::from_millis(at_ms),
+            witnesses: accepted.witnesses,
+            statement: statement
+                .values()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect(),
+            kind: statement.kind.clone(),
+        }
+    }
+
     fn text(&self) -> String {
         let Self { log, index, size, appended_at, witnesses, statement, .. } = self;
         let witnesses = if witnesses.is_empty() { "none".to_owned() } else { witnesses.join(", ") };

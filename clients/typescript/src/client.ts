@@ -10,6 +10,7 @@ import type {
   DeliveryView,
   DidDocument,
   EventKind,
+  EvidenceView,
   Issued,
   KeyStanding,
   LoggedOut,
@@ -140,6 +141,11 @@ export class Sealpost {
   /** Returns the state of an envelope that this API key sent. */
   async receipt(envelopeId: string): Promise<Receipt> {
     return this.transport.call("POST /v1/channel/receipt", { envelope_id: envelopeId });
+  }
+
+  /** Proves what happened to an envelope that this API key sent or received. Takes up to six seconds. */
+  async evidence(envelopeId: string): Promise<EvidenceView> {
+    return this.transport.call("POST /v1/channel/evidence", { envelope_id: envelopeId });
   }
 
   /** Returns the state, the plan and the usage of the API key. */

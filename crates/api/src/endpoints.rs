@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{list as list_sent, open, receipt, send, send_batch},
+    channel::{evidence, list as list_sent, open, receipt, send, send_batch},
     identities::{identity, policy},
     service::{document, log, ping},
     webhooks::{
@@ -56,6 +56,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/channel/send-batch", send_batch::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/channel/receipt", receipt::endpoint()),
+        Row::post("/v1/channel/evidence", evidence::endpoint()),
         Row::post("/v1/channel/list", list_sent::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
         Row::post("/v1/webhooks/list", act::endpoint::<ListWebhooks>()),

@@ -10,8 +10,8 @@ use crate::{
     account::Account,
     error::ClientError,
     models::{
-        AccountSecrets, Activated, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView, Pong,
-        Receipt, Resolved, SentEnvelope,
+        AccountSecrets, Activated, Evidence, KeyStanding, OpenedEnvelope, PolicyChange, PolicyView,
+        Pong, Receipt, Resolved, SentEnvelope,
     },
     request::{ApiRequest, random_idempotency_key},
     transport::Transport,
@@ -83,6 +83,13 @@ impl Client {
     pub async fn receipt(&self, envelope_id: EnvelopeId) -> Result<Receipt, ClientError> {
         let body = json!({"envelope_id": envelope_id});
         self.transport.call(&ApiRequest::post("/v1/channel/receipt", &body)?).await
+    }
+
+    /// Proves what happened to an envelope that this API key sent or received. Takes up to six seconds, and appends an entry
+    /// to the transparency log.
+    pub async fn evidence(&self, envelope_id: EnvelopeId) -> Result<Evidence, ClientError> {
+        let body = json!({"envelope_id": envelope_id});
+        self.transport.call(&ApiRequest::post("/v1/channel/evidence", &body)?).await
     }
 
     /// Returns the state, the plan and the usage of the API key.

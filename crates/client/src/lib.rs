@@ -39,9 +39,9 @@ pub use error::{ClientError, HandlerError, ProblemDocument};
 pub use models::{
     AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
     BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
-    Encryption, IssuedBadge, KeyStanding, ListedEnvelope, LoggedOut, Message, MessageResult,
-    Metadata, NewWebhook, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, RecoverRequest,
-    Recovered, Redelivered, RefusalReason, Registered, Resolved, RetiringSecret,
+    Encryption, Evidence, IssuedBadge, KeyStanding, ListedEnvelope, LoggedOut, Message,
+    MessageResult, Metadata, NewWebhook, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt,
+    RecoverRequest, Recovered, Redelivered, RefusalReason, Registered, Resolved, RetiringSecret,
     RotatedWebhookSecret, SentEnvelope, SentFilter, TestedWebhook, UpdatedWebhook, Usage,
     VerifiedBadge, WebhookChanges, WebhookView, WindowUsage,
 };

@@ -15,8 +15,8 @@ pub use badge::{
     VerifiedBadge,
 };
 pub use channel::{
-    Encryption, ListedEnvelope, Message, MessageResult, Metadata, OpenedEnvelope, Receipt,
-    SentEnvelope, SentFilter,
+    Encryption, Evidence, ListedEnvelope, Message, MessageResult, Metadata, OpenedEnvelope,
+    Receipt, SentEnvelope, SentFilter,
 };
 pub use identity::{
     Activated, KeyStanding, PolicyChange, PolicyView, Resolved, Usage, WindowUsage,

@@ -107,13 +107,14 @@ const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SENDS: [&str; 2] = ["/v1/channel/send", "/v1/channel/send-batch"];
 /// The paths of requests that have no further effect if repeated. The list contains the paths in
 /// `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 18] = [
+const REPEATABLE: [&str; 19] = [
     "/.well-known/did.json",
     "/openapi.json",
     "/v1/account/activity",
     "/v1/auth/login",
     "/v1/auth/tokens/list",
     "/v1/badges/verify",
+    "/v1/channel/evidence",
     "/v1/channel/list",
     "/v1/channel/open",
     "/v1/channel/receipt",

@@ -72,6 +72,7 @@ pub use compliance::{
     validate::{Explanation, Members, Tried, Validate, Validated},
 };
 pub use envelopes::{
+    evidence::EvidenceView,
     list_sent::{ListSent, Receipt, SentCursor, SentPage, SentView},
     open::Opened,
 };
@@ -127,6 +128,7 @@ pub use send::{
     send_batch::{BatchIdempotency, SendBatch, SentBatch},
 };
 pub use settings::{Activation, Settings};
+pub use transparency::proof::ProofFormat;
 pub use webhooks::{
     cursor::{Cursor, CursorFault, DeliveryState},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},

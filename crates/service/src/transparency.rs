@@ -5,5 +5,5 @@ mod files;
 pub(crate) mod head_cache;
 mod kept;
 pub(crate) mod proof;
-mod stored;
+pub(crate) mod stored;
 mod witnessed;

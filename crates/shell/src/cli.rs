@@ -19,6 +19,10 @@ pub(crate) use self::{
 /// The commands that call a service.
 #[derive(Debug, Subcommand)]
 pub enum ServiceCommand {
+    /// Prove what happened to an envelope that the API key sent or received
+    ///
+    /// Prints a file for `verify-proof`, with the proofs of the transparency log. Takes up to six seconds.
+    Evidence(EnvelopeArgs),
     /// Show the API key of the profile, look up other keys, or activate a further key
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -35,7 +39,7 @@ pub enum ServiceCommand {
     /// anything.
     Mcp(McpArgs),
     /// Open an envelope and print its message
-    Open(OpenArgs),
+    Open(EnvelopeArgs),
     /// List the envelopes that the API key sent, with their states
     Sent(SentArgs),
     /// Send a message, which is read from standard input
@@ -148,10 +152,10 @@ pub struct SentArgs {
     pub(crate) call: CallArgs,
 }
 
-/// The envelope to open.
+/// An envelope of the API key.
 #[derive(Debug, Args)]
-pub struct OpenArgs {
-    /// Envelope to open
+pub struct EnvelopeArgs {
+    /// Id of the envelope
     #[arg(value_name = "ENVELOPE")]
     pub(crate) envelope_id: EnvelopeId,
     #[command(flatten)]

@@ -27,6 +27,7 @@ pub fn run(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(ShellError::Runtime)?.block_on(async {
         match command {
+            ServiceCommand::Evidence(args) => messages::evidence(&args, config_folder).await,
             ServiceCommand::Keys(command) => keys::run(command, config_folder).await,
             ServiceCommand::Login(args) => login::run(args, config_folder).await,
             ServiceCommand::Mcp(args) => mcp::run(args, config_folder).await,

@@ -1,13 +1,14 @@
 //! The examples at the end of each command's help. A test of the binary parses them.
 
 /// Pairs of a command, without the word `sealpost`, and the examples of this command.
-pub const EXAMPLES: [(&str, &str); 25] = [
+pub const EXAMPLES: [(&str, &str); 26] = [
     (
         "login",
         "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
          sealpost login --url https://sealpost.example --account acct_01kxk83ffmfe7rw98sdqcq10h0 \
          --api-key ak_01kxk83ffmfe7rw98sdqcq10h0",
     ),
+    ("evidence", "sealpost evidence env_01kxk83ffmfe7rw98sdqcq10h0"),
     ("send", "sealpost send bob\nsealpost send bob --thread order:7 --type text/plain"),
     ("sent", "sealpost sent\nsealpost sent --recipient bob --since 2026-11-21T00:00:00Z --json"),
     (

@@ -8,7 +8,11 @@ use std::fmt;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-use crate::{envelopes::EnvelopePlace, hash::TreeHash, tile::parse_decimal};
+use crate::{
+    envelopes::EnvelopePlace,
+    hash::TreeHash,
+    tile::{PATH_MAX, parse_decimal},
+};
 
 /// An entry. `Display` is its text, whose bytes the tree hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,17 @@ pub struct Statement {
     pub text: String,
     /// The envelope that the statement is shown for. Not a part of the entry: the text has the root of the envelopes.
     pub envelope: Option<EnvelopePlace>,
+}
+
+/// A statement, and the place of its entry in the tree of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvenEntry {
+    /// The statement.
+    pub statement: Statement,
+    /// The number of the entry.
+    pub index: u64,
+    /// The inclusion proof.
+    pub hashes: Vec<TreeHash>,
 }
 
 impl Statement {
@@ -82,6 +97,18 @@ impl Entry {
     }
 }
 
+impl ProvenEntry {
+    /// Reads the lines of an entry in evidence. `None` if they have another form.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.split('\n');
+        let extra = STANDARD.decode(lines.next()?.strip_prefix(EXTRA)?).ok()?;
+        let statement = Statement::parse(&extra)?;
+        let index = parse_decimal(lines.next()?.strip_prefix("index ")?)?;
+        let hashes = lines.map(TreeHash::parse).collect::<Option<Vec<_>>>()?;
+        (hashes.len() <= PATH_MAX).then_some(Self { statement, index, hashes })
+    }
+}
+
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, at_ms, commitment } = self;
@@ -97,9 +124,20 @@ impl fmt::Display for Statement {
     }
 }
 
+impl fmt::Display for ProvenEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { statement, index, hashes } = self;
+        writeln!(f, "{EXTRA}{}\nindex {index}", STANDARD.encode(statement.to_string()))?;
+        hashes.iter().try_for_each(|hash| writeln!(f, "{hash}"))
+    }
+}
+
 fn is_kind(kind: &str) -> bool {
     (1..=20).contains(&kind.len()) && kind.bytes().all(|byte| byte.is_ascii_lowercase())
 }
+
+/// The beginning of a line with a statement in base64.
+pub(crate) const EXTRA: &str = "extra ";
 
 #[cfg(test)]
 mod tests {

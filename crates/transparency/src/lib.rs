@@ -6,6 +6,8 @@
 //! - [`Note`] and [`VerifierKey`]: a signed text and the keys of its signatures (signed-note, tlog-cosignature)
 //! - [`Checkpoint`]: the size and the root hash of the tree, as the text of a note (tlog-checkpoint)
 //! - [`LogProof`]: a file that proves the inclusion of an entry without the network (tlog-proof)
+//! - [`CoseReceipt`]: the same in CBOR (COSE receipts, RFC 9942)
+//! - [`Evidence`]: a file that proves what happened to an envelope, with all entries about it
 //! - [`Policy`]: the logs and witnesses that a verifier trusts (tlog-policy)
 //! - [`AddCheckpoint`] and [`WitnessKey`]: the rules of a witness (tlog-witness)
 //! - [`Entry`], [`Statement`] and [`EnvelopePlace`]: the entries of this log, which name no one
@@ -24,8 +26,10 @@
 //! ```
 
 mod checkpoint;
+mod cose;
 mod entry;
 mod envelopes;
+mod evidence;
 mod hash;
 mod key;
 mod log_proof;
@@ -37,8 +41,10 @@ mod tile_tree;
 mod witness;
 
 pub use checkpoint::{Checkpoint, CheckpointFault};
-pub use entry::{Entry, Statement};
+pub use cose::{CoseFault, CoseReceipt};
+pub use entry::{Entry, ProvenEntry, Statement};
 pub use envelopes::EnvelopePlace;
+pub use evidence::{Evidence, EvidenceFault};
 pub use hash::TreeHash;
 pub use key::{KeyFault, SignatureType, VerifierKey};
 pub use log_proof::{LogProof, LogProofFault};

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::{
     hash::TreeHash,
     note::{Note, NoteFault},
-    tile::parse_decimal,
+    tile::{PATH_MAX, parse_decimal},
 };
 
 /// The place of an entry in the tree of a checkpoint. `Display` is the proof file.
@@ -57,7 +57,7 @@ impl LogProof {
             .map(TreeHash::parse)
             .collect::<Option<_>>()
             .ok_or(LogProofFault::Form("a line after the index is no hash"))?;
-        if hashes.len() > HASHES_MAX {
+        if hashes.len() > PATH_MAX {
             return Err(LogProofFault::Form("it has more than 64 hashes"));
         }
         let checkpoint = Note::parse(checkpoint).map_err(LogProofFault::Checkpoint)?;
@@ -78,5 +78,3 @@ impl fmt::Display for LogProof {
 }
 
 const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1";
-/// The length of a proof in the largest tree.
-const HASHES_MAX: usize = 64;

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointFault},
+    cose::CoseReceipt,
     entry::Entry,
     key::{KeyFault, SignatureType, VerifierKey},
     log_proof::LogProof,
@@ -157,19 +158,30 @@ impl Policy {
                 cosigned.push(member.name.clone());
             }
         }
+        self.require_quorum(&cosigned)?;
+        Ok(Accepted { checkpoint, witnesses: cosigned })
+    }
+
+    /// Accepts a COSE receipt, which has no cosignatures.
+    pub fn accept_receipt(&self, receipt: &CoseReceipt) -> Result<Accepted, Refused> {
+        let checkpoint = receipt.checkpoint.clone();
+        if receipt.signer(&self.logs).is_none() {
+            return Err(Refused::UnknownLog(checkpoint.origin));
+        }
+        self.require_quorum(&[])?;
+        Ok(Accepted { checkpoint, witnesses: Vec::new() })
+    }
+
+    fn require_quorum(&self, cosigned: &[String]) -> Result<(), Refused> {
         let is_witnessed = match self.quorum {
-            Quorum::Member(member) => self.is_satisfied(member, &cosigned),
+            Quorum::Member(member) => self.is_satisfied(member, cosigned),
             Quorum::NoWitness => true,
         };
-        if !is_witnessed {
-            let known = self.members.iter().filter(|member| member.key().is_some()).count();
-            return Err(Refused::Quorum {
-                counted: cosigned.len(),
-                known,
-                max_age_s: self.max_age_s,
-            });
+        if is_witnessed {
+            return Ok(());
         }
-        Ok(Accepted { checkpoint, witnesses: cosigned })
+        let known = self.members.iter().filter(|member| member.key().is_some()).count();
+        Err(Refused::Quorum { counted: cosigned.len(), known, max_age_s: self.max_age_s })
     }
 
     fn counts(&self, at_s: u64, now_s: u64) -> bool {

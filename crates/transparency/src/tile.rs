@@ -132,6 +132,9 @@ pub(crate) fn complete_root(hashes: &[TreeHash]) -> Option<TreeHash> {
     level.first().copied()
 }
 
+/// The length of a proof in the largest tree.
+pub(crate) const PATH_MAX: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -22,8 +22,8 @@ on_both!(
 );
 
 /// A running witness.
-struct Witness {
-    key: String,
+pub(super) struct Witness {
+    pub(super) key: String,
     url: String,
     process: Process,
     _lines: Receiver<String>,
@@ -42,7 +42,7 @@ impl Witness {
         Self { key, url, process, _lines: lines }
     }
 
-    fn own(folder: &Path, log: &str) -> Self {
+    pub(super) fn own(folder: &Path, log: &str) -> Self {
         let mut command =
             binary(&["witness", "--name=w.example.org", "--listen=127.0.0.1:0", "--log", log]);
         command.arg("--folder").arg(folder.join("own"));
@@ -56,7 +56,7 @@ impl Witness {
         Self::start(command)
     }
 
-    fn setting(&self) -> String {
+    pub(super) fn setting(&self) -> String {
         format!("--log-witness={} {}", self.key, self.url)
     }
 }

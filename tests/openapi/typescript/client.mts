@@ -93,6 +93,7 @@ const circuit = { jurisdiction: "EU", dry_run: true };
 must(await client.POST("/v1/compliance/validate", { headers: as(alice), body: circuit }));
 must(await client.POST("/v1/did/policy", { headers: as(bob), body: { listed: true } }));
 must(await client.POST("/v1/did/resolve", { headers: as(alice), body: { id: bob.key } }));
+must(await client.POST("/v1/channel/evidence", { headers: as(alice), body: { envelope_id } }));
 must(await client.POST("/v1/channel/receipt", { headers: as(alice), body: { envelope_id } }));
 must(await client.POST("/v1/account/activity", { headers: account(alice), body: { limit: 5 } }));
 await client.POST("/v1/account/close", { headers: account(alice), body: { login_secret: "wrong" } });

@@ -47,7 +47,7 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Args)]
 pub(crate) struct VerifyProofArgs {
-    /// File with the proof, as `status` and `badges/verify` return it
+    /// File with the proof: a proof file, evidence, or the bytes of a COSE receipt
     #[arg(value_name = "FILE")]
     pub(crate) proof: PathBuf,
     /// File with the trusted log and its witnesses (c2sp.org/tlog-policy). A line `max-age SECONDS` bounds the age of

@@ -1,6 +1,7 @@
-//! The endpoints `/v1/channel/…`: send messages in sealed envelopes, list the sent
-//! envelopes with their states, and open an envelope as its recipient.
+//! The endpoints `/v1/channel/…`: send messages in sealed envelopes, list the sent envelopes with their states, open an
+//! envelope as its recipient, and prove what happened to it.
 
+pub(super) mod evidence;
 pub(super) mod list;
 pub(super) mod open;
 pub(super) mod receipt;

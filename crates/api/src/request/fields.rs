@@ -6,6 +6,7 @@
 use std::ops::RangeInclusive;
 
 use sealpost_domain::Refusal;
+use sealpost_service::ProofFormat;
 use serde_json::{Map, Value};
 
 use super::{
@@ -99,6 +100,15 @@ impl Member for bool {
 
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
         fields.flag(field)
+    }
+}
+
+impl Member for Option<ProofFormat> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        let parse = |name: &str| ProofFormat::from_name(name).ok_or("must be tlog or cose");
+        fields.optional_parsed(field, parse)
     }
 }
 

@@ -161,6 +161,17 @@ pub struct Metadata {
     pub timestamp: Timestamp,
 }
 
+/// Evidence about an envelope.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Id of the envelope.
+    pub envelope_id: EnvelopeId,
+    /// The file, for `sealpost verify-proof`.
+    pub evidence: String,
+    /// True if a witness has cosigned the checkpoint.
+    pub cosigned: bool,
+}
+
 /// The state of a sent envelope. The recipient's policy decides which times are shown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Receipt {

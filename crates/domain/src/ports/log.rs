@@ -56,8 +56,8 @@ pub struct LoggedStatement {
 /// An entry to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLogEntry {
-    /// The id of the row of the statement.
-    pub statement: i64,
+    /// The id of the row of the statement. `None` if the statement is not stored.
+    pub statement: Option<i64>,
     /// The number of the entry.
     pub number: u64,
     /// The random bytes of the commitment.

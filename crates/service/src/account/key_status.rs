@@ -17,6 +17,7 @@ use crate::{
     },
     error::Error,
     sealpost::{Sealpost, core::Core},
+    transparency::proof::ProofFormat,
     webhooks::view::WaitingCount,
 };
 
@@ -51,8 +52,8 @@ pub struct KeyStanding {
     /// Number of received envelopes that wait because the key has no webhook for them.
     #[serde(flatten)]
     pub waiting: WaitingCount,
-    /// The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    /// for up to two seconds after a change.
+    /// The proof that DID and status are in the transparency log, if `proof` is true in the request. Absent for up to two
+    /// seconds after a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub proof: Option<String>,
@@ -74,13 +75,17 @@ impl From<GovernanceStanding> for GovernanceView {
 }
 
 impl Sealpost {
-    /// Returns the status of the caller's key, with its proof if `with_proof` is true. The usage includes this request.
-    pub async fn status(&self, caller: &Caller, with_proof: bool) -> Limited<KeyStanding> {
-        self.run_as(caller, move |core, caller| status(core, caller, with_proof)).await
+    /// Returns the status of the caller's key, with a proof if `proof` names a form. The usage includes this request.
+    pub async fn status(
+        &self,
+        caller: &Caller,
+        proof: Option<ProofFormat>,
+    ) -> Limited<KeyStanding> {
+        self.run_as(caller, move |core, caller| status(core, caller, proof)).await
     }
 }
 
-fn status(core: &Core, caller: &Caller, with_proof: bool) -> Limited<KeyStanding> {
+fn status(core: &Core, caller: &Caller, format: Option<ProofFormat>) -> Limited<KeyStanding> {
     core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
         let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
         let terms = Terms::new(&key.plan);
@@ -108,7 +113,8 @@ fn status(core: &Core, caller: &Caller, with_proof: bool) -> Limited<KeyStanding
         // Counted outside the transaction, because counting takes long and sends of the key would wait.
         let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
         let key = caller.id.key.to_string();
-        let proof = if with_proof { core.prove(StatementKind::Key, &key)? } else { None };
+        let prove = |format| core.prove(StatementKind::Key, &key, format);
+        let proof = format.map_or(Ok(None), prove)?;
         Ok(KeyStanding { waiting, proof, ..standing? })
     })
 }

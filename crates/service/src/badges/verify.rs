@@ -14,6 +14,7 @@ use crate::{
         credentials::Caller,
     },
     sealpost::{Sealpost, core::Core},
+    transparency::proof::ProofFormat,
 };
 
 /// The result of a verification.
@@ -43,8 +44,8 @@ pub struct BadgeVerified {
     pub issued_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
-    /// The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
-    /// up to two seconds after a change.
+    /// The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
+    /// seconds after a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub proof: Option<String>,
@@ -59,20 +60,20 @@ struct Claims {
 
 impl Sealpost {
     /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. Reads expiry and
-    /// revocation from the stored badge, not from the credential. Adds a proof if `with_proof` is true.
+    /// revocation from the stored badge, not from the credential. Adds a proof if `proof` names a form.
     pub async fn verify_badge(
         &self,
         caller: &Caller,
         credential: String,
-        with_proof: bool,
+        proof: Option<ProofFormat>,
     ) -> Limited<BadgeVerified> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
                 Ok(core.verify_credential(tx, &credential)?)
             })
-            .and_then(|verified| match verified.badge_id.filter(|_| with_proof) {
-                Some(id) => {
-                    let proof = core.prove(StatementKind::Badge, &id.to_string())?;
+            .and_then(|verified| match verified.badge_id.zip(proof) {
+                Some((id, format)) => {
+                    let proof = core.prove(StatementKind::Badge, &id.to_string(), format)?;
                     Ok(BadgeVerified { proof, ..verified })
                 }
                 None => Ok(verified),

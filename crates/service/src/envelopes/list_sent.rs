@@ -19,6 +19,7 @@ use crate::{
     },
     error::Error,
     sealpost::{Sealpost, core::Core},
+    transparency::proof::ProofFormat,
     webhooks::cursor::CursorFault,
 };
 
@@ -161,20 +162,20 @@ pub struct Receipt {
     /// The state of the envelope, with the times of its delivery and its opening.
     #[serde(flatten)]
     pub view: ReceiptView,
-    /// The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    /// for up to two seconds after the send.
+    /// The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+    /// seconds after the send.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub proof: Option<String>,
 }
 
 impl Sealpost {
-    /// Returns the receipt of an envelope that the caller sent, with its proof if `with_proof` is true.
+    /// Returns the receipt of an envelope that the caller sent, with a proof if `proof` names a form.
     pub async fn receipt(
         &self,
         caller: &Caller,
         envelope_id: String,
-        with_proof: bool,
+        proof: Option<ProofFormat>,
     ) -> Limited<Receipt> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(())).and_then(
@@ -182,7 +183,7 @@ impl Sealpost {
                     let sender = &caller.id.key;
                     let receipt =
                         core.store.read(|reader| receipt(core, reader, sender, &envelope_id))?;
-                    let proof = if with_proof { prove(core, &receipt)? } else { None };
+                    let proof = proof.map_or(Ok(None), |format| prove(core, &receipt, format))?;
                     Ok(Receipt { proof, ..receipt })
                 },
             )
@@ -191,10 +192,10 @@ impl Sealpost {
     }
 }
 
-fn prove(core: &Core, receipt: &Receipt) -> Result<Option<String>, Error> {
+fn prove(core: &Core, receipt: &Receipt, format: ProofFormat) -> Result<Option<String>, Error> {
     let Receipt { envelope_id, recipient, .. } = receipt;
     let found = core.store.read(|reader| reader.find_envelope(envelope_id, recipient))?;
-    found.map_or(Ok(None), |found| core.prove_envelope(&found.envelope.meta))
+    found.map_or(Ok(None), |found| core.prove_envelope(&found.envelope.meta, format))
 }
 
 pub(crate) fn receipt(

@@ -19,6 +19,7 @@ use crate::{
     },
     error::Error,
     sealpost::{Sealpost, core::Core},
+    transparency::proof::ProofFormat,
 };
 
 /// An opened envelope. The message is zeroized on drop.
@@ -43,8 +44,8 @@ pub struct Opened {
     pub metadata: Metadata,
     /// Time at which the recipient first opened the envelope.
     pub opened_at: Timestamp,
-    /// The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    /// for up to two seconds after the send.
+    /// The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+    /// seconds after the send.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub proof: Option<String>,
@@ -66,12 +67,12 @@ struct SealedEnvelope {
 
 impl Sealpost {
     /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
-    /// Adds the proof of the envelope if `with_proof` is true.
+    /// Adds a proof of the envelope if `proof` names a form.
     pub async fn open(
         &self,
         caller: &Caller,
         envelope_id: String,
-        with_proof: bool,
+        proof: Option<ProofFormat>,
     ) -> Limited<Opened> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
@@ -79,8 +80,8 @@ impl Sealpost {
             })
             .and_then(|sealed| {
                 let mut opened = open_envelope(core, caller, &sealed)?;
-                if with_proof {
-                    opened.proof = core.prove_envelope(&sealed.addressed.envelope.meta)?;
+                if let Some(format) = proof {
+                    opened.proof = core.prove_envelope(&sealed.addressed.envelope.meta, format)?;
                 }
                 Ok(opened)
             })

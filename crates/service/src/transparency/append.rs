@@ -15,7 +15,7 @@ use sealpost_domain::{
         StoreError, StoredTile,
     },
 };
-use sealpost_storage::Transaction;
+use sealpost_storage::{Abort, Transaction};
 use sealpost_transparency::{
     Checkpoint, EnvelopePlace, Note, SignatureLine, SignatureType, Statement, Tile, TileTree,
     TreeHash, VerifierKey,
@@ -41,6 +41,37 @@ fn has_work(reader: &mut sealpost_storage::Reader) -> Result<bool, StoreError> {
 
 /// Appends up to one statement for each salt. All statements about envelopes become one. Returns the signed checkpoint.
 fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<String, StoreError> {
+    let head = lock(core, tx)?;
+    let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
+    let now = core.clock.now();
+    let entries = new_entries(tx.pending_statements(limit)?, salts, head.size, now)?;
+    extend(core, tx, head, &entries, now)
+}
+
+/// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction that
+/// has locked the log. Returns the number of the entry.
+pub(crate) fn append_unstored(
+    core: &Core,
+    mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
+) -> Result<(u64, Statement), Error> {
+    let (checkpoint, index, statement) = core.store.write_or_refuse(Durability::Durable, |tx| {
+        let head = lock(core, tx)?;
+        let (now, number) = (core.clock.now(), head.size);
+        let statement = state(tx, now)?;
+        let entry = statement.entry().to_string().into_bytes();
+        let salt = statement.salt;
+        let entry = NewLogEntry { statement: None, number, salt, entry, list: None };
+        let checkpoint = extend(core, tx, head, &[entry], now)?;
+        Ok((checkpoint, number, statement))
+    })?;
+    if let Some(file) = &core.settings.checkpoint_file {
+        keep(file, &checkpoint);
+    }
+    Ok((index, statement))
+}
+
+/// Reads the state of the log, and keeps other nodes from appending until the end of the transaction.
+fn lock(core: &Core, tx: &mut Transaction) -> Result<LogHead, StoreError> {
     let head = match tx.lock_log()? {
         Some(head) => head,
         None => LogHead {
@@ -54,15 +85,23 @@ fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<Strin
     if let Some(file) = &core.settings.checkpoint_file {
         require_kept(file, tx, &head)?;
     }
+    Ok(head)
+}
+
+/// Appends entries and signs the new checkpoint. Returns it.
+fn extend(
+    core: &Core,
+    tx: &mut Transaction,
+    head: LogHead,
+    entries: &[NewLogEntry],
+    now: Timestamp,
+) -> Result<String, StoreError> {
     let signer = LogSigner::of(core, &head).map_err(refused)?;
-    let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
-    let now = core.clock.now();
-    let entries = new_entries(tx.pending_statements(limit)?, salts, head.size, now)?;
     let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
     let (tiles, size, root) = grow(tx, &head, &leaves)?;
     let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
     let head = LogHead { size, checkpoint, ..head };
-    tx.append_to_log(&entries, now, &tiles, &head)?;
+    tx.append_to_log(entries, now, &tiles, &head)?;
     Ok(head.checkpoint)
 }
 
@@ -81,7 +120,7 @@ fn new_entries(
         let (PendingStatement { id, kind, text, .. }, salt): (_, &[u8; 32]) = (statement, salt);
         let statement = Statement { kind, at_ms, salt: *salt, text, envelope: None };
         let entry = statement.entry().to_string().into_bytes();
-        NewLogEntry { statement: id, number, salt: *salt, entry, list }
+        NewLogEntry { statement: Some(id), number, salt: *salt, entry, list }
     };
     Ok(all.zip(salts.iter().zip(size..)).map(entry).collect())
 }
@@ -127,7 +166,7 @@ fn grow(
 
 /// The signing key of the log, and its public form.
 pub(super) struct LogSigner {
-    secret: IssuerSecret,
+    pub(super) secret: IssuerSecret,
     pub(super) key: VerifierKey,
 }
 

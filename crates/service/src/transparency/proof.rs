@@ -1,80 +1,169 @@
-//! Proves to a caller that the newest statement about a key or a badge, or an envelope, is in the log (tlog-proof).
+//! Proves to a caller that the newest statement about a key or a badge, or an envelope, is in the log (tlog-proof, COSE
+//! receipt).
 
 use std::time::Duration;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use schemars::JsonSchema;
 use sealpost_domain::{
     EnvelopeMeta,
-    ports::{LoggedStatement, StatementKind, StoreError},
+    ports::{LogHead, LoggedStatement, StatementKind, StoreError},
 };
 use sealpost_storage::Reader;
 use sealpost_transparency::{
-    Checkpoint, EnvelopePlace, LogProof, Note, Statement, TileTree, TreeHash,
+    Checkpoint, CoseReceipt, EnvelopePlace, LogProof, Note, ProvenEntry, Statement, TileTree,
+    TreeHash,
 };
 
-use super::stored::{TreeFault, hashes, read_tile, signed};
+use super::{
+    append::LogSigner,
+    stored::{TreeFault, hashes, read_tile, refused, signed},
+};
 use crate::{error::Error, sealpost::core::Core};
 
+/// The form of a proof in a response.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+pub enum ProofFormat {
+    /// A COSE receipt (RFC 9942) in base64. It has no cosignatures.
+    Cose,
+    /// A proof file (tlog-proof) with the cosignatures of witnesses.
+    #[default]
+    Tlog,
+}
+
+impl ProofFormat {
+    /// Parses the name of a format. `None` if the name is unknown.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "cose" => Some(Self::Cose),
+            "tlog" => Some(Self::Tlog),
+            _ => None,
+        }
+    }
+}
+
+/// A statement of the log, and the number of its entry.
+pub(crate) struct Logged {
+    pub(crate) statement: Statement,
+    pub(crate) index: u64,
+}
+
 impl Core {
-    /// Returns the proof file of the newest statement about a subject. `None` until the statement is in the log.
+    /// Returns the proof of the newest statement about a subject. `None` until the statement is in the log.
     pub(crate) fn prove(
         &self,
         kind: StatementKind,
         subject: &str,
+        format: ProofFormat,
     ) -> Result<Option<String>, Error> {
-        self.read_proof(|reader| {
-            let Some(logged) = reader.newest_statement(kind, subject)? else { return Ok(None) };
-            proof(reader, kind, logged, None)
-        })
+        self.prove_statement(format, |reader| Ok(find_statement(reader, kind, subject)?))
     }
 
-    /// Returns the proof file of an envelope. `None` until the envelope is in the log.
-    pub(crate) fn prove_envelope(&self, meta: &EnvelopeMeta) -> Result<Option<String>, Error> {
-        let text = envelope_text(meta);
-        let leaf = TreeHash::of_leaf(text.as_bytes());
-        // An envelope is appended after it was sent, but perhaps by a node with a slower clock.
-        let since = meta.timestamp.minus(CLOCK_SKEW_MAX);
-        self.read_proof(|reader| {
-            let found = reader.find_envelope_list(&leaf.0, since)?;
-            let Some((logged, leaves)) = found else { return Ok(None) };
-            let envelope = EnvelopePlace::find(text.clone(), &hashes(&leaves))?;
-            if envelope.is_none() {
-                Ok(None)
-            } else {
-                proof(reader, StatementKind::Envelopes, logged, envelope)
-            }
-        })
-    }
-
-    fn read_proof(
+    /// Returns the proof of an envelope. `None` until the envelope is in the log.
+    pub(crate) fn prove_envelope(
         &self,
-        read: impl FnMut(&mut Reader) -> Result<Option<LogProof>, TreeFault>,
+        meta: &EnvelopeMeta,
+        format: ProofFormat,
     ) -> Result<Option<String>, Error> {
-        let proof = self.store.read(read).map_err(StoreError::from)?;
-        Ok(proof.map(|proof| proof.to_string()))
+        self.prove_statement(format, |reader| find_envelope(reader, meta))
+    }
+
+    fn prove_statement(
+        &self,
+        format: ProofFormat,
+        mut find: impl FnMut(&mut Reader) -> Result<Option<Logged>, TreeFault>,
+    ) -> Result<Option<String>, Error> {
+        let proof = self.store.read(|reader| {
+            // The head is read after the statement, so its tree contains the entry.
+            let Some(logged) = find(reader)? else { return Ok(None) };
+            let Some(head) = reader.log_head()? else { return Ok(None) };
+            match format {
+                ProofFormat::Cose => cose_receipt(self, reader, &head, &logged).map(Some),
+                ProofFormat::Tlog => log_proof(reader, &head, &logged).map(Some),
+            }
+        });
+        Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
     }
 }
 
-/// Proves a statement, for the newest checkpoint that witnesses have cosigned, if it includes the entry. The head is
-/// read after the statement, so its tree contains the entry.
-fn proof(
+/// Finds the newest statement about a subject. `None` until it is in the log.
+pub(crate) fn find_statement(
     reader: &mut Reader,
     kind: StatementKind,
-    LoggedStatement { number: index, at, salt, text }: LoggedStatement,
-    envelope: Option<EnvelopePlace>,
-) -> Result<Option<LogProof>, TreeFault> {
-    let Some(head) = reader.log_head()? else { return Ok(None) };
-    let includes = |(_, checkpoint): &(Note, Checkpoint)| checkpoint.size > index;
-    let witnessed = head.witnessed.as_deref().map(signed).transpose()?.filter(includes);
-    let (note, Checkpoint { size, .. }) = match witnessed {
-        Some(witnessed) => witnessed,
-        None => signed(&head.checkpoint)?,
+    subject: &str,
+) -> Result<Option<Logged>, StoreError> {
+    let found = reader.newest_statement(kind, subject)?;
+    Ok(found.map(|statement| Logged::new(kind, statement, None)))
+}
+
+/// Finds the statement about an envelope. `None` until it is in the log.
+pub(crate) fn find_envelope(
+    reader: &mut Reader,
+    meta: &EnvelopeMeta,
+) -> Result<Option<Logged>, TreeFault> {
+    let text = envelope_text(meta);
+    let leaf = TreeHash::of_leaf(text.as_bytes());
+    // An envelope is appended after it was sent, but perhaps by a node with a slower clock.
+    let since = meta.timestamp.minus(CLOCK_SKEW_MAX);
+    let Some((statement, leaves)) = reader.find_envelope_list(&leaf.0, since)? else {
+        return Ok(None);
     };
-    let mut tree = TileTree::new(size, |tile| read_tile(reader, tile));
-    let hashes = tree.inclusion_proof(index)?;
-    let at_ms = u64::try_from(at.as_millis()).unwrap_or(0);
-    let kind = kind.as_str().to_owned();
-    let extra = Statement { kind, at_ms, salt, text, envelope }.to_string().into_bytes();
-    Ok(Some(LogProof { extra, index, hashes, checkpoint: note }))
+    let envelope = EnvelopePlace::find(text, &hashes(&leaves))?;
+    Ok(envelope.map(|place| Logged::new(StatementKind::Envelopes, statement, Some(place))))
+}
+
+impl Logged {
+    fn new(
+        kind: StatementKind,
+        LoggedStatement { number, at, salt, text }: LoggedStatement,
+        envelope: Option<EnvelopePlace>,
+    ) -> Self {
+        let at_ms = u64::try_from(at.as_millis()).unwrap_or(0);
+        let kind = kind.as_str().to_owned();
+        Self { statement: Statement { kind, at_ms, salt, text, envelope }, index: number }
+    }
+}
+
+/// Proves an entry for the newest checkpoint that witnesses have cosigned, if it includes the entry.
+fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeFault> {
+    let (checkpoint, Checkpoint { size, .. }) = cosigned(head, logged.index)?;
+    let ProvenEntry { statement, index, hashes } = prove_entry(reader, size, logged)?;
+    let extra = statement.to_string().into_bytes();
+    Ok(LogProof { extra, index, hashes, checkpoint }.to_string())
+}
+
+/// Returns the newest checkpoint that witnesses have cosigned, if it includes the entry `index`, otherwise the newest one.
+pub(crate) fn cosigned(head: &LogHead, index: u64) -> Result<(Note, Checkpoint), StoreError> {
+    let witnessed = head.witnessed.as_deref().map(signed).transpose()?;
+    match witnessed.filter(|(_, checkpoint)| checkpoint.size > index) {
+        Some(witnessed) => Ok(witnessed),
+        None => signed(&head.checkpoint),
+    }
+}
+
+fn cose_receipt(
+    core: &Core,
+    reader: &mut Reader,
+    head: &LogHead,
+    logged: &Logged,
+) -> Result<String, TreeFault> {
+    let (_, checkpoint) = signed(&head.checkpoint)?;
+    let entry = prove_entry(reader, checkpoint.size, logged)?;
+    let signer = LogSigner::of(core, head).map_err(refused)?;
+    let sign = |message: &[u8]| signer.secret.sign(message);
+    let receipt = CoseReceipt::create(&entry, &checkpoint, &signer.key, sign).map_err(refused)?;
+    Ok(STANDARD.encode(receipt))
+}
+
+/// Proves an entry in the tree of `size` entries.
+pub(crate) fn prove_entry(
+    reader: &mut Reader,
+    size: u64,
+    Logged { statement, index }: &Logged,
+) -> Result<ProvenEntry, TreeFault> {
+    let hashes = TileTree::new(size, |tile| read_tile(reader, tile)).inclusion_proof(*index)?;
+    Ok(ProvenEntry { statement: statement.clone(), index: *index, hashes })
 }
 
 /// Returns the hash of an envelope for the log.
@@ -82,7 +171,8 @@ pub(crate) fn envelope_leaf(meta: &EnvelopeMeta) -> [u8; 32] {
     TreeHash::of_leaf(envelope_text(meta).as_bytes()).0
 }
 
-fn envelope_text(meta: &EnvelopeMeta) -> String {
+/// Returns what the log has about an envelope.
+pub(crate) fn envelope_text(meta: &EnvelopeMeta) -> String {
     let EnvelopeMeta { id, sender, recipient, hash, timestamp, .. } = meta;
     format!(
         "envelope {id}\nhash {hash}\nsender {sender}\nrecipient {recipient}\nsent_at {}\n",

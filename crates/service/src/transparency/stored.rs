@@ -18,7 +18,7 @@ pub(super) fn hashes(bytes: &[u8]) -> Vec<TreeHash> {
 }
 
 /// Reads the hashes of a tile.
-pub(super) fn read_tile(
+pub(crate) fn read_tile(
     reader: &mut sealpost_storage::Reader,
     tile: Tile,
 ) -> Result<Vec<TreeHash>, TreeFault> {
@@ -27,7 +27,7 @@ pub(super) fn read_tile(
 
 /// An error while tiles are read.
 #[derive(Debug, Error)]
-pub(super) enum TreeFault {
+pub(crate) enum TreeFault {
     /// A tile lacks hashes.
     #[error("{0}")]
     Missing(String),

@@ -13,9 +13,9 @@ use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, Actor, BadgeVerified, BadgeView, Caller, Credentials, Deleted,
     Deliveries, DeliveriesPage, Enabled, Error, Issue, Issued, KeyPage, KeyRevoked, KeyStanding,
-    Limited, LoggedIn, Login, NewMessage, Opened, Owner, Purpose, Receipt, Recover, Recovered,
-    Redelivered, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent, SessionView,
-    Truncated, Validate, Validated, WebhookList, WebhookSecretRotated,
+    Limited, LoggedIn, Login, NewMessage, Opened, Owner, ProofFormat, Purpose, Receipt, Recover,
+    Recovered, Redelivered, Register, Registered, Relay, Scope, Sealpost, SecretsReplaced, Sent,
+    SessionView, Truncated, Validate, Validated, WebhookList, WebhookSecretRotated,
 };
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -41,13 +41,14 @@ impl Client {
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let open = async |caller: &Caller, id| self.0.open(caller, id, false).await;
+        let open = async |caller: &Caller, id| self.0.open(caller, id, None).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
     }
 
     /// Opens an envelope, and asks for its proof.
     pub(crate) fn proven_open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let open = async |caller: &Caller, id| self.0.open(caller, id, true).await;
+        let open =
+            async |caller: &Caller, id| self.0.open(caller, id, Some(ProofFormat::Tlog)).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
     }
 
@@ -57,12 +58,13 @@ impl Client {
         who: &Credentials,
         body: &Body<String>,
     ) -> Limited<Receipt> {
-        let receipt = async |caller: &Caller, id| self.0.receipt(caller, id, true).await;
+        let receipt =
+            async |caller: &Caller, id| self.0.receipt(caller, id, Some(ProofFormat::Tlog)).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), receipt))
     }
 
     pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
-        let status = async |caller: &Caller, ()| self.0.status(caller, false).await;
+        let status = async |caller: &Caller, ()| self.0.status(caller, None).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), status))
     }
 
@@ -91,7 +93,8 @@ impl Client {
 
     /// Asks for the status with its proof.
     pub(crate) fn proven_status(&self, who: &Credentials) -> Limited<KeyStanding> {
-        let status = async |caller: &Caller, ()| self.0.status(caller, true).await;
+        let status =
+            async |caller: &Caller, ()| self.0.status(caller, Some(ProofFormat::Tlog)).await;
         wait(self.ask(who, Purpose::Manage, Ok(()), status))
     }
 
@@ -101,7 +104,9 @@ impl Client {
         who: &Credentials,
         body: &Body<String>,
     ) -> Limited<BadgeVerified> {
-        let verify = async |caller: &Caller, badge| self.0.verify_badge(caller, badge, true).await;
+        let verify = async |caller: &Caller, badge| {
+            self.0.verify_badge(caller, badge, Some(ProofFormat::Tlog)).await
+        };
         wait(self.ask(who, Purpose::Manage, body.clone(), verify))
     }
 

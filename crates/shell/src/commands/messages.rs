@@ -8,7 +8,7 @@ use sealpost_domain::IdempotencyKey;
 
 use super::ProfileClient;
 use crate::{
-    cli::{OpenArgs, SendArgs, SentArgs},
+    cli::{EnvelopeArgs, SendArgs, SentArgs},
     error::ShellError,
     input, output,
 };
@@ -56,7 +56,7 @@ fn sent_cells(sent: &ListedEnvelope) -> [String; 5] {
 }
 
 /// Opens an envelope, and prints its message.
-pub(super) async fn open(args: &OpenArgs, config_folder: &Path) -> Result<(), ShellError> {
+pub(super) async fn open(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
     let service = ProfileClient::open(&args.call, config_folder)?;
     let opened = service.client.open(args.envelope_id).await?;
     service.store_session().await?;
@@ -64,6 +64,17 @@ pub(super) async fn open(args: &OpenArgs, config_folder: &Path) -> Result<(), Sh
         return output::result(&opened, true);
     }
     output::message(&opened.message)
+}
+
+/// Prints the file with the evidence, which has line feeds of its own.
+pub(super) async fn evidence(args: &EnvelopeArgs, config_folder: &Path) -> Result<(), ShellError> {
+    let service = ProfileClient::open(&args.call, config_folder)?;
+    let evidence = service.client.evidence(args.envelope_id).await?;
+    service.store_session().await?;
+    if args.call.json {
+        return output::result(&evidence, true);
+    }
+    output::message(evidence.evidence.trim_end_matches('\n'))
 }
 
 const COLUMNS: [&str; 5] = ["sent_at", "envelope_id", "recipient", "state", "thread"];

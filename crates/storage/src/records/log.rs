@@ -47,6 +47,7 @@ impl Transaction {
                 let number: i64 = columns::number(*number, ENTRY)?;
                 let row = (e::number.eq(number), e::entry.eq(entry));
                 diesel::insert_into(e::table).values(row).execute(conn)?;
+                let Some(statement) = statement else { continue };
                 let logged =
                     (s::number.eq(number), s::at.eq(at.as_millis()), s::salt.eq(salt.as_slice()));
                 diesel::update(s::table.find(statement)).set(logged).execute(conn)?;

@@ -82,6 +82,11 @@ for envelope in client.sent(recipient="bob"):
     print(envelope.envelope_id, envelope.state)
 # [end]
 
+# [getEvidence]
+with open("order-7.evidence", "w") as file:
+    file.write(client.evidence(envelope_id).evidence)
+# [end]
+
 # [getReceipt]
 print(client.receipt(envelope_id).state)
 # [end]

@@ -124,6 +124,10 @@ async fn messages(client: &Client) -> Result<EnvelopeId, Box<dyn Error>> {
     }
     // [end]
 
+    // [getEvidence]
+    std::fs::write("order-7.evidence", client.evidence(envelope_id).await?.evidence)?;
+    // [end]
+
     // [getReceipt]
     println!("{}", client.receipt(envelope_id).await?.envelope_id);
     // [end]

@@ -4,6 +4,7 @@
 // handle `bob`, and API_KEY, ACCOUNT_ID and LOGIN_SECRET of this identity.
 
 // [setup]
+import { writeFileSync } from "node:fs";
 import { Sealpost } from "sealpost";
 
 const { SEALPOST_URL: url = "" } = process.env;
@@ -75,6 +76,10 @@ console.log(results.map((result) => result.status));
 
 // [listSent]
 for await (const envelope of client.sent({ recipient: "bob" })) console.log(envelope.envelope_id, envelope.state);
+// [end]
+
+// [getEvidence]
+writeFileSync("order-7.evidence", (await client.evidence(envelopeId)).evidence);
 // [end]
 
 // [getReceipt]

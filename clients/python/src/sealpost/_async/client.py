@@ -16,6 +16,8 @@ from ..models import (
     ActivateRequest,
     BadgeVerified,
     DidDocument,
+    EvidenceRequest,
+    EvidenceView,
     Issued,
     IssueRequest,
     KeyStanding,
@@ -173,6 +175,10 @@ class AsyncSealpost:
     async def receipt(self, envelope_id: str) -> Receipt:
         """Returns the state of an envelope that this API key sent."""
         return await self._http.call(operations.GET_RECEIPT, ReceiptRequest(envelope_id=envelope_id))
+
+    async def evidence(self, envelope_id: str) -> EvidenceView:
+        """Proves what happened to an envelope that this API key sent or received. Takes up to six seconds."""
+        return await self._http.call(operations.GET_EVIDENCE, EvidenceRequest(envelope_id=envelope_id))
 
     async def status(self) -> KeyStanding:
         """Returns the state, the plan and the usage of the API key."""

@@ -17,6 +17,8 @@ from ..models import (
     ActivateRequest,
     BadgeVerified,
     DidDocument,
+    EvidenceRequest,
+    EvidenceView,
     Issued,
     IssueRequest,
     KeyStanding,
@@ -170,6 +172,10 @@ class Sealpost:
     def receipt(self, envelope_id: str) -> Receipt:
         """Returns the state of an envelope that this API key sent."""
         return self._http.call(operations.GET_RECEIPT, ReceiptRequest(envelope_id=envelope_id))
+
+    def evidence(self, envelope_id: str) -> EvidenceView:
+        """Proves what happened to an envelope that this API key sent or received. Takes up to six seconds."""
+        return self._http.call(operations.GET_EVIDENCE, EvidenceRequest(envelope_id=envelope_id))
 
     def status(self) -> KeyStanding:
         """Returns the state, the plan and the usage of the API key."""

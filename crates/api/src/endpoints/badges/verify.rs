@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use sealpost_domain::Code;
-use sealpost_service::{Access, BadgeVerified, Purpose};
+use sealpost_service::{Access, BadgeVerified, ProofFormat, Purpose};
 use serde_json::json;
 
 use crate::{
@@ -21,6 +21,8 @@ request_body! {
         /// If true, the response has a proof of the transparency log.
         #[schemars(with = "Option<bool>")]
         proof: bool,
+        /// The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+        proof_format: Option<ProofFormat>,
     }
 }
 
@@ -29,7 +31,8 @@ async fn verify(
     request: KeyRequest<VerifyRequest>,
 ) -> LimitedResponse<BadgeVerified> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.verify_badge(caller, body.credential, body.proof).await
+        let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
+        sealpost.verify_badge(caller, body.credential, proof).await
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use sealpost_domain::{Code, TokenScope};
-use sealpost_service::{Access, Purpose, Receipt};
+use sealpost_service::{Access, ProofFormat, Purpose, Receipt};
 use serde_json::json;
 
 use crate::{
@@ -21,6 +21,8 @@ request_body! {
         /// If true, the response has a proof of the transparency log.
         #[schemars(with = "Option<bool>")]
         proof: bool,
+        /// The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+        proof_format: Option<ProofFormat>,
     }
 }
 
@@ -29,7 +31,8 @@ async fn receipt(
     request: KeyRequest<ReceiptRequest>,
 ) -> LimitedResponse<Receipt> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.receipt(caller, body.envelope_id, body.proof).await
+        let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
+        sealpost.receipt(caller, body.envelope_id, proof).await
     })
     .await
 }

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Handle, Label, Refusal, TokenScope};
-use sealpost_service::{Access, Activate, Activated, KeyStanding, Purpose, Resolved};
+use sealpost_service::{Access, Activate, Activated, KeyStanding, ProofFormat, Purpose, Resolved};
 use serde_json::json;
 
 use crate::{
@@ -103,17 +103,14 @@ pub(in crate::endpoints) fn activate_endpoint() -> Endpoint {
     Endpoint { operation, route: web::route().to(activate) }
 }
 
-/// The options of the request. The API key can be named in the body or in a header.
-#[derive(JsonSchema)]
-struct StatusRequest {
-    /// If true, the response has a proof of the transparency log.
-    #[schemars(with = "Option<bool>")]
-    proof: bool,
-}
-
-impl RequestBody for StatusRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        Ok(Self { proof: fields.flag("proof")? })
+request_body! {
+    /// The options of the request. The API key can be named in the body or in a header.
+    struct StatusRequest {
+        /// If true, the response has a proof of the transparency log.
+        #[schemars(with = "Option<bool>")]
+        proof: bool,
+        /// The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+        proof_format: Option<ProofFormat>,
     }
 }
 
@@ -122,7 +119,8 @@ async fn status(
     request: KeyRequest<StatusRequest>,
 ) -> LimitedResponse<KeyStanding> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.status(caller, body.proof).await
+        let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
+        sealpost.status(caller, proof).await
     })
     .await
 }

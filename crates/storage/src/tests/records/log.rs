@@ -37,7 +37,7 @@ fn append(db: &Fixture, first: u64) -> Vec<NewLogEntry> {
         .into_iter()
         .zip(first..)
         .map(|(statement, number)| NewLogEntry {
-            statement: statement.id,
+            statement: Some(statement.id),
             number,
             salt: [u8::try_from(number).unwrap(); 32],
             entry: statement.text.into_bytes(),
@@ -153,7 +153,7 @@ fn an_envelope_is_found_in_the_list_of_its_batch(db: &Fixture) {
         replaced: vec![found[1].id],
     };
     let entries = [NewLogEntry {
-        statement: found[0].id,
+        statement: Some(found[0].id),
         number: 1,
         salt: [3; 32],
         entry: vec![4],

@@ -1,0 +1,211 @@
+//! Evidence about an envelope for its sender or recipient: what happened to it, appended to the transparency log, with
+//! all proofs in one file.
+
+use std::{fmt, time::Duration};
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, EnvelopeMeta, ReceiptPolicy, ReceiptView, Refusal,
+    ports::{Durability, StatementKind, StoreError},
+};
+use sealpost_storage::{Abort, Reader, Transaction};
+use sealpost_transparency::{Evidence, Statement};
+use sealpost_wallet::random;
+use serde::Serialize;
+use tokio::time::sleep;
+
+use crate::{
+    caller::{
+        admission::{Limited, Purpose},
+        credentials::Caller,
+    },
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+    transparency::{
+        append::{append_statements, append_unstored},
+        proof::{Logged, cosigned, envelope_text, find_envelope, find_statement, prove_entry},
+        stored::TreeFault,
+    },
+};
+
+/// Evidence about an envelope.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct EvidenceView {
+    /// Id of the envelope.
+    pub envelope_id: EnvelopeId,
+    /// The file, for `sealpost verify-proof`.
+    pub evidence: String,
+    /// True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded
+    /// in time.
+    pub cosigned: bool,
+}
+
+/// The entry of the evidence, and the entries that it names.
+struct Stated(Vec<Logged>);
+
+impl Sealpost {
+    /// Appends what is known about an envelope to the transparency log, as far as the caller may see it, and returns the
+    /// proofs. Waits up to six seconds for the cosignature of a witness, if the log has one.
+    pub async fn evidence(&self, caller: &Caller, envelope_id: String) -> Limited<EvidenceView> {
+        let Limited { result, limits } = self
+            .run_as(caller, move |core, caller| {
+                core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
+                    .and_then(|()| state(core, &caller.id.key, &envelope_id))
+            })
+            .await;
+        let result = match result {
+            Ok((id, stated)) => self.prove_stated(id, stated).await,
+            Err(error) => Err(error),
+        };
+        Limited { result, limits }
+    }
+
+    async fn prove_stated(&self, id: EnvelopeId, stated: Stated) -> Result<EvidenceView, Error> {
+        let newest = stated.0.iter().map(|logged| logged.index).max().unwrap_or(0);
+        for _ in 0..COSIGNATURE_CHECKS {
+            if self.block(move |core| is_cosigned(core, newest)).await? {
+                break;
+            }
+            sleep(COSIGNATURE_PAUSE).await;
+        }
+        self.block(move |core| prove(core, id, &stated, newest)).await
+    }
+}
+
+/// Appends the evidence to the log, after all that waits.
+fn state(core: &Core, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Stated), Error> {
+    let unknown = Refusal::EnvelopeNotFound;
+    let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
+    // Refuses before it locks the log.
+    core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
+    append_statements(core)?;
+    let salt = random::<32>()?;
+    let mut named = Vec::new();
+    let (index, statement) = append_unstored(core, |tx, now| {
+        let Description { text, entries } = describe(core, tx, caller, &id)?;
+        named = entries;
+        let (kind, at_ms) =
+            (Evidence::KIND.to_owned(), u64::try_from(now.as_millis()).unwrap_or(0));
+        Ok(Statement { kind, at_ms, salt, text, envelope: None })
+    })?;
+    let mut stated = vec![Logged { statement, index }];
+    stated.append(&mut named);
+    Ok((id, Stated(stated)))
+}
+
+/// Describes an envelope. A key whose policy hides its label from others hides its DID and its badge too. The log has
+/// nothing about the keys of an erased account.
+fn describe(
+    core: &Core,
+    tx: &mut Transaction,
+    caller: &ApiKeyId,
+    id: &EnvelopeId,
+) -> Result<Description, Abort> {
+    let (meta, receipt) = find(core, tx, caller, id)?;
+    let mut description = Description { text: envelope_text(&meta), entries: Vec::new() };
+    description.add("state", receipt.state.as_str());
+    for (name, time) in [("notified_at", receipt.notified_at), ("opened_at", receipt.opened_at)] {
+        if let Some(time) = time {
+            description.add(name, time.as_millis());
+        }
+    }
+    if let Some(envelope) = find_envelope(tx, &meta).map_err(StoreError::from)? {
+        description.refer("envelope_entry", envelope);
+    }
+    for (party, key) in [("sender", &meta.sender), ("recipient", &meta.recipient)] {
+        let is_shown = key == caller || tx.find_policy(key)?.is_none_or(|policy| policy.is_listed);
+        if is_shown {
+            description.add_key(tx, party, key)?;
+        }
+    }
+    Ok(description)
+}
+
+/// The text of evidence, and the entries that it names, in this order.
+struct Description {
+    text: String,
+    entries: Vec<Logged>,
+}
+
+impl Description {
+    fn add(&mut self, name: &str, value: impl fmt::Display) {
+        self.text.extend([name, " ", &value.to_string(), "\n"]);
+    }
+
+    fn refer(&mut self, name: &str, entry: Logged) {
+        self.add(name, entry.index);
+        self.entries.push(entry);
+    }
+
+    /// Adds the DID of a key and its newest badge.
+    fn add_key(
+        &mut self,
+        reader: &mut Reader,
+        party: &str,
+        key: &ApiKeyId,
+    ) -> Result<(), StoreError> {
+        if let Some(logged) = find_statement(reader, StatementKind::Key, &key.to_string())?
+            && let Some(did) = logged.statement.value("did")
+        {
+            self.add(&format!("{party}_did"), did);
+            self.refer(&format!("{party}_entry"), logged);
+        }
+        let Some(badge) = reader.badges_of(key, 1)?.pop() else { return Ok(()) };
+        if let Some(logged) = find_statement(reader, StatementKind::Badge, &badge.id.to_string())? {
+            self.add(&format!("{party}_badge"), badge.id);
+            self.refer(&format!("{party}_badge_entry"), logged);
+        }
+        Ok(())
+    }
+}
+
+/// Finds an envelope and its state, as the sender or the recipient sees them.
+fn find(
+    core: &Core,
+    reader: &mut Reader,
+    caller: &ApiKeyId,
+    id: &EnvelopeId,
+) -> Result<(EnvelopeMeta, ReceiptView), Abort> {
+    let sent = reader.find_sent(id, caller)?;
+    let recipient = sent.as_ref().map_or(caller, |sent| &sent.recipient);
+    let found = reader.find_envelope(id, recipient)?.ok_or(Refusal::EnvelopeNotFound)?;
+    let meta = found.envelope.meta;
+    if meta.timestamp < core.kept_since(core.clock.now()) {
+        return Err(Refusal::EnvelopeNotFound.into());
+    }
+    if let Some(sent) = sent {
+        return Ok((meta, sent.receipts.view(&sent.facts)));
+    }
+    let sent = reader.find_sent(id, &meta.sender)?.ok_or(Refusal::EnvelopeNotFound)?;
+    Ok((meta, ReceiptPolicy::Opened.view(&sent.facts)))
+}
+
+/// Returns true if witnesses have cosigned a checkpoint that includes the entry `index`, or if the log has no witness.
+fn is_cosigned(core: &Core, index: u64) -> Result<bool, Error> {
+    let head = core.store.read(Reader::log_head)?.ok_or(NO_LOG)?;
+    Ok(head.witnessed.is_none() || cosigned(&head, index)?.0.to_string() != head.checkpoint)
+}
+
+fn prove(
+    core: &Core,
+    envelope_id: EnvelopeId,
+    Stated(stated): &Stated,
+    newest: u64,
+) -> Result<EvidenceView, Error> {
+    let evidence = core.store.read(|reader| {
+        let head = reader.log_head()?.ok_or(NO_LOG)?;
+        let (note, checkpoint) = cosigned(&head, newest)?;
+        let prove = |logged: &Logged| prove_entry(reader, checkpoint.size, logged);
+        let entries = stated.iter().map(prove).collect::<Result<_, TreeFault>>()?;
+        let is_cosigned = note.to_string() != head.checkpoint;
+        Ok((Evidence { entries, checkpoint: note }, is_cosigned))
+    });
+    let (evidence, cosigned) =
+        evidence.map_err(|fault: TreeFault| Error::from(StoreError::from(fault)))?;
+    Ok(EvidenceView { envelope_id, evidence: evidence.to_string(), cosigned })
+}
+
+const NO_LOG: StoreError = StoreError::Corrupt("transparency log");
+/// A witness has five seconds for its response, and is asked once a second.
+const COSIGNATURE_CHECKS: u32 = 24;
+const COSIGNATURE_PAUSE: Duration = Duration::from_millis(250);

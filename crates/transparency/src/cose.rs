@@ -1,0 +1,165 @@
+//! COSE receipts: the inclusion proof of an entry in CBOR, signed by the log (RFC 9942).
+
+use coset::{
+    CborSerializable, CoseSign1, CoseSign1Builder, HeaderBuilder, Label, TaggedCborSerializable,
+    cbor::value::Value, iana,
+};
+use ed25519_dalek::{Signature, VerifyingKey};
+use thiserror::Error;
+
+use crate::{
+    checkpoint::Checkpoint,
+    entry::{ProvenEntry, Statement},
+    hash::TreeHash,
+    key::VerifierKey,
+    proof::verify_inclusion,
+    tile::PATH_MAX,
+};
+
+/// A statement with the receipt of its entry. The signature is over the root hash of the tree. As the standard does not
+/// sign the size of the tree, a protected header parameter has the text of the checkpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoseReceipt {
+    /// The statement. It is in the header parameter `sealpost.statement`, which is not protected.
+    pub statement: Statement,
+    /// The number of the entry.
+    pub index: u64,
+    /// The name of the log, the number of entries, and the root hash.
+    pub checkpoint: Checkpoint,
+    signed: CoseSign1,
+}
+
+/// The reason why bytes are no receipt.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("no COSE receipt of a sealpost log: {0}")]
+pub struct CoseFault(&'static str);
+
+impl CoseReceipt {
+    /// The first byte of a receipt, the tag of `COSE_Sign1`. No text begins with it.
+    pub const FIRST_BYTE: u8 = 0xD2;
+
+    /// Returns the receipt of an entry in the tree of the checkpoint. `sign` signs with the key of the log.
+    pub fn create(
+        ProvenEntry { statement, index, hashes }: &ProvenEntry,
+        checkpoint: &Checkpoint,
+        key: &VerifierKey,
+        sign: impl FnOnce(&[u8]) -> [u8; 64],
+    ) -> Result<Vec<u8>, CoseFault> {
+        let fault = |_| CoseFault("it cannot be encoded");
+        let path = hashes.iter().map(|hash| Value::Bytes(hash.0.to_vec())).collect();
+        let proof = Value::Array(vec![checkpoint.size.into(), (*index).into(), Value::Array(path)]);
+        let proof = Value::Bytes(proof.to_vec().map_err(fault)?);
+        let proofs = Value::Map(vec![(INCLUSION_PROOFS.into(), Value::Array(vec![proof]))]);
+        let protected = HeaderBuilder::new()
+            .algorithm(iana::Algorithm::EdDSA)
+            .key_id(key.id().to_vec())
+            .value(VERIFIABLE_DATA_STRUCTURE, RFC9162_SHA256.into())
+            .text_value(CHECKPOINT.to_owned(), checkpoint.to_string().into())
+            .build();
+        let statement = Value::Bytes(statement.to_string().into_bytes());
+        let unprotected = HeaderBuilder::new()
+            .value(VERIFIABLE_DATA_PROOFS, proofs)
+            .text_value(STATEMENT.to_owned(), statement)
+            .build();
+        CoseSign1Builder::new()
+            .protected(protected)
+            .unprotected(unprotected)
+            .create_detached_signature(&checkpoint.root.0, &[], |message| sign(message).to_vec())
+            .build()
+            .to_tagged_vec()
+            .map_err(fault)
+    }
+
+    /// Reads a receipt, without verification of its signature.
+    pub fn parse(bytes: &[u8]) -> Result<Self, CoseFault> {
+        if bytes.len() > BYTES_MAX {
+            return Err(CoseFault("it is longer than 64 KiB"));
+        }
+        let signed = CoseSign1::from_tagged_slice(bytes);
+        let signed = signed.map_err(|_form| CoseFault("it is no COSE_Sign1 with a tag"))?;
+        // The header that is not protected has one spelling too.
+        if signed.clone().to_tagged_vec().is_ok_and(|written| written != bytes) {
+            return Err(CoseFault("it is not written as the service writes it"));
+        }
+        let protected = &signed.protected.header;
+        let structure = parameter(&protected.rest, VERIFIABLE_DATA_STRUCTURE);
+        let is_expected = structure == Some(&RFC9162_SHA256.into())
+            && protected.alg == Some(coset::Algorithm::Assigned(iana::Algorithm::EdDSA))
+            && signed.payload.is_none();
+        if !is_expected {
+            return Err(CoseFault("its algorithm is not EdDSA over an RFC 9162 tree with SHA-256"));
+        }
+        let checkpoint = text_parameter(&protected.rest, CHECKPOINT)
+            .and_then(|value| Checkpoint::parse(value.as_text()?).ok())
+            .ok_or(CoseFault("it has no checkpoint"))?;
+        let statement = text_parameter(&signed.unprotected.rest, STATEMENT)
+            .and_then(|value| Statement::parse(value.as_bytes()?))
+            .ok_or(CoseFault("it has no statement"))?;
+        let (size, index, hashes) = parameter(&signed.unprotected.rest, VERIFIABLE_DATA_PROOFS)
+            .and_then(inclusion_proof)
+            .ok_or(CoseFault("it does not have one inclusion proof"))?;
+        let leaf = statement.entry().hash();
+        let is_included = size == checkpoint.size
+            && verify_inclusion(leaf, index, size, &hashes, checkpoint.root);
+        if !is_included {
+            return Err(CoseFault("the tree of its checkpoint does not include the entry"));
+        }
+        Ok(Self { statement, index, checkpoint, signed })
+    }
+
+    /// Returns the key of `logs` that has signed the receipt. `None` if there is none.
+    pub fn signer<'a>(&self, logs: &'a [VerifierKey]) -> Option<&'a VerifierKey> {
+        logs.iter().find(|log| self.is_signed_by(log))
+    }
+
+    fn is_signed_by(&self, key: &VerifierKey) -> bool {
+        let verify = |signature: &[u8], message: &[u8]| {
+            let public = VerifyingKey::from_bytes(key.public_key()).ok()?;
+            public.verify_strict(message, &Signature::from_slice(signature).ok()?).ok()
+        };
+        let is_named =
+            self.signed.protected.header.key_id == key.id() && self.checkpoint.origin == key.name();
+        let signature = |signature: &[u8], message: &[u8]| verify(signature, message).ok_or(());
+        is_named
+            && self
+                .signed
+                .verify_detached_signature(&self.checkpoint.root.0, &[], signature)
+                .is_ok()
+    }
+}
+
+fn parameter(rest: &[(Label, Value)], number: i64) -> Option<&Value> {
+    rest.iter().find_map(|(label, value)| (*label == Label::Int(number)).then_some(value))
+}
+
+fn text_parameter<'a>(rest: &'a [(Label, Value)], name: &str) -> Option<&'a Value> {
+    rest.iter().find_map(|(label, value)| {
+        matches!(label, Label::Text(text) if text == name).then_some(value)
+    })
+}
+
+/// Reads the size of the tree, the number of the entry, and the path.
+fn inclusion_proof(proofs: &Value) -> Option<(u64, u64, Vec<TreeHash>)> {
+    let [(label, proofs)] = proofs.as_map()?.as_slice() else { return None };
+    let [proof] = proofs.as_array()?.as_slice() else { return None };
+    let proof = Value::from_slice(proof.as_bytes()?).ok()?;
+    let [size, index, path] = proof.as_array()?.as_slice() else { return None };
+    let number = |value: &Value| u64::try_from(value.as_integer()?).ok();
+    let hash = |hash: &Value| Some(TreeHash(hash.as_bytes()?.as_slice().try_into().ok()?));
+    let path = path.as_array()?;
+    let is_valid = *label == INCLUSION_PROOFS.into() && path.len() <= PATH_MAX;
+    let hashes = path.iter().map(hash).collect::<Option<_>>().filter(|_| is_valid)?;
+    Some((number(size)?, number(index)?, hashes))
+}
+
+/// Header parameters and values (RFC 9942, sections 4 and 5).
+const VERIFIABLE_DATA_STRUCTURE: i64 = 395;
+const VERIFIABLE_DATA_PROOFS: i64 = 396;
+const RFC9162_SHA256: i64 = 1;
+const INCLUSION_PROOFS: i64 = -1;
+const CHECKPOINT: &str = "sealpost.checkpoint";
+const STATEMENT: &str = "sealpost.statement";
+const BYTES_MAX: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests;

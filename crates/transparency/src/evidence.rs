@@ -1,0 +1,139 @@
+//! Evidence: a file that proves what happened to one envelope, with several entries of a log under one checkpoint.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::{
+    entry::{EXTRA, ProvenEntry, Statement},
+    note::{Note, NoteFault},
+    policy::{Accepted, Policy, Refused},
+    proof::verify_inclusion,
+};
+
+/// The statement about an envelope, the further statements that it refers to, and a checkpoint that includes all of
+/// them. `Display` is the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// The statement of the kind `evidence` first, then the others, in the order in which it names their numbers.
+    pub entries: Vec<ProvenEntry>,
+    /// The checkpoint with its signatures.
+    pub checkpoint: Note,
+}
+
+/// The reason why evidence is refused.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum EvidenceFault {
+    /// The text has another form.
+    #[error("no evidence: {0}")]
+    Form(&'static str),
+    /// The checkpoint is no note.
+    #[error("the checkpoint of the evidence is not readable")]
+    Checkpoint(#[source] NoteFault),
+    /// An entry is another one than the first statement names, or says something else.
+    #[error("the entry that the evidence names '{0}' does not belong to it")]
+    Foreign(String),
+    /// The policy refuses the checkpoint, or an entry is not in its tree.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
+impl Evidence {
+    /// The kind of the first statement.
+    pub const KIND: &'static str = "evidence";
+    /// The first line of the file.
+    pub const FIRST_LINE: &'static str = "sealpost-evidence/v1";
+
+    /// Reads a file, without verification. Accepts no other spelling than that of `Display`.
+    pub fn parse(text: &str) -> Result<Self, EvidenceFault> {
+        let form = EvidenceFault::Form;
+        if text.len() > BYTES_MAX {
+            return Err(form("it is longer than 64 KiB"));
+        }
+        let mut rest = text
+            .strip_prefix(Self::FIRST_LINE)
+            .and_then(|rest| rest.strip_prefix('\n'))
+            .ok_or(form("its first line is not sealpost-evidence/v1"))?;
+        let mut entries = Vec::new();
+        while rest.starts_with(EXTRA) {
+            let (entry, after) =
+                rest.split_once("\n\n").ok_or(form("it has no empty line after an entry"))?;
+            entries.push(ProvenEntry::parse(entry).ok_or(form("an entry is not readable"))?);
+            rest = after;
+        }
+        let checkpoint = Note::parse(rest).map_err(EvidenceFault::Checkpoint)?;
+        let evidence = Self { entries, checkpoint };
+        if evidence.to_string() == text {
+            Ok(evidence)
+        } else {
+            Err(form("it is not written as the service writes it"))
+        }
+    }
+
+    /// Accepts the evidence if the policy accepts the checkpoint, its tree includes all entries, and the entries are
+    /// those that the first statement names. `now_s` is the time in seconds since the Unix epoch.
+    pub fn accept(&self, policy: &Policy, now_s: u64) -> Result<Accepted, EvidenceFault> {
+        let accepted = policy.accept_checkpoint(&self.checkpoint, now_s)?;
+        let (size, root) = (accepted.checkpoint.size, accepted.checkpoint.root);
+        for ProvenEntry { statement, index, hashes } in &self.entries {
+            if !verify_inclusion(statement.entry().hash(), *index, size, hashes, root) {
+                return Err(Refused::NotIncluded.into());
+            }
+        }
+        let (evidence, others) = self.entries.split_first().ok_or(NO_ENTRY)?;
+        let evidence = &evidence.statement;
+        if evidence.kind != Self::KIND {
+            return Err(NO_ENTRY);
+        }
+        let mut others = others.iter();
+        for (name, number) in evidence.values().filter(|(name, _)| name.ends_with("_entry")) {
+            let other = others.next().ok_or(EvidenceFault::Form("it lacks an entry"))?;
+            if number != other.index.to_string() || !belongs(name, &other.statement, evidence) {
+                return Err(EvidenceFault::Foreign(name.to_owned()));
+            }
+        }
+        match others.next() {
+            None => Ok(accepted),
+            Some(_) => Err(EvidenceFault::Form("it has an entry that its first one does not name")),
+        }
+    }
+}
+
+/// Returns true if the statement that the evidence calls `name` is about its envelope, one of its keys, or the badge of
+/// such a key.
+fn belongs(name: &str, statement: &Statement, evidence: &Statement) -> bool {
+    let party = name.trim_end_matches("_entry").trim_end_matches("_badge");
+    let agree = |statement_name: &str, name: &str| {
+        let value = statement.value(statement_name);
+        value.is_some() && value == evidence.value(name)
+    };
+    match name {
+        "envelope_entry" => statement
+            .envelope
+            .as_ref()
+            .is_some_and(|envelope| evidence.text.starts_with(&envelope.text)),
+        "sender_entry" | "recipient_entry" => {
+            statement.kind == "key" && agree("key", party) && agree("did", &format!("{party}_did"))
+        }
+        "sender_badge_entry" | "recipient_badge_entry" => {
+            let badge = format!("{party}_badge");
+            statement.kind == "badge" && agree("key", party) && agree("badge", &badge)
+        }
+        _ => false,
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", Self::FIRST_LINE)?;
+        self.entries.iter().try_for_each(|entry| writeln!(f, "{entry}"))?;
+        write!(f, "{}", self.checkpoint)
+    }
+}
+
+const NO_ENTRY: EvidenceFault =
+    EvidenceFault::Form("its first entry is not of the kind 'evidence'");
+const BYTES_MAX: usize = 64 * 1024;
+
+#[cfg(test)]
+mod tests;
