@@ -236,6 +236,15 @@ class ProblemCode(Choice):
     WEBHOOK_NOT_FOUND = "WEBHOOK_NOT_FOUND"
 
 
+class ProofFormat(Choice):
+    """The form of a proof in a response. `cose`: A COSE receipt (RFC 9942) in base64. It has no cosignatures. `tlog`: A
+    proof file (tlog-proof) with the cosignatures of witnesses.
+    """
+
+    COSE = "cose"
+    TLOG = "tlog"
+
+
 class ReceiptPolicy(Choice):
     """The part of a receipt (the state of a sent envelope) that the recipient shows to the sender. `none`: The sender
     sees only that the envelope was sent. `notified`: The sender sees whether the envelope was delivered, waits or
@@ -564,8 +573,8 @@ class BadgeVerified(Response):
     expires_at: datetime | None
     revoked_at: datetime | None
     proof: str | None = None
-    """The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
-    up to two seconds after a change.
+    """The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
+    seconds after a change.
     """
 
 
@@ -822,6 +831,26 @@ class EventMetadata(Response):
 
 
 @dataclass
+class EvidenceRequest(Request):
+    envelope_id: str
+    """The id of an envelope that the key has sent or received."""
+
+
+@dataclass
+class EvidenceView(Response):
+    """Evidence about an envelope."""
+
+    envelope_id: str
+    """Id of the envelope."""
+    evidence: str
+    """The file, for `sealpost verify-proof`."""
+    cosigned: bool
+    """True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded in
+    time.
+    """
+
+
+@dataclass
 class Explanation(Response):
     """A refusal as JSON: the members of an error response that explain the reason."""
 
@@ -1062,8 +1091,8 @@ class KeyStanding(Response):
     waiting_more: bool
     """Whether more envelopes wait than `waiting` counts."""
     proof: str | None = None
-    """The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    for up to two seconds after a change.
+    """The proof that DID and status are in the transparency log, if `proof` is true in the request. Absent for up to
+    two seconds after a change.
     """
 
 
@@ -1178,6 +1207,9 @@ class OpenRequest(Request):
     """The id of the envelope, from the event that announced it."""
     proof: bool | None = None
     """If true, the response has a proof of the transparency log."""
+    proof_format: ProofFormat | None = None
+    """The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+    """
 
 
 @dataclass
@@ -1207,8 +1239,8 @@ class Opened(Response):
     opened_at: datetime
     """Time at which the recipient first opened the envelope."""
     proof: str | None = None
-    """The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    for up to two seconds after the send.
+    """The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+    seconds after the send.
     """
 
 
@@ -1305,8 +1337,8 @@ class Receipt(Response):
     opened_at: datetime | None
     """Time of the first opening; null if the envelope was not opened, or if the recipient hides this time."""
     proof: str | None = None
-    """The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-    for up to two seconds after the send.
+    """The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+    seconds after the send.
     """
 
 
@@ -1316,6 +1348,9 @@ class ReceiptRequest(Request):
     """The `envelope_id` in the response to the send."""
     proof: bool | None = None
     """If true, the response has a proof of the transparency log."""
+    proof_format: ProofFormat | None = None
+    """The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+    """
 
 
 @dataclass
@@ -1612,6 +1647,9 @@ class StatusRequest(Request):
 
     proof: bool | None = None
     """If true, the response has a proof of the transparency log."""
+    proof_format: ProofFormat | None = None
+    """The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+    """
 
 
 @dataclass
@@ -1792,6 +1830,9 @@ class VerifyRequest(Request):
     """The badge as a JWT."""
     proof: bool | None = None
     """If true, the response has a proof of the transparency log."""
+    proof_format: ProofFormat | None = None
+    """The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+    """
 
 
 @dataclass

@@ -24,6 +24,8 @@ from .models import (
     DryRun,
     Enabled,
     EnableWebhook,
+    EvidenceRequest,
+    EvidenceView,
     ExportRequest,
     Issued,
     IssuedBadge,
@@ -101,6 +103,7 @@ SEND_MESSAGES = Operation[SendBatchRequest, SendBatchResponse](
 )
 OPEN_ENVELOPE = Operation[OpenRequest, Opened]("POST", "/v1/channel/open", Opened.from_dict)
 GET_RECEIPT = Operation[ReceiptRequest, Receipt]("POST", "/v1/channel/receipt", Receipt.from_dict)
+GET_EVIDENCE = Operation[EvidenceRequest, EvidenceView]("POST", "/v1/channel/evidence", EvidenceView.from_dict)
 LIST_SENT = Operation[ListRequest | None, SentPage]("POST", "/v1/channel/list", SentPage.from_dict)
 REGISTER_WEBHOOK = Operation[RegisterRequest, Registered]("POST", "/v1/webhooks/register", Registered.from_dict)
 LIST_WEBHOOKS = Operation[None, WebhookList]("POST", "/v1/webhooks/list", WebhookList.from_dict)
@@ -127,6 +130,7 @@ REPEATABLE = (
     "/v1/auth/login",
     "/v1/auth/tokens/list",
     "/v1/badges/verify",
+    "/v1/channel/evidence",
     "/v1/channel/list",
     "/v1/channel/open",
     "/v1/channel/receipt",

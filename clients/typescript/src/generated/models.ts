@@ -236,8 +236,8 @@ export interface BadgeVerified {
   expires_at: Date | null;
   revoked_at: Date | null;
   /**
-   * The proof that the status is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for up
-   * to two seconds after a change.
+   * The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
+   * seconds after a change.
    */
   proof?: string;
 }
@@ -512,6 +512,24 @@ export interface EventMetadata {
   timestamp: Date;
 }
 
+export interface EvidenceRequest {
+  /** The id of an envelope that the key has sent or received. */
+  envelope_id: string;
+}
+
+/** Evidence about an envelope. */
+export interface EvidenceView {
+  /** Id of the envelope. */
+  envelope_id: string;
+  /** The file, for `sealpost verify-proof`. */
+  evidence: string;
+  /**
+   * True if a witness has cosigned the checkpoint. False if the service has no witness, or if no witness responded in
+   * time.
+   */
+  cosigned: boolean;
+}
+
 /** A refusal as JSON: the members of an error response that explain the reason. */
 export interface Explanation {
   /** The error code. */
@@ -747,8 +765,8 @@ export interface KeyStanding {
   /** Whether more envelopes wait than `waiting` counts. */
   waiting_more: boolean;
   /**
-   * The proof that DID and status are in the transparency log (tlog-proof), if `proof` is true in the request. Absent
-   * for up to two seconds after a change.
+   * The proof that DID and status are in the transparency log, if `proof` is true in the request. Absent for up to two
+   * seconds after a change.
    */
   proof?: string;
 }
@@ -861,6 +879,10 @@ export interface OpenRequest {
   envelope_id: string;
   /** If true, the response has a proof of the transparency log. */
   proof?: boolean | null;
+  /**
+   * The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+   */
+  proof_format?: ProofFormat | null;
 }
 
 /** An opened envelope. The message is zeroized on drop. */
@@ -888,8 +910,8 @@ export interface Opened {
   /** Time at which the recipient first opened the envelope. */
   opened_at: Date;
   /**
-   * The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
-   * up to two seconds after the send.
+   * The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+   * seconds after the send.
    */
   proof?: string;
 }
@@ -990,6 +1012,12 @@ export type ProblemCode =
   | "UNSUPPORTED_MEDIA_TYPE"
   | "WEBHOOK_NOT_FOUND";
 
+/**
+ * The form of a proof in a response. `cose`: A COSE receipt (RFC 9942) in base64. It has no cosignatures. `tlog`: A
+ * proof file (tlog-proof) with the cosignatures of witnesses.
+ */
+export type ProofFormat = "cose" | "tlog";
+
 /** The state of a sent envelope, as far as the recipient's policy lets the sender see it. */
 export interface Receipt {
   /** The envelope's id. */
@@ -1011,8 +1039,8 @@ export interface Receipt {
   /** Time of the first opening; null if the envelope was not opened, or if the recipient hides this time. */
   opened_at: Date | null;
   /**
-   * The proof that the envelope is in the transparency log (tlog-proof), if `proof` is true in the request. Absent for
-   * up to two seconds after the send.
+   * The proof that the envelope is in the transparency log, if `proof` is true in the request. Absent for up to two
+   * seconds after the send.
    */
   proof?: string;
 }
@@ -1029,6 +1057,10 @@ export interface ReceiptRequest {
   envelope_id: string;
   /** If true, the response has a proof of the transparency log. */
   proof?: boolean | null;
+  /**
+   * The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+   */
+  proof_format?: ProofFormat | null;
 }
 
 /**
@@ -1341,6 +1373,10 @@ export interface SentView {
 export interface StatusRequest {
   /** If true, the response has a proof of the transparency log. */
   proof?: boolean | null;
+  /**
+   * The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+   */
+  proof_format?: ProofFormat | null;
 }
 
 /** The envelope is stored. */
@@ -1517,6 +1553,10 @@ export interface VerifyRequest {
   credential: string;
   /** If true, the response has a proof of the transparency log. */
   proof?: boolean | null;
+  /**
+   * The form of the proof, `tlog` by default: a proof file (C2SP tlog-proof), or a COSE receipt (RFC 9942) in base64.
+   */
+  proof_format?: ProofFormat | null;
 }
 
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
@@ -1646,6 +1686,7 @@ export interface Operations {
   "POST /v1/channel/send-batch": { body: SendBatchRequest; result: SendBatchResponse };
   "POST /v1/channel/open": { body: OpenRequest; result: Opened };
   "POST /v1/channel/receipt": { body: ReceiptRequest; result: Receipt };
+  "POST /v1/channel/evidence": { body: EvidenceRequest; result: EvidenceView };
   "POST /v1/channel/list": { body: ListRequest | undefined; result: SentPage };
   "POST /v1/webhooks/register": { body: RegisterRequest; result: Registered };
   "POST /v1/webhooks/list": { body: undefined; result: WebhookList };

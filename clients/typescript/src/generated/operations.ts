@@ -6,6 +6,7 @@ export const REPEATABLE: readonly string[] = [
   "/v1/auth/login",
   "/v1/auth/tokens/list",
   "/v1/badges/verify",
+  "/v1/channel/evidence",
   "/v1/channel/list",
   "/v1/channel/open",
   "/v1/channel/receipt",
