@@ -5,9 +5,11 @@
 - `sh` blocks run in order. A command with port 8090 is a receiver: while it runs, `send` must reach it.
 - `text` blocks contain lines that the command before must print. `…` matches any text.
 - The programs have at most 15 lines each, without the imports of Rust, and type checkers accept them.
+- The programs of the landing page open a message.
 - The recipes of `docs/recipes.md` run in order, as one program in each language. tests/quickstart runs those for curl.
 """
 
+import html
 import os
 import re
 import shutil
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 from generation import ROOT
@@ -40,6 +43,7 @@ def check_readmes(binary):
             for language, page in PAGES.items():
                 user.follow(language, (ROOT / page).read_text())
             user.check_recipes((ROOT / RECIPES).read_text())
+            user.check_landing_page()
             user.check_types()
         finally:
             user.stop()
@@ -101,6 +105,16 @@ class User:
             self.write("", file, "\n".join(content for block, _, content in blocks if block == kind))
             expect(kind, expected, self.run(command))
         print(f"the recipes of {RECIPES} work in three languages")
+
+    def check_landing_page(self):
+        """Runs the programs of the landing page, which open a message."""
+        request = urllib.request.Request(self.environment["SEALPOST_URL"], headers={"Accept": "text/html"})
+        with urllib.request.urlopen(request) as response:
+            programs = re.findall(r"<code>((?:from|import) .*?)</code>", response.read().decode(), re.DOTALL)
+        for program, file, command in zip(programs, ("landing.py", "landing.mjs"), ("python", "node"), strict=True):
+            (self.folder / file).write_text(html.unescape(program))
+            expect(file, "Hello, Alice.", self.run(f"{command} {file}"))
+        print("the programs of the landing page open a message")
 
     def check_types(self):
         """Checks that the installed packages have types."""

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{
     Client, Database, Response, chromium, root, run_node, search_documentation, text,
@@ -185,8 +185,7 @@ fn the_commands_of_the_landing_page_open_a_message() {
     let commands = commands.split("</code>").next().unwrap();
     let commands = commands.replace("&lt;", "<").replace("&#39;", "'").replace("&quot;", "\"");
     let printed = Command::new("bash").arg("-c").arg(commands).output().unwrap();
-    let opened: Value = serde_json::from_slice(&printed.stdout).unwrap();
-    assert_eq!(opened["message"], "Hello, Alice.", "{opened}");
+    assert_eq!(String::from_utf8_lossy(&printed.stdout), "Hello, Alice.\n", "{printed:?}");
 }
 
 #[test]

@@ -237,22 +237,27 @@ pub(super) fn close_endpoint() -> Endpoint {
 }
 
 const ACTIVITY: &str = "\
-Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, keys and \
-webhooks, and acts of operators. Sends are not included. Entries are kept for 90 days, and at most 1,000 of each kind. At \
-most ten failed logins within an hour are recorded. Limited per session and account.";
+Lists acts on the account, newest first: logins and failed logins with the client address, changes of secrets, \
+keys and webhooks, and acts of operators. Sends are not included.\n\n\
+- Entries are kept for 90 days, and at most 1,000 of each kind.\n\
+- At most ten failed logins within an hour are recorded.\n\
+- Limited per session and account.";
 const LIMITS: RangeInclusive<u32> = 1..=100;
 const LIMIT_DEFAULT: u32 = 20;
 const ACCOUNT: &str = "acct_01m7ye92k0e5wsvs5qjndehdka";
 const KEY: &str = "ak_01m7ye92jjfq1s4zr4gcymmdgn";
 const EXPORT: &str = "\
-Responds with one JSON object of everything that is stored about the account: keys with usage, governance, webhooks, \
-badges, policies and daily counts, sessions, API tokens, activity, and the metadata of sent envelopes. It has no \
-messages and no secrets. The object is written while it is read, in portions of at most 500 rows, so it is no snapshot: \
-rows that change meanwhile may be missing. If the service fails meanwhile, the response ends early and is no valid \
-JSON. Needs the login secret as well as a session. Limited per session and account; wrong secrets are limited per client \
-address.";
+Responds with one JSON object of everything that is stored about the account, without messages and secrets. \
+Needs the login secret as well as a session.\n\n\
+- The object has the keys with usage, governance, webhooks, badges, policies and daily counts; sessions, API \
+tokens and activity; and the metadata of sent envelopes.\n\
+- It is written while it is read, in portions of at most 500 rows, so it is no snapshot: rows that change \
+meanwhile may be missing.\n\
+- If the service fails meanwhile, the response ends early and is no valid JSON.\n\
+- Limited per session and account. Wrong secrets are limited per client address.";
 const CLOSE: &str = "\
-Closes the account permanently. Revokes every key, so that envelopes to the keys can never be opened again. Deletes \
-sessions, webhooks, labels, handles and activity. The response reports the deleted rows, and the data that stays with \
-the reasons. Needs the login secret as well as a session. Nobody can undo this. Wrong secrets are \
-limited per client address.";
+Closes the account permanently. Nobody can undo this. Needs the login secret as well as a session.\n\n\
+- Revokes every key, so that envelopes to the keys can never be opened again.\n\
+- Deletes sessions, webhooks, labels, handles and activity.\n\
+- The response reports the deleted rows, and the data that stays with the reasons.\n\
+- Wrong secrets are limited per client address.";

@@ -189,17 +189,21 @@ pub(super) fn recover_endpoint() -> Endpoint {
 }
 
 const LOGIN: &str = "\
-Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An \
-unknown account and a wrong secret get the same response. Limited per client address: wrong secrets of all accounts \
-together, right ones per account. A right secret is accepted however many wrong ones came before.";
+Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default.\n\n\
+- An unknown account and a wrong secret get the same response.\n\
+- Limited per client address: wrong secrets of all accounts together, right ones per account. A right secret is \
+accepted however many wrong ones came before.";
 const LOGOUT: &str = "\
 Ends this session, or all sessions of the account, on all nodes at once. Not limited.";
 const ROTATE_SECRET: &str = "\
-Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present login \
-secret, so a stolen session cannot take over the account. The old secret and the old code stop working at once. \
-Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`. Wrong \
-secrets are limited per client address, rotations per account.";
+Creates a new login secret and a new recovery code for the account, and shows them only once. Needs the present \
+login secret, so a stolen session cannot take over the account.\n\n\
+- The old secret and the old code stop working at once.\n\
+- Sessions and API tokens continue: if the old secret has leaked, end the sessions with `POST /v1/auth/logout`.\n\
+- Wrong secrets are limited per client address, rotations per account.";
 const RECOVER: &str = "\
-Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a new \
-recovery code, shown only here. All sessions and API tokens of the account end at once on all nodes. API keys, webhooks \
-and envelopes stay. Wrong codes are limited per client address, together with wrong login secrets.";
+Replaces a lost or leaked login secret. The recovery code works once: the response has a new login secret and a \
+new recovery code, shown only here.\n\n\
+- All sessions and API tokens of the account end at once on all nodes.\n\
+- API keys, webhooks and envelopes stay.\n\
+- Wrong codes are limited per client address, together with wrong login secrets.";

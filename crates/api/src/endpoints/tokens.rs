@@ -170,9 +170,12 @@ pub(super) fn revoke_endpoint() -> Endpoint {
 }
 
 const CREATE: &str = "\
-Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token allows \
-only the requests of its scopes. Needs the login secret, so a stolen session cannot create tokens. Expires after 90 \
-days by default. At most 50 tokens per account by default. Limited per session and account.";
+Creates a bearer token for one API key, for a program that needs no session, and shows it only once. The token \
+allows only the requests of its scopes.\n\n\
+- Needs the login secret, so a stolen session cannot create tokens.\n\
+- Expires after 90 days by default.\n\
+- An account has at most 50 tokens by default.\n\
+- Limited per session and account.";
 const DAYS_MAX: u32 = 366;
 const DAYS_DEFAULT: u32 = 90;
 const LIST: &str = "\

@@ -62,7 +62,7 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
         "operationId": operation.id,
         "tags": [operation.tag.name()],
         "summary": operation.summary,
-        "description": description.join(" "),
+        "description": description.join("\n\n"),
         "security": operation.credentials.security(),
         "parameters": parts::parameters(operation),
         "requestBody": request_body(operation, schemas),

@@ -44,10 +44,12 @@ impl DocumentHead {
 }
 
 const DESCRIPTION: &str = "\
-Activate an identity, send sealed envelopes from one API key to another, and get signed webhook events about them. \
-Requests and responses are JSON; success is 200. An error response is a problem document (RFC 9457). Its `code` never \
-changes, and its `type` is the address of a page with the remedy. Unknown fields of a body are refused, and responses \
-may gain fields. Each response carries `X-Request-Id`; name this id in reports.";
+Activate an identity, send sealed envelopes from one API key to another, and get signed webhook events about them.\n\n\
+- Requests and responses are JSON; success is 200.\n\
+- An error response is a problem document (RFC 9457). Its `code` never changes, and its `type` is the address of a page \
+with the remedy.\n\
+- Unknown fields of a body are refused, and responses may gain fields.\n\
+- Each response carries `X-Request-Id`; name this id in reports.";
 const API_TOKEN: &str = "\
 The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its \
 scopes. The description of an operation names the scopes that allow it.";

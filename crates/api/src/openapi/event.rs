@@ -20,42 +20,42 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
-            "An envelope for the webhook's key was stored",
+            "An envelope has arrived",
             RECEIVED,
             &received,
             &received_example(),
         ) },
         "envelope.bounced": { "post": operation(
             "receiveBounce",
-            "An envelope that the webhook's key sent did not reach its recipient",
+            "A sent envelope did not reach its recipient",
             BOUNCED,
             &bounced,
             &bounced_example(),
         ) },
         "identity.rotated": { "post": operation(
             "receiveRotation",
-            "A correspondent of the webhook's key has changed",
+            "A correspondent has changed",
             ROTATED,
             &rotated,
             &rotated_example(),
         ) },
         "usage.threshold": { "post": operation(
             "receiveThreshold",
-            "The webhook's key has used 80 % or 100 % of a limit",
+            "80 % or 100 % of a limit is used",
             THRESHOLD,
             &threshold,
             &threshold_example(),
         ) },
         "webhook.disabled": { "post": operation(
             "receiveDisabled",
-            "Another webhook of the account was disabled",
+            "Another webhook was disabled",
             DISABLED,
             &disabled,
             &disabled_example(),
         ) },
         "webhook.failing": { "post": operation(
             "receiveFailing",
-            "Another webhook of the account has failed for an hour",
+            "Another webhook has failed for an hour",
             FAILING,
             &failing,
             &failing_example(),
@@ -70,7 +70,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
         "operationId": id,
         "tags": ["Webhooks"],
         "summary": summary,
-        "description": format!("{about} {DELIVERY}"),
+        "description": format!("{about}\n\n{DELIVERY}"),
         "security": [],
         "parameters": headers(event_id),
         "requestBody": {
@@ -91,8 +91,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
 fn test_operation(schemas: &mut Schemas) -> Value {
     let schema = schemas.response(SchemaGenerator::subschema_for::<WebhookTest>);
     let example = test_example();
-    let mut operation =
-        operation("receiveTest", "The owner of the webhook tests it", TEST, &schema, &example);
+    let mut operation = operation("receiveTest", "A webhook is tested", TEST, &schema, &example);
     if let Some(members) = operation.as_object_mut() {
         let responses = json!({
             "2XX": { "description": "Received: the test has succeeded." },
@@ -236,8 +235,9 @@ The service sends this event to each other webhook of the account that names it,
 failed for an hour, at least ten: once until the next success. `since` is the time of the first failure. It needs a \
 server with `--events v1.1`.";
 const DELIVERY: &str = "\
-Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. \
-Respond with 2xx within 15 s. Events may arrive more than once and in any order.";
+- Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this.\n\
+- Respond with 2xx within 15 s.\n\
+- Events may arrive more than once and in any order.";
 const FAILED: &str = "\
 Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are \
 not followed.";

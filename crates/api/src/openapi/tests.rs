@@ -51,6 +51,21 @@ fn no_description_links_to_rust_types() {
     }
 }
 
+/// Checks that a description begins with a short paragraph, so that its reader learns the purpose first. More facts follow
+/// as a list.
+#[test]
+fn each_description_begins_with_a_short_paragraph() {
+    let document = document();
+    let items = ["paths", "webhooks"].map(|member| document[member].as_object().unwrap());
+    for item in items.iter().flat_map(|items| items.values()) {
+        for operation in item.as_object().unwrap().values() {
+            let (id, description) = (&operation["operationId"], &operation["description"]);
+            let first = description.as_str().unwrap().split("\n\n").next().unwrap();
+            assert!(first.len() <= 320, "{id}: {first}");
+        }
+    }
+}
+
 /// Checks that each schema with constants uses `enum`, because client generators create enumerations only from `enum`.
 #[test]
 fn no_schema_lists_constants_as_variants() {

@@ -2,6 +2,19 @@
 
 use std::fmt::Write as _;
 
+use pulldown_cmark::{Event, Parser, html as markdown};
+
+/// Renders a text of several paragraphs and lists (CommonMark) as HTML. Escapes HTML in the text.
+pub(super) fn blocks(text: &str) -> String {
+    let events = Parser::new(text).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        event => event,
+    });
+    let mut html = String::new();
+    markdown::push_html(&mut html, events);
+    html
+}
+
 /// Escapes a text as HTML, and marks text between backticks as code.
 pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
@@ -45,5 +58,13 @@ mod tests {
             "send <code>to</code>, &lt;b&gt;&quot;x&quot;&lt;/b&gt;"
         );
         assert_eq!(html("`<i>`"), "<code>&lt;i&gt;</code>");
+    }
+
+    #[test]
+    fn paragraphs_and_lists_are_kept_and_html_is_escaped() {
+        assert_eq!(
+            blocks("Send `to`, <b>.\n\n- One.\n- Two."),
+            "<p>Send <code>to</code>, &lt;b&gt;.</p>\n<ul>\n<li>One.</li>\n<li>Two.</li>\n</ul>\n"
+        );
     }
 }

@@ -94,7 +94,7 @@ impl Operation<'_> {
             method: self.method.clone(),
             path: self.path.to_owned(),
             summary: self.summary().to_owned(),
-            about: markup::html(text(object, "/description")),
+            about: markup::blocks(text(object, "/description")),
             access: if self.is_event() { "sent by the service" } else { access.summary() },
             request_bodies: bodies(request),
             path_parameters: self.parameters(document, "path"),

@@ -22,7 +22,7 @@ pub(super) fn pages(site: &SiteAddress, document: &Value) -> Vec<(String, String
     let main = ReferencePage {
         base: &site.base_path,
         base_url: &site.base_url,
-        about: markup::html(text(document, "/info/description")),
+        about: markup::blocks(text(document, "/info/description")),
         sections: &sections,
     };
     let layout =

@@ -27,7 +27,8 @@ func openEnvelope(id string) (*envelope, error) {
 		return nil, err
 	}
 	for {
-		request, err := http.NewRequest("POST", os.Getenv("SEALPOST_URL")+"/v1/channel/open", bytes.NewReader(body))
+		url := os.Getenv("SEALPOST_URL") + "/v1/channel/open"
+		request, err := http.NewRequest("POST", url, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,8 @@ func openEnvelope(id string) (*envelope, error) {
 			return nil, err
 		case response.StatusCode == http.StatusOK:
 			return &opened, nil
-		case response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable:
+		case response.StatusCode != http.StatusTooManyRequests &&
+			response.StatusCode != http.StatusServiceUnavailable:
 			log.Println(id, response.StatusCode, opened.Code)
 			return nil, nil
 		}

@@ -1,4 +1,4 @@
-// Opens the envelopes that a receiver reports: node by_hand.mjs | node open.mjs. Uses Node's standard modules only.
+// Opens the envelopes that a receiver reports: node by_hand.mjs | node open.mjs
 
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,8 @@ const headers = {
 async function openEnvelope(envelopeId) {
   const body = JSON.stringify({ envelope_id: envelopeId });
   for (;;) {
-    const response = await fetch(`${SEALPOST_URL}/v1/channel/open`, { method: "POST", headers, body });
+    const url = `${SEALPOST_URL}/v1/channel/open`;
+    const response = await fetch(url, { method: "POST", headers, body });
     const content = await response.json();
     if (response.ok) return content;
     if (response.status !== 429 && response.status !== 503) {

@@ -1,4 +1,4 @@
-"""Opens the envelopes that a receiver reports: python3 by_hand.py | python3 open.py. Uses the standard library only."""
+"""Opens the envelopes that a receiver reports: python3 by_hand.py | python3 open.py."""
 
 import json
 import os
@@ -20,7 +20,8 @@ def open_envelope(envelope_id):
     body = json.dumps({"envelope_id": envelope_id}).encode()
     while True:
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as response:
+            request = urllib.request.Request(url, body, headers)
+            with urllib.request.urlopen(request, timeout=30) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             if error.code not in (429, 503):

@@ -1,4 +1,5 @@
-//! Opens the envelopes that a receiver reports: `receiver | open`. Dependencies: `serde_json` 1, ureq 3.
+//! Opens the envelopes that a receiver reports: `receiver | open`.
+//! Dependencies: `serde_json` 1, ureq 3.
 
 #![expect(
     clippy::disallowed_methods,

@@ -49,7 +49,8 @@ func isGenuine(secret []byte, headers http.Header, body []byte) bool {
 }
 
 func main() {
-	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("WEBHOOK_SECRET"), "whsec_"))
+	encoded := strings.TrimPrefix(os.Getenv("WEBHOOK_SECRET"), "whsec_")
+	secret, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(secret) == 0 {
 		log.Fatal("WEBHOOK_SECRET is not a webhook secret")
 	}
@@ -68,7 +69,8 @@ func main() {
 			return
 		}
 		if _, before := seen.LoadOrStore(r.Header.Get("webhook-id"), true); !before {
-			fmt.Println("new envelope", event.EnvelopeID) // Put the event into a queue and process it later.
+			// Put the event into a queue and process it later.
+			fmt.Println("new envelope", event.EnvelopeID)
 		}
 		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a repeated event.
 	})

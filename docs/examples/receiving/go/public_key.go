@@ -1,4 +1,4 @@
-// Receives events and verifies them with the service's public key and Go's standard library: go run public_key.go
+// Receives events, and verifies them with the service's public key: go run public_key.go
 package main
 
 import (
@@ -49,7 +49,8 @@ func isGenuine(key ed25519.PublicKey, headers http.Header, body []byte) bool {
 }
 
 func main() {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("WEBHOOK_PUBLIC_KEY"), "whpk_"))
+	encoded := strings.TrimPrefix(os.Getenv("WEBHOOK_PUBLIC_KEY"), "whpk_")
+	key, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		log.Fatal("WEBHOOK_PUBLIC_KEY is not a public key")
 	}
@@ -68,7 +69,8 @@ func main() {
 			return
 		}
 		if _, before := seen.LoadOrStore(r.Header.Get("webhook-id"), true); !before {
-			fmt.Println("new envelope", event.EnvelopeID) // Put the event into a queue and process it later.
+			// Put the event into a queue and process it later.
+			fmt.Println("new envelope", event.EnvelopeID)
 		}
 		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a repeated event.
 	})

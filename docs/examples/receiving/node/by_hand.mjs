@@ -7,14 +7,16 @@ const BODY_BYTES_MAX = 64 * 1024;
 const TOLERANCE_S = 5 * 60;
 
 const secret = Buffer.from(process.env.WEBHOOK_SECRET.replace(/^whsec_/, ""), "base64");
-const seen = new Set(); // In production, use a table with a unique column: an event may arrive again days later.
+// In production, use a table with a unique column: an event may arrive again days later.
+const seen = new Set();
 
 // Whether one of the signatures is correct and at most five minutes old.
 function isGenuine(headers, body) {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": list } = headers;
   if (!id || !list || !/^\d+$/.test(timestamp)) return false;
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_S) return false;
-  const mac = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  const hmac = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body);
+  const mac = hmac.digest("base64");
   const expected = Buffer.from(`v1,${mac}`);
   return list.split(" ").some((entry) => {
     const given = Buffer.from(entry);
@@ -35,7 +37,8 @@ async function receive(request) {
   const id = request.headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    console.log("new envelope", JSON.parse(body).envelope_id); // Put the event into a queue and process it later.
+    // Put the event into a queue and process it later.
+    console.log("new envelope", JSON.parse(body).envelope_id);
   }
   return 204; // Any 2xx, also for a repeated event.
 }

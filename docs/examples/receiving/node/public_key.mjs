@@ -11,7 +11,8 @@ const key = createPublicKey({
   format: "jwk",
   key: { kty: "OKP", crv: "Ed25519", x: rawKey.toString("base64url") },
 });
-const seen = new Set(); // In production, use a table with a unique column: an event may arrive again days later.
+// In production, use a table with a unique column: an event may arrive again days later.
+const seen = new Set();
 
 // Whether one of the signatures is correct and at most five minutes old.
 function isGenuine(headers, body) {
@@ -36,7 +37,8 @@ async function receive(request) {
   const id = request.headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    console.log("new envelope", JSON.parse(body).envelope_id); // Put the event into a queue and process it later.
+    // Put the event into a queue and process it later.
+    console.log("new envelope", JSON.parse(body).envelope_id);
   }
   return 204; // Any 2xx, also for a repeated event.
 }

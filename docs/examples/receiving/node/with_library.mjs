@@ -1,4 +1,4 @@
-// Receives events and verifies them with the standardwebhooks package (npm install standardwebhooks).
+// Receives events and verifies them with standardwebhooks: npm install standardwebhooks
 
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";
@@ -6,7 +6,8 @@ import { Webhook } from "standardwebhooks";
 const BODY_BYTES_MAX = 64 * 1024;
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_...
-const seen = new Set(); // In production, use a table with a unique column: an event may arrive again days later.
+// In production, use a table with a unique column: an event may arrive again days later.
+const seen = new Set();
 
 async function receive(request) {
   const chunks = [];
@@ -26,7 +27,8 @@ async function receive(request) {
   const id = request.headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    console.log("new envelope", event.envelope_id); // Put the event into a queue and process it later.
+    // Put the event into a queue and process it later.
+    console.log("new envelope", event.envelope_id);
   }
   return 204; // Any 2xx, also for a repeated event.
 }

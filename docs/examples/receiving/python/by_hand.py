@@ -12,7 +12,8 @@ BODY_BYTES_MAX = 64 * 1024
 TOLERANCE_S = 5 * 60
 
 secret = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"), validate=True)
-seen = set()  # In production, use a table with a unique column: an event may arrive again days later.
+# In production, use a table with a unique column: an event may arrive again days later.
+seen = set()
 
 
 def is_genuine(headers, body):
@@ -36,7 +37,8 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(401)
         if self.headers["webhook-id"] not in seen:
             seen.add(self.headers["webhook-id"])
-            print("new envelope", json.loads(body)["envelope_id"], flush=True)  # Put the event into a queue and process it later.
+            # Put the event into a queue and process it later.
+            print("new envelope", json.loads(body)["envelope_id"], flush=True)
         self.answer(204)  # Any 2xx, also for a repeated event.
 
     def answer(self, status):

@@ -14,7 +14,8 @@ TOLERANCE_S = 5 * 60
 
 raw_key = base64.b64decode(os.environ["WEBHOOK_PUBLIC_KEY"].removeprefix("whpk_"), validate=True)
 key = Ed25519PublicKey.from_public_bytes(raw_key)
-seen = set()  # In production, use a table with a unique column: an event may arrive again days later.
+# In production, use a table with a unique column: an event may arrive again days later.
+seen = set()
 
 
 def is_genuine(headers, body):
@@ -45,7 +46,8 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(401)
         if self.headers["webhook-id"] not in seen:
             seen.add(self.headers["webhook-id"])
-            print("new envelope", json.loads(body)["envelope_id"], flush=True)  # Put the event into a queue and process it later.
+            # Put the event into a queue and process it later.
+            print("new envelope", json.loads(body)["envelope_id"], flush=True)
         self.answer(204)  # Any 2xx, also for a repeated event.
 
     def answer(self, status):

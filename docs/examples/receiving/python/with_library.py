@@ -1,4 +1,4 @@
-"""Receives events and verifies them with the standardwebhooks package (pip install standardwebhooks)."""
+"""Receives events and verifies them with standardwebhooks: pip install standardwebhooks."""
 
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +8,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 BODY_BYTES_MAX = 64 * 1024
 
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])  # whsec_...
-seen = set()  # In production, use a table with a unique column: an event may arrive again days later.
+# In production, use a table with a unique column: an event may arrive again days later.
+seen = set()
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -23,7 +24,8 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(401)
         if self.headers["webhook-id"] not in seen:
             seen.add(self.headers["webhook-id"])
-            print("new envelope", event["envelope_id"], flush=True)  # Put the event into a queue and process it later.
+            # Put the event into a queue and process it later.
+            print("new envelope", event["envelope_id"], flush=True)
         self.answer(204)  # Any 2xx, also for a repeated event.
 
     def answer(self, status):

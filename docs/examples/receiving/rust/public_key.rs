@@ -1,5 +1,5 @@
-//! Receives events and verifies them with the service's public key. Dependencies: actix-web 4, base64 0.22, ring 0.17,
-//! `serde_json` 1.
+//! Receives events, and verifies them with the service's public key.
+//! Dependencies: actix-web 4, base64 0.22, ring 0.17, `serde_json` 1.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 

@@ -1,5 +1,5 @@
-//! Receives events and verifies them with the standardwebhooks crate. Dependencies: actix-web 4, http 1, `serde_json` 1,
-//! standardwebhooks 1.
+//! Receives events, and verifies them with the crate standardwebhooks.
+//! Dependencies: actix-web 4, http 1, `serde_json` 1, standardwebhooks 1.
 
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 

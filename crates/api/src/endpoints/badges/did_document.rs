@@ -83,10 +83,13 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
 }
 
 const DESCRIPTION: &str = "\
-The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. \
-The document has each key twice, as `JsonWebKey` and as `Multikey`, because some verifiers know only one of the forms. \
-`kid` of a signature is the id of the `JsonWebKey`. `standardWebhooksKey` is the key in the form of Standard Webhooks \
-libraries. Former keys stay in the document. `service` has the URL and the public key of the transparency log.";
+The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of \
+events.\n\n\
+- The document has each key twice, as `JsonWebKey` and as `Multikey`, because some verifiers know only one of \
+the forms. `kid` of a signature is the id of the `JsonWebKey`.\n\
+- `standardWebhooksKey` is the key in the form of Standard Webhooks libraries.\n\
+- Former keys stay in the document.\n\
+- `service` has the URL and the public key of the transparency log.";
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 

@@ -81,6 +81,8 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
-Issues a badge on the newest assessment of the key. A badge is a W3C Verifiable Credential 2.0 in Open Badges 3.0 \
-shape, as a JWT. Any verifier checks it with the keys of `/.well-known/did.json`. It names the key as a URN, or its DID \
-with `disclose_did`. With `dry_run` the service issues nothing and lists all refusals.";
+Issues a badge on the newest assessment of the key: a W3C Verifiable Credential 2.0 in Open Badges 3.0 shape, as \
+a JWT.\n\n\
+- Any verifier checks it with the keys of `/.well-known/did.json`.\n\
+- The badge names the key as a URN. With `disclose_did` it names the DID.\n\
+- With `dry_run` the service issues nothing and lists all refusals.";

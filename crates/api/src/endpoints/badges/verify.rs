@@ -72,6 +72,7 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
-Checks that a credential is a badge of this service, and that it is neither expired nor revoked. Without an account, \
-verify it with any library for JSON Web Tokens, the keys of `/.well-known/did.json`, and the status list that it names. With `proof`, the response proves that the \
-transparency log has the status.";
+Checks that a credential is a badge of this service, and that it is neither expired nor revoked.\n\n\
+- Without an account, verify the badge with any library for JSON Web Tokens, the keys of \
+`/.well-known/did.json`, and the status list that the badge names.\n\
+- With `proof`, the response proves that the transparency log has the status.";

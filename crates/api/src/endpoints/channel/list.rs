@@ -94,10 +94,12 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Read, TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
-Lists the envelopes that the caller sent and that are still kept, newest first, with their context and their state. \
-`state` is that of the receipt: the policy of the recipient decides how much it shows. A page can have fewer envelopes \
-than `limit`, and even none: ask for further pages until `next_cursor` is null. There is no list of received \
-envelopes. The request counts against the limits per minute and per day.";
+Lists the envelopes that the caller sent and that are still kept, newest first, with their context and their \
+state. There is no list of received envelopes.\n\n\
+- `state` is that of the receipt: the policy of the recipient decides how much it shows.\n\
+- A page can have fewer envelopes than `limit`, and even none: ask for further pages until `next_cursor` is \
+null.\n\
+- The request counts against the limits per minute and per day.";
 
 const LIMITS: RangeInclusive<u32> = 1..=100;
 const LIMIT_DEFAULT: u32 = 20;

@@ -67,6 +67,8 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Open]);
 
 const DESCRIPTION: &str = "\
-Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes \
-with the webhook event. An envelope can be opened many times while it is kept, 30 days by default; `opened_at` is the \
-first time. With `proof`, the response proves that the transparency log has the envelope. An envelope for another key gets the same response as an unknown envelope.";
+Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id \
+comes with the webhook event.\n\n\
+- An envelope can be opened many times while it is kept, 30 days by default. `opened_at` is the first time.\n\
+- With `proof`, the response proves that the transparency log has the envelope.\n\
+- An envelope for another key gets the same response as an unknown envelope.";

@@ -65,6 +65,9 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
-Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \
-`bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an \
-unknown or expired one. With `proof`, the response proves that the transparency log has the envelope. The request counts against the limits per minute and per day.";
+Shows the sender the context and the state of an envelope: `waiting` for a webhook of the recipient, `sent`, \
+`notified`, `opened` or `bounced`.\n\n\
+- Times that the recipient hides are null.\n\
+- With `proof`, the response proves that the transparency log has the envelope.\n\
+- An envelope of another sender gets the same response as an unknown or expired one.\n\
+- The request counts against the limits per minute and per day.";

@@ -132,9 +132,13 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
-Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 \
-means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw \
-DID is refused. `state` is `waiting` if the recipient has no webhook for received envelopes, and otherwise `sent`; a \
-recipient can hide it. `thread`, `reply_to` and `type` are signed, but not encrypted. The maximum message size is 256 \
-KiB by default. Send an `Idempotency-Key` with each message that must not be sent twice. The requests to the \
-recipient's webhooks continue the trace of a `traceparent` header; an invalid one is ignored.";
+Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. \
+200 means that both are durable and survive a crash.\n\n\
+- `to` is an API key or a handle, with or without a leading `@`. A raw DID is refused.\n\
+- `state` is `waiting` if the recipient has no webhook for received envelopes, and otherwise `sent`. A recipient \
+can hide it.\n\
+- `thread`, `reply_to` and `type` are signed, but not encrypted.\n\
+- A message has at most 256 KiB by default.\n\
+- Send an `Idempotency-Key` with each message that must not be sent twice.\n\
+- The requests to the recipient's webhooks continue the trace of a `traceparent` header. An invalid one is \
+ignored.";

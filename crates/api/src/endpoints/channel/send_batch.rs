@@ -157,13 +157,17 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
 
 const DESCRIPTION: &str = "\
-Sends up to 100 messages in one request. Each message is checked, limited and counted like a send of its own, as if the \
-messages were sent one after the other. The request counts as one request for each message. One commit stores all \
-accepted messages. The response has a result for each message, in the order of the messages: `status` 200 and the \
-members of a send, or the status, the code and the detail of its refusal. If a limit has room for some messages only, \
-the first ones are accepted. If not even the first message is admitted, the whole request is refused. Envelopes to one \
-recipient keep the order of the messages in their ids. An `Idempotency-Key` covers the whole batch: a repeated request \
-gets the same results, and stores nothing. Refused messages can be sent again under another key.";
+Sends up to 100 messages in one request, and stores all accepted messages in one commit. The response has a \
+result for each message, in the order of the messages: the members of a send, or the status, the code and the \
+detail of its refusal.\n\n\
+- Each message is checked, limited and counted like a send of its own, as if the messages were sent one after \
+the other.\n\
+- The request counts as one request for each message.\n\
+- If a limit has room for some messages only, the first ones are accepted. If not even the first message is \
+admitted, the whole request is refused.\n\
+- Envelopes to one recipient keep the order of the messages in their ids.\n\
+- An `Idempotency-Key` covers the whole batch: a repeated request gets the same results, and stores nothing. \
+Send refused messages again under another key.";
 
 /// Maximum number of messages in a batch.
 const MESSAGES_MAX: usize = 100;

@@ -193,14 +193,19 @@ pub(in crate::endpoints) fn resolve_endpoint() -> Endpoint {
 }
 
 const ACTIVATE: &str = "\
-Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
-shows its `login_secret` and `recovery_code` only once: store them in different places. With a session token the \
-identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator \
-may require an `invite` for a new account, or close sign-up. Limited per client address.";
+Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; with \
+one, the identity joins the account of the session.\n\n\
+- The response to a new account shows its `login_secret` and `recovery_code` only once. Store them in different \
+places.\n\
+- The handle of a revoked key stays reserved for its account.\n\
+- The operator may require an `invite` for a new account, or close sign-up.\n\
+- Limited per client address.";
 const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
 const STATUS: &str = "\
-Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. With `proof`, the response proves that the transparency log has DID and status. The request counts \
-against the limits per minute and per day.";
+Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook.\n\n\
+- A blocked key may ask too.\n\
+- With `proof`, the response proves that the transparency log has DID and status.\n\
+- The request counts against the limits per minute and per day.";
 const RESOLVE: &str = "\
 Shows the handle and the label of an identity, for example of the `sender` of an event. `active` is true if the key can \
 send and receive. A raw DID is refused. The request counts against the limits per minute and per day.";

@@ -113,11 +113,15 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Session;
 
 const DESCRIPTION: &str = "\
-Shows the policy of the key as a recipient, after the changes in the body. `accept` decides whose messages the key gets: \
-`anyone` (the default), `contacts` (keys to which this key has sent, while the envelopes are kept, and the allowlist), \
-`allowlist`, or `nobody`. A blocked key is refused in every case. The policy holds for every send that is admitted after \
-the response, on every node. A refused sender gets RECIPIENT_REFUSES for every reason. `listed: false` hides the label from \
-other keys. Each list has at most 1,000 keys. The policy of a key that is blocked by governance can change too.";
+Changes the policy of the key as a recipient, and shows it. `accept` decides whose messages the key gets: \
+`anyone` (the default), `contacts` (keys to which this key has sent, while the envelopes are kept, and the \
+allowlist), `allowlist`, or `nobody`.\n\n\
+- A blocked key is refused in every case.\n\
+- The policy holds for every send that is admitted after the response, on every node.\n\
+- A refused sender gets `RECIPIENT_REFUSES` for every reason.\n\
+- `listed: false` hides the label from other keys.\n\
+- Each list has at most 1,000 keys.\n\
+- The policy of a key that is blocked by governance can change too.";
 
 /// Maximum number of API keys and handles in each list of one request.
 const NAMES_MAX: usize = 100;

@@ -268,20 +268,25 @@ const CHANGED: [&str; 4] = ["url", "events", "description", "paused"];
 const LIST: &str = "\
 Lists the webhooks of the key, oldest first: state, reason if disabled, and health. Their secrets are not shown.";
 const UPDATE: &str = "\
-Changes a webhook. Its id, its secret, its log and its health stay. The change holds on every node within two seconds. An \
-attempt under way ends at the old URL; all later attempts, also of pending deliveries, go to the new one. `url` follows \
-the rules of `register`.\n\nA paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or \
-retention ends. Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both \
-`\"paused\": false` and `enable`.";
+Changes a webhook. Its id, its secret, its log and its health stay.\n\n\
+- The change holds on every node within two seconds. An attempt under way ends at the old URL; all later \
+attempts, also of pending deliveries, go to the new one.\n\
+- `url` follows the rules of `register`.\n\
+- A paused webhook gets nothing. Its deliveries are kept without attempts until it is resumed or retention ends.\n\
+- Pausing does not depend on `status`: a disabled webhook can be paused too, and then needs both `\"paused\": \
+false` and `enable`.";
 const DELETE: &str = "\
 Deletes a webhook with its pending deliveries and its log of attempts. Nothing more is sent to it.";
 const ENABLE: &str = "\
 Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.";
 const ROTATE: &str = "\
-Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so receivers can \
-change to the new one. At most four replaced secrets sign at a time: the fifth replacement within 24 hours is refused with \
-`QUOTA_EXCEEDED`, and `detail` names the time from which it is possible.";
+Creates a new secret and shows it only once. For 24 hours events carry the signatures of both secrets, so \
+receivers can change to the new one.\n\n\
+- At most four replaced secrets sign at a time. The fifth replacement within 24 hours is refused with \
+`QUOTA_EXCEEDED`; `detail` names the time from which it is possible.";
 const TEST: &str = "\
-Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the attempt. The \
-event is signed like all events. It is never retried, is not listed in `deliveries`, and never disables the webhook. \
-Limited per account.";
+Sends one `webhook.test` event to the webhook now, whatever its `events` are, and returns the result of the \
+attempt.\n\n\
+- The event is signed like all events.\n\
+- It is never retried, is not listed in `deliveries`, and never disables the webhook.\n\
+- Limited per account.";

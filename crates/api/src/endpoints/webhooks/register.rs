@@ -116,9 +116,14 @@ fn link(operation: &str, description: &str) -> Value {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Webhooks]);
 
 const DESCRIPTION: &str = "\
-Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \
-URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a \
-private address, now or at any delivery. A host name that does not resolve yet is accepted, with a `warning`. Events \
-other than `envelope.received` need a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
-use a name. A key may have 16 webhooks.\n\nEnvelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest \
-first; `waiting` is their number, counted up to 10,000. With `\"waiting\": \"skip\"` no webhook receives them.";
+Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only \
+once.\n\n\
+- The URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must \
+not lead to a private address, now or at any delivery.\n\
+- The host is a full domain name or an IPv4 address. To reach an IPv6 address, use a name. A name that does not \
+resolve yet is accepted, with a `warning`.\n\
+- Events other than `envelope.received` need a server with `--events v1.1`.\n\
+- A key may have 16 webhooks.\n\
+- Envelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, \
+oldest first. `waiting` is their number, counted up to 10,000. With `\"waiting\": \"skip\"` no webhook receives \
+them.";

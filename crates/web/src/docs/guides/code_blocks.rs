@@ -122,7 +122,7 @@ const TABS: [(&str, &str); 5] =
 const NAMES: [(&str, &str); 5] =
     [("sh", "Shell"), ("json", "JSON"), ("toml", "TOML"), ("sql", "SQL"), ("yaml", "YAML")];
 /// The languages whose long lines continue in the next line. Lines of other languages keep their shape.
-const WRAPPED: [&str; 2] = ["sh", "json"];
+const WRAPPED: [&str; 3] = ["sh", "json", "sql"];
 
 #[cfg(test)]
 mod tests {
