@@ -4,7 +4,7 @@
 
 pub(crate) mod charts;
 pub(crate) mod forms;
-mod health;
+pub(crate) mod health;
 pub(crate) mod live;
 mod pages;
 pub(crate) mod response;

@@ -11,5 +11,7 @@ mod response;
 
 pub(crate) use accept::accepts_html;
 pub(crate) use cached::{cached_asset, cached_file, cached_page};
-pub(crate) use layout::{Layout, LayoutExtras, Nav, NavLink, Sidebar, SiteAddress, current_link};
+pub(crate) use layout::{
+    Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress, current_link,
+};
 pub(crate) use response::private_page;

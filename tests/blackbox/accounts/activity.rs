@@ -147,7 +147,8 @@ fn acts_on_the_dashboard_are_listed(database: &Database) {
     assert_eq!(kinds(client, &alice)[..2], ["key_revoked", "login"]);
     assert_eq!(entries(client, &alice)[0]["detail"], sibling.key);
     let page = browser.page("/dashboard/activity");
-    for expected in ["Identity revoked", "Login", "Identity created", "127.0.0.1", &sibling.key] {
+    let named = format!("title=\"{}\">another</span>", sibling.key);
+    for expected in ["Identity revoked", "Login", "Identity created", "127.0.0.1", &named] {
         assert!(page.contains(expected), "{expected}: {page}");
     }
     let page = browser.page("/dashboard/activity?cursor=rubbish");
@@ -210,9 +211,11 @@ fn acts_of_operators_are_shown_without_their_names(database: &Database) {
         format!("webhook.disable {webhook}"),
         format!("key.reactivate {}", alice.key),
         format!("key.deactivate {}", alice.key),
-        format!("plan.set {}", alice.key),
+        format!("plan.set {} builder", alice.key),
     ];
     assert_eq!(acts, expected);
+    let page = Browser::sign_in(client, &alice).page("/dashboard/activity");
+    assert!(page.contains("<strong>Plan changed to builder</strong>"), "{page}");
     for entry in &found[..8] {
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!("operator"), &json!("operator")));
         assert_eq!(entry["client_address"], Value::Null);

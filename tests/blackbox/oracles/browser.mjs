@@ -41,6 +41,7 @@ export async function visitPages(browser, base, paths, { storageState, shots, wi
         const form = `${path} in ${colorScheme} at ${width}`;
         await look(page, form);
         assert.deepEqual(await page.evaluate(disorderly, width), [], `${form} has a disorderly row of buttons`);
+        if (width >= 1280) assert.deepEqual(await page.evaluate(brokenWords), [], `${form} breaks a word in a table`);
         // The schemes differ in colours only.
         await noFaults(page, form, colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] });
       }
@@ -61,6 +62,20 @@ function disorderly(width) {
     return reds.indexOf(true) !== -1 && reds.lastIndexOf(false) > reds.indexOf(true) || width < 640 && widths.size > 1;
   });
   return faulty.map((row) => row.innerText);
+}
+
+// Returns the short words in tables that continue in a second line.
+function brokenWords() {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const word = text.data.trim();
+    if (word === '' || word.length > 24 || /\s/.test(word) || text.parentElement.closest('table.log td') === null) continue;
+    const range = document.createRange();
+    range.selectNode(text);
+    if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+  }
+  return broken;
 }
 
 export async function notTooWide(page, form) {

@@ -164,8 +164,8 @@ async function changePolicy(page, account, key) {
   await has(page, '[role=alert]', 'handle');
   await page.fill('#allow', `${account.key}`);
   await page.click('button:has-text("Allow")');
-  await page.click('summary:has-text("Show the list")');
-  await has(page, 'ul.plain', account.key);
+  await has(page, 'ul.rows', account.key);
+  await has(page, 'ul.rows', HOSTILE);
   await page.selectOption('#accept', 'anyone');
   await page.click('button:has-text("Save")');
 }
@@ -218,6 +218,8 @@ async function followEvents(page, key, hook, envelope) {
   await page.click('button:has-text("Find")');
   await note(page);
   await has(page, 'main', 'answer 500 <b>bold</b>');
+  await has(page, 'main', `"envelope_id": "${envelope}"`);
+  await page.click('summary:has-text("body as sent")');
   await has(page, 'main', `"envelope_id":"${envelope}"`);
   await page.goto(`${base}/dashboard/keys/${key}/webhooks/${hook}`);
   await page.click('button:has-text("Send a test event")');

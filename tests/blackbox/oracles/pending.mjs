@@ -57,6 +57,8 @@ async function lookAtWebhook(page) {
   assert.equal(buttons.at(-1)[0], 'Delete…');
   const bad = await page.locator('.problem').evaluate((it) => getComputedStyle(it).borderLeftColor);
   assert.deepEqual(buttons.filter(([, , colour]) => colour === bad).map(([text]) => text), ['Delete…'], 'only the last is red');
+  await page.click('button:has-text("Send a test event")');
+  assert.match(await page.innerText('.problem[role=status]'), /^The test event failed:/);
 }
 
 // The address has the filter, so a reload keeps it and a link shares it.

@@ -222,7 +222,11 @@ impl Author<'_> {
             }
         };
         let Some(account) = account else { return Ok(()) };
-        let detail = format!("{} {}", record.action, record.subject);
+        let mut detail = format!("{} {}", record.action, record.subject);
+        // The owner reads the new plan. The other details are for operators.
+        if let ("plan.set", Some(plan)) = (record.action, record.detail["to"].as_str()) {
+            detail = format!("{detail} {plan}");
+        }
         let origin = ActOrigin::operator(account);
         activity::record(tx, now, &origin, ActivityKind::Operator, Some(detail))
     }

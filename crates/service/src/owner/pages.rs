@@ -1,11 +1,14 @@
 //! Reads the data that the dashboard shows.
 
+use std::collections::HashMap;
+
 use sealpost_domain::{AccountId, ApiKeyId, SessionDetails, Timestamp, ports::DailyCount};
 use sealpost_limits::UsageReport;
 use sealpost_storage::Reader;
 
 use super::{
     account_owner::{NO_KEY, Owner},
+    correspondents::{Correspondent, correspondents},
     views::{KeyPage, PENDING_MAX, PendingCount, SessionView, Truncated, standing_of},
 };
 use crate::{
@@ -64,6 +67,17 @@ impl Owner<'_> {
                 policy: reader.find_policy(&id)?.unwrap_or_default().into(),
                 pending: PendingCount(reader.count_pending(&id, oldest, PENDING_MAX + 1)?),
             })
+        })
+        .await
+    }
+
+    /// Returns the names of other keys, such as the senders in a policy.
+    pub async fn correspondents(
+        &self,
+        keys: Vec<ApiKeyId>,
+    ) -> Result<HashMap<ApiKeyId, Correspondent>, Error> {
+        self.read(move |_core, reader, _account, _now| {
+            Ok(correspondents(reader, keys.iter().copied())?)
         })
         .await
     }

@@ -7,7 +7,7 @@ use sealpost_service::{Error, OperatorRole, SignedInOperator};
 use crate::{
     assets,
     dashboard::{forms::Rejection, response::PageResponse},
-    html::{Layout, LayoutExtras, Nav, NavLink, Sidebar, SiteAddress},
+    html::{Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress},
 };
 
 /// The layout of a page of the console.
@@ -19,8 +19,7 @@ pub(super) struct ConsoleFrame<'a> {
     pub(super) session: Option<(&'a SignedInOperator, &'a str)>,
     /// The path of the link in the sidebar to mark as current.
     pub(super) current: &'a str,
-    /// The result of a form, which the page shows above its content. Empty if there is none.
-    pub(super) notice: &'a str,
+    pub(super) notice: Notice<'a>,
 }
 
 /// The name of the operator, and the button to sign out.
@@ -43,7 +42,7 @@ struct ErrorPage<'a> {
 impl<'a> ConsoleFrame<'a> {
     /// Returns the layout for browsers that are not signed in.
     pub(super) fn public(site: &'a SiteAddress) -> Self {
-        Self { site, session: None, current: "", notice: "" }
+        Self { site, session: None, current: "", notice: Notice::default() }
     }
 
     /// Responds with a page in this layout.
@@ -119,4 +118,5 @@ const SIDEBAR: [NavLink; 4] = [
     NavLink { text: "Service", to: "/console/service" },
     NavLink { text: "Audit trail", to: "/console/audit" },
 ];
-const NAV: Nav = Nav { home: "/console", links: &[NavLink { text: "Console", to: "/console" }] };
+const NAV: Nav =
+    Nav { home: "/console", links: &[NavLink { text: "Console", to: "/console" }], footer: &[] };

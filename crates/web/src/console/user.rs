@@ -46,7 +46,7 @@ impl ConsoleUser {
     /// Returns the layout of a page. `current` is the path of the navigation link to mark as current.
     pub(super) fn frame<'a>(&'a self, current: &'a str) -> ConsoleFrame<'a> {
         let session = Some((&self.operator, self.form_token.as_str()));
-        let notice = self.flash.as_ref().map_or("", Flash::text);
+        let notice = self.flash.as_ref().map(Flash::shown).unwrap_or_default();
         ConsoleFrame { site: &self.state.site, session, current, notice }
     }
 

@@ -79,7 +79,7 @@ impl Health {
 }
 
 /// Returns the state of a webhook as a word, and the CSS class that colours it, for lists that read no attempts.
-pub(super) fn state_of(webhook: &WebhookView) -> (&'static str, &'static str) {
+pub(crate) fn state_of(webhook: &WebhookView) -> (&'static str, &'static str) {
     match (webhook.status, webhook.paused, webhook.failing_since) {
         (WebhookStatus::Disabled, ..) => ("disabled", "bad"),
         (_, true, _) => ("paused", "warn"),

@@ -170,7 +170,7 @@ impl SignedInUser {
     pub(super) fn frame(&self) -> Frame<'_> {
         let Self { form_token, account, path, .. } = self;
         let session = FrameSession { form_token, account, path };
-        Frame { site: self.site(), session: Some(session), notice: self.flash.text() }
+        Frame { site: self.site(), session: Some(session), notice: self.flash.shown() }
     }
 
     /// Returns the account of this user.

@@ -2,7 +2,9 @@
 
 use std::{fmt::Display, ops::Range, time::Duration};
 
-use sealpost_domain::{ActivityKind, EventKind, KeyStatus, ReceiptState, Timestamp};
+use sealpost_domain::{
+    ActivityKind, EventKind, GovernanceKind, KeyStatus, ReceiptState, Timestamp,
+};
 use sealpost_service::{Correspondent, DeliveryView};
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
@@ -162,6 +164,15 @@ pub(super) fn handle_of(party: &Correspondent) -> String {
         (None, _) => String::new(),
         (Some(_), Some(handle)) => format!("@{handle}"),
         (Some(_), None) => short_id(party.api_key_id),
+    }
+}
+
+/// Names the kind of a decision that blocks a key.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(crate) fn what_blocks(kind: &GovernanceKind) -> &'static str {
+    match kind {
+        GovernanceKind::CouncilAction => "council action",
+        GovernanceKind::PartnerSuspension => "suspension of the partner",
     }
 }
 

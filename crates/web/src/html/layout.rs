@@ -22,11 +22,13 @@ pub(crate) struct NavLink {
     pub(crate) to: &'static str,
 }
 
-/// The navigation in the header of a page.
+/// The navigation in the header and the footer of a page.
 pub(crate) struct Nav {
     /// The path that the mark leads to.
     pub(crate) home: &'static str,
     pub(crate) links: &'static [NavLink],
+    /// The links in the footer.
+    pub(crate) footer: &'static [NavLink],
 }
 
 impl Nav {
@@ -38,6 +40,13 @@ impl Nav {
             NavLink { text: "Reference", to: "/docs/reference" },
             NavLink { text: "Errors", to: "/docs/errors" },
             NavLink { text: "Dashboard", to: "/dashboard" },
+        ],
+        footer: &[
+            NavLink { text: "Quick start", to: "/docs/quickstart" },
+            NavLink { text: "Clients", to: "/docs/clients" },
+            NavLink { text: "Questions and answers", to: "/docs/faq" },
+            NavLink { text: "Security", to: "/docs/security" },
+            NavLink { text: "OpenAPI document", to: "/openapi.json" },
         ],
     };
 
@@ -83,8 +92,14 @@ pub(crate) struct LayoutExtras<'a> {
     pub(crate) sidebar: Option<Sidebar<'a>>,
     /// HTML that is inserted at the end of the header.
     pub(crate) nav_end: String,
-    /// The result of a form, shown above the main part. Empty if there is none.
-    pub(crate) notice: &'a str,
+    pub(crate) notice: Notice<'a>,
+}
+
+/// The result of a form, shown above the main part. Empty if there is none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Notice<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) is_failure: bool,
 }
 
 impl SiteAddress {
@@ -147,7 +162,7 @@ mod tests {
 
     fn layout<'a>(site: &'a SiteAddress, title: &'a str) -> Layout<'a> {
         const LINKS: &[NavLink] = &[NavLink { text: "Elsewhere", to: "/elsewhere" }];
-        Layout { site, title, nav: &Nav { home: "/", links: LINKS }, current: "" }
+        Layout { site, title, nav: &Nav { home: "/", links: LINKS, footer: &[] }, current: "" }
     }
 
     #[test]

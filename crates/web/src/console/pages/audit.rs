@@ -4,6 +4,7 @@ use actix_web::web;
 use askama::Template;
 use sealpost_service::AuditView;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::{
     console::user::ConsoleUser,
@@ -52,4 +53,35 @@ pub(crate) async fn show(
     Ok(user.show("/console/audit", "Audit trail", &main))
 }
 
+/// Writes the details of an act, a JSON object, as text. Leaves out members that are null.
+fn readable(detail: &str) -> String {
+    let Ok(members) = serde_json::from_str(detail) else { return detail.to_owned() };
+    let mut texts = Vec::new();
+    collect("", &members, &mut texts);
+    texts.join(", ")
+}
+
+fn collect(before: &str, members: &Map<String, Value>, texts: &mut Vec<String>) {
+    for (name, value) in members {
+        match value {
+            Value::Null => {}
+            Value::Object(inner) => collect(&format!("{before}{name}."), inner, texts),
+            Value::String(text) => texts.push(format!("{before}{name}: {text}")),
+            other => texts.push(format!("{before}{name}: {other}")),
+        }
+    }
+}
+
 const LIMIT: u32 = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_are_text_without_null() {
+        let detail = r#"{"from":null,"to":"builder","terms":{"per_day":5},"operator":{"uid":0,"claimed":null}}"#;
+        assert_eq!(readable(detail), "to: builder, terms.per_day: 5, operator.uid: 0");
+        assert_eq!(readable("no JSON"), "no JSON");
+    }
+}

@@ -15,8 +15,9 @@ use crate::{
     dashboard::{
         charts::{UsageMeter, usage_meters},
         forms::Draft,
+        health::state_of,
         response::PageResponse,
-        text::{failure, short_id, thousands, when},
+        text::{failure, short_id, thousands, what_blocks, when},
     },
 };
 

@@ -2,10 +2,11 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::Timestamp;
-use sealpost_service::{ActivityCursor, ActivityPage, ListActivity, SessionView};
+use sealpost_domain::{ActivityKind, ApiKeyId, Timestamp};
+use sealpost_service::{ActivityCursor, ActivityPage, ActivityView, ListActivity, SessionView};
 use serde::Deserialize;
 
+use super::scope::Scope;
 use crate::dashboard::{
     response::PageResponse,
     session::SignedInUser,
@@ -19,6 +20,7 @@ struct ActivityTemplate<'a> {
     now: Timestamp,
     activity: ActivityPage,
     sessions: Vec<SessionView>,
+    scope: Scope,
 }
 
 /// The query string of the page.
@@ -37,8 +39,9 @@ pub(crate) async fn show(
     let (activity, sessions) = user
         .ask(async |owner| Ok((owner.activity(query).await?, owner.sessions().await?.first)))
         .await?;
+    let scope = Scope::load(&user, None, "").await?;
     let now = user.app.api.clock.now();
-    let main = ActivityTemplate { base: user.base(), now, activity, sessions };
+    let main = ActivityTemplate { base: user.base(), now, activity, sessions, scope };
     Ok(PageResponse::ok(user.frame(), "Activity", &main))
 }
 
@@ -49,7 +52,7 @@ fn author(actor: &str, sessions: &[SessionView]) -> String {
         Some(("session", name)) => match open(name) {
             Some(session) if session.is_this => format!("you, {}", program_of(session)),
             Some(session) => format!("you, {} (another session)", program_of(session)),
-            None => "you, in a session that has ended".to_owned(),
+            None => "you, in an ended session".to_owned(),
         },
         Some(("token", id)) => format!("a program with the API token {}", short_id(id)),
         None if actor == "operator" => "the operator of the service".to_owned(),
@@ -62,9 +65,15 @@ fn program_of(session: &SessionView) -> String {
     session.user_agent.as_deref().map_or_else(|| "unknown program".to_owned(), program)
 }
 
-/// Describes an act of the operator by its name in the audit trail. Other details are shown as they are.
-fn detail_of(detail: &str) -> String {
+/// Describes an act for people: what happened, and to which identity or webhook. An act of the operator has its name in
+/// the audit trail, the subject and, if it changes the plan, the new plan.
+fn described(entry: &ActivityView, scope: &Scope) -> (String, String) {
+    let detail = entry.detail.as_deref().unwrap_or_default();
+    if entry.kind != ActivityKind::Operator {
+        return (what_happened(&entry.kind).to_owned(), named(detail, scope));
+    }
     let (act, rest) = detail.split_once(' ').unwrap_or((detail, ""));
+    let (subject, plan) = rest.split_once(' ').unwrap_or((rest, ""));
     let text = match act {
         "assessment.record" => "Assessment recorded",
         "attestation.record" => "Attestation recorded",
@@ -86,9 +95,19 @@ fn detail_of(detail: &str) -> String {
         "session.end" => "Sessions ended",
         "token.end" | "token.revoke" => "API token revoked",
         "webhook.disable" => "Webhook disabled",
-        _ => return detail.to_owned(),
+        _ => act,
     };
-    if rest.is_empty() { text.to_owned() } else { format!("{text}: {rest}") }
+    let text = if plan.is_empty() { text.to_owned() } else { format!("{text} to {plan}") };
+    (text, named(subject, scope))
+}
+
+/// Replaces the ids in a text: that of an identity of the account by its label, others by a short form.
+fn named(text: &str, scope: &Scope) -> String {
+    let name = |word: &str| match word.parse::<ApiKeyId>() {
+        Ok(id) => scope.label_of(&id),
+        Err(_) => short_ids(word),
+    };
+    text.split(' ').map(name).collect::<Vec<_>>().join(" ")
 }
 
 const ENTRIES_PER_PAGE: u32 = 50;

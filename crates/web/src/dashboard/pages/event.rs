@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{EventId, KeyStatus, Timestamp};
-use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, Sealpost};
+use sealpost_service::{Actor, EventLogEntry, EventReport, KeyStanding, ReportedAttempt, Sealpost};
 
 use super::key_of;
 use crate::dashboard::{
@@ -21,7 +21,8 @@ struct EventPage<'a> {
     now: Timestamp,
     key: &'a KeyStanding,
     event: &'a EventReport,
-    webhooks: Vec<&'a LoggedWebhook>,
+    /// The newest state of the delivery to each webhook.
+    deliveries: Vec<&'a EventLogEntry>,
 }
 
 pub(crate) async fn show(
@@ -35,19 +36,32 @@ pub(crate) async fn show(
     let (key, event) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.event(&id, event_id).await?)))
         .await?;
-    let mut webhooks: Vec<_> =
-        event.attempts.iter().map(|attempt| &attempt.entry.webhook).collect();
-    webhooks.sort_by_key(|webhook| webhook.webhook_id);
-    webhooks.dedup();
     let main = EventPage {
         base: user.base(),
         form_token: &user.form_token,
         now: user.app.api.clock.now(),
         key: &key,
         event: &event,
-        webhooks,
+        deliveries: deliveries_of(&event),
     };
     Ok(PageResponse::ok(user.frame(), "Event", &main))
+}
+
+/// Returns a JSON text with a line for each member.
+fn pretty(body: &str) -> String {
+    let parsed = serde_json::from_str::<serde_json::Value>(body);
+    parsed.map_or_else(|_malformed| body.to_owned(), |value| format!("{value:#}"))
+}
+
+/// Returns the newest attempt or the pending delivery of each webhook.
+fn deliveries_of(event: &EventReport) -> Vec<&EventLogEntry> {
+    let mut newest: Vec<&EventLogEntry> = Vec::new();
+    for ReportedAttempt { entry, .. } in &event.attempts {
+        if newest.iter().all(|known| known.webhook.webhook_id != entry.webhook.webhook_id) {
+            newest.push(entry);
+        }
+    }
+    newest
 }
 
 /// Blocks the sender of the envelope.

@@ -12,7 +12,7 @@ use crate::dashboard::{
     health::WebhookCard,
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, day, thousands, why_no_change},
+    text::{ago, day, thousands, what_blocks, why_no_change},
 };
 
 #[derive(Template)]
@@ -28,6 +28,8 @@ struct IdentityPage<'a> {
     /// The sums of all days.
     sent: u64,
     delivered: u64,
+    /// Whether no message was sent or received on any day.
+    is_quiet: bool,
     chart: DayChart,
     pending: PendingCount,
     failing: usize,
@@ -80,6 +82,7 @@ pub(crate) async fn show(
         days: &view.key.days,
         sent: view.key.days.iter().map(|day| day.sent).sum(),
         delivered: view.key.days.iter().map(|day| day.delivered).sum(),
+        is_quiet: view.key.days.iter().all(|day| day.sent + day.received + day.delivered == 0),
         chart: activity_chart(&view.key.days),
         pending: view.key.pending,
         failing: cards.filter(|card| card.health.is_unhealthy()).count(),

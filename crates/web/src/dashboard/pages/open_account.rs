@@ -81,7 +81,7 @@ pub(crate) async fn submit(
 pub(crate) async fn show_opened(app: web::Data<WebState>, result: Flash) -> PageResponse {
     let site = &app.site;
     let main = OpenedPage { base: &site.base_path, base_url: &site.base_url, result: &result };
-    let frame = Frame { notice: result.text(), ..Frame::public(site) };
+    let frame = Frame { notice: result.shown(), ..Frame::public(site) };
     PageResponse::ok(frame, "Account opened", &main)
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn submit(
 /// Shows the new secrets once. Needs no session, because the recovery has ended all sessions.
 pub(crate) async fn show_recovered(app: web::Data<WebState>, result: Flash) -> PageResponse {
     let main = SecretsPage { base: &app.site.base_path, result: &result };
-    let frame = Frame { notice: result.text(), ..Frame::public(&app.site) };
+    let frame = Frame { notice: result.shown(), ..Frame::public(&app.site) };
     PageResponse::ok(frame, "New secrets", &main)
 }
 

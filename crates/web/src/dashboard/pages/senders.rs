@@ -1,15 +1,18 @@
 //! The policy of an identity: the accepted senders, and the part of receipts that senders can see.
 
+use std::collections::HashMap;
+
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, KeyStatus, ReceiptPolicy};
-use sealpost_service::{Actor, KeyStanding, PolicyChange, PolicyView, Sealpost};
+use sealpost_service::{Actor, Correspondent, KeyStanding, PolicyChange, PolicyView, Sealpost};
 
 use super::{identity::IdentityHead, key_of};
 use crate::dashboard::{
     forms::{Draft, Form},
     response::{Flash, PageResponse},
     session::SignedInUser,
+    text::{handle_of, name_of},
 };
 
 #[derive(Template)]
@@ -30,7 +33,14 @@ struct SenderList<'a> {
     verb: &'static str,
     add: &'static str,
     remove: &'static str,
-    senders: &'a [ApiKeyId],
+    senders: Vec<&'a Correspondent>,
+}
+
+impl SenderList<'_> {
+    /// Returns true if the list is short enough to show it at once.
+    fn is_short(&self) -> bool {
+        self.senders.len() <= SHORT_LIST
+    }
 }
 
 pub(crate) async fn show(
@@ -71,7 +81,15 @@ async fn page(
     let id = key_of(user, key)?;
     let view = user.ask(async move |owner| owner.key(&id).await).await?;
     let (key, policy) = (&view.standing, &view.policy);
-    let list = |title, verb, add, remove, senders| SenderList { title, verb, add, remove, senders };
+    let listed = [&*policy.allowed, &*policy.blocked].concat();
+    let names = user.ask(async move |owner| owner.correspondents(listed).await).await?;
+    let list = |title, verb, add, remove, senders: &[ApiKeyId]| SenderList {
+        title,
+        verb,
+        add,
+        remove,
+        senders: named(senders, &names),
+    };
     let main = SendersPage {
         base: user.base(),
         form_token: &user.form_token,
@@ -86,6 +104,13 @@ async fn page(
     };
     let title = format!("Senders of {}", key.label);
     Ok(PageResponse::of_form(user.frame(), &title, draft, &main))
+}
+
+fn named<'a>(
+    senders: &[ApiKeyId],
+    names: &'a HashMap<ApiKeyId, Correspondent>,
+) -> Vec<&'a Correspondent> {
+    senders.iter().filter_map(|sender| names.get(sender)).collect()
 }
 
 /// Reads the change of the policy from a form. The field `do` selects the kind of change. Returns `None` if the form is
@@ -115,7 +140,7 @@ fn accepted(accept: &AcceptPolicy) -> &'static str {
     match accept {
         AcceptPolicy::Allowlist => "allowed senders only",
         AcceptPolicy::Anyone => "everyone except blocked senders",
-        AcceptPolicy::Contacts => "keys that this key has written to, and allowed senders",
+        AcceptPolicy::Contacts => "contacts and allowed senders",
         AcceptPolicy::Nobody => "no sender",
     }
 }
@@ -129,3 +154,6 @@ fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
         ReceiptPolicy::Opened => "that the envelope was opened",
     }
 }
+
+/// Maximum number of senders that a list shows without a click.
+const SHORT_LIST: usize = 20;

@@ -12,7 +12,10 @@ use actix_web::{
 use serde::{Deserialize, Serialize};
 
 use super::{PageResponse, web_state};
-use crate::{html::SiteAddress, state::WebState};
+use crate::{
+    html::{Notice, SiteAddress},
+    state::WebState,
+};
 
 /// The cookie that carries a result. Dashboard and console have one each.
 #[derive(Clone, Copy)]
@@ -26,13 +29,21 @@ pub(crate) struct FlashCookie {
 pub(crate) struct Flash {
     path: String,
     notice: String,
+    is_failure: bool,
     shown_once: BTreeMap<String, String>,
 }
 
 impl Flash {
     /// Creates a result that the page at `path` shows as a notice.
     pub(crate) fn notice(path: &str, notice: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), notice: notice.into(), shown_once: BTreeMap::new() }
+        Self { path: path.to_owned(), notice: notice.into(), ..Self::default() }
+    }
+
+    /// Creates a result that the page at `path` shows as a success or as a failure.
+    pub(in crate::dashboard) fn outcome(path: &str, outcome: Result<String, String>) -> Self {
+        let is_failure = outcome.is_err();
+        let notice = outcome.unwrap_or_else(|problem| problem);
+        Self { is_failure, ..Self::notice(path, notice) }
     }
 
     /// Adds a value that the page shows once, such as a secret.
@@ -46,9 +57,9 @@ impl Flash {
         &self.path
     }
 
-    /// Returns the text of the notice. Empty if there is none.
-    pub(crate) fn text(&self) -> &str {
-        &self.notice
+    /// Returns the notice.
+    pub(crate) fn shown(&self) -> Notice<'_> {
+        Notice { text: &self.notice, is_failure: self.is_failure }
     }
 
     /// Returns a value that is shown once. `None` if the page was reloaded, or not reached from a form.

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::{
     assets,
-    html::{Layout, LayoutExtras, Nav, NavLink, Sidebar, SiteAddress, current_link},
+    html::{Layout, LayoutExtras, Nav, NavLink, Notice, Sidebar, SiteAddress, current_link},
 };
 
 /// The layout of a dashboard page, for a browser with or without a session.
@@ -13,8 +13,7 @@ pub(in crate::dashboard) struct Frame<'a> {
     pub(in crate::dashboard) site: &'a SiteAddress,
     /// `None` if the user is not signed in.
     pub(in crate::dashboard) session: Option<FrameSession<'a>>,
-    /// The result of a form, which the page shows above its content. Empty if there is none.
-    pub(in crate::dashboard) notice: &'a str,
+    pub(in crate::dashboard) notice: Notice<'a>,
 }
 
 /// The session of the signed-in user, for the layout.
@@ -38,7 +37,7 @@ struct SignOut<'a> {
 impl<'a> Frame<'a> {
     /// Returns the layout for browsers that are not signed in.
     pub(in crate::dashboard) fn public(site: &'a SiteAddress) -> Self {
-        Self { site, session: None, notice: "" }
+        Self { site, session: None, notice: Notice::default() }
     }
 
     /// Renders the whole page around `main`.

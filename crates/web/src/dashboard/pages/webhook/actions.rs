@@ -39,14 +39,14 @@ pub(crate) async fn act(
                 let tested = user.act(&id, test).await?;
                 result_of(&tested.map_err(|error| user.error_response(&error))?)
             }
-            Err(problem) => Rejection::from(&problem).text,
+            Err(problem) => Err(Rejection::from(&problem).text),
         };
-        return Ok(single_use.done(Flash::notice(&page, result)).await);
+        return Ok(single_use.done(Flash::outcome(&page, result)).await);
     }
     if form.text("do") == "redeliver" {
         let single_use = SingleUse::begin(&user.app, &form).await?;
-        let text = send_again(&user, &form).await?.unwrap_or_else(|problem| problem);
-        return Ok(single_use.done(Flash::notice(&filtered, text)).await);
+        let result = send_again(&user, &form).await?;
+        return Ok(single_use.done(Flash::outcome(&filtered, result)).await);
     }
     let change = change_of(&user, &form)?;
     let single_use = SingleUse::begin(&user.app, &form).await?;
@@ -123,8 +123,8 @@ impl Change {
     }
 }
 
-/// Describes the result of a test event.
-fn result_of(tested: &Tested) -> String {
+/// Describes the result of a test event: a success or a failure.
+fn result_of(tested: &Tested) -> Result<String, String> {
     let Tested { event_id, duration_ms, status_code, error, .. } = tested;
     let duration = thousands(duration_ms);
     let response = match (status_code, error) {
@@ -132,8 +132,11 @@ fn result_of(tested: &Tested) -> String {
         (None, Some(error)) => failure(error, tested.error_detail.as_deref()),
         (None, None) => "no response".to_owned(),
     };
-    let verb = if error.is_none() { "arrived" } else { "failed" };
-    format!("The test event {event_id} {verb}: {response} after {duration} ms.")
+    let end = format!("{response} after {duration} ms. Its id is {event_id}.");
+    match error {
+        None => Ok(format!("The test event arrived: {end}")),
+        Some(_) => Err(format!("The test event failed: {end}")),
+    }
 }
 
 fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
