@@ -52,8 +52,11 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Send, TokenScope::Open]);
 
 const DESCRIPTION: &str = "\
-Returns one file of at most 16 KiB for the sender or the recipient of an envelope: hash, both keys and their DIDs, the \
-times of send, event and opening, and the newest badges, with the proofs of the transparency log. `sealpost \
-verify-proof` verifies it without the network, also years later. A sender sees what the receipt shows. The DID and the \
-badge of the other party are left out if its policy says `listed: false`. Each request appends an entry to the log, and \
-may take six seconds. It counts against the limits per minute and per day.";
+Returns one file of at most 16 KiB for the sender or the recipient of an envelope. It has hash, both keys and \
+their DIDs, the times of send, event and opening, and the newest badges, with the proofs of the transparency \
+log.\n\n\
+- `sealpost verify-proof` verifies the file without the network, also years later.\n\
+- A sender sees what the receipt shows.\n\
+- The DID and the badge of the other party are left out if its policy says `listed: false`.\n\
+- Each request appends an entry to the log, and may take six seconds.\n\
+- The request counts against the limits per minute and per day.";
