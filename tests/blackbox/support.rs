@@ -14,6 +14,7 @@ mod relay;
 mod server;
 mod small_disk;
 mod socket;
+mod witness;
 
 use std::{
     thread,
@@ -46,6 +47,7 @@ pub(crate) use relay::Relay;
 pub(crate) use server::{Server, lines_of, value_of};
 pub(crate) use small_disk::SmallDisk;
 pub(crate) use socket::Socket;
+pub(crate) use witness::Witness;
 
 /// Runs each case on the embedded database and on PostgreSQL.
 macro_rules! on_both {

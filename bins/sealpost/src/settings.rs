@@ -22,7 +22,7 @@ use sealpost_node::{
     LogWitness,
     settings::{JournalRetention, ServiceSettings, Settings},
 };
-use sealpost_transparency::{SignatureType, VerifierKey};
+use sealpost_transparency::VerifierKey;
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -70,7 +70,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
           value_name = "SPAN", help_heading = "Service")]
     journal_retention: Span,
-    /// Witness that cosigns the transparency log: its public key, a space and its URL; repeatable
+    /// Witness that cosigns the transparency log: its public key (Ed25519 or ML-DSA-44), a space and its URL; repeatable
     #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESSES", value_name = "KEY URL", value_delimiter = ',',
           value_parser = log_witness, help_heading = "Service")]
     log_witnesses: Vec<LogWitness>,
@@ -121,7 +121,7 @@ impl ServeArgs {
 fn log_witness(text: &str) -> Result<LogWitness, String> {
     let (key, url) = text.split_once(' ').ok_or("give the key, a space and the URL")?;
     let key = VerifierKey::parse(key).map_err(|fault| fault.to_string())?;
-    if key.signature_type() != SignatureType::Cosignature {
+    if !key.signature_type().is_of_witness() {
         return Err("this is the key of a log, not of a witness".to_owned());
     }
     if !(url.starts_with("https://") || url.starts_with("http://")) {

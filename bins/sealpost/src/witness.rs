@@ -7,11 +7,8 @@ use crate::{cli::WitnessArgs, fault::Fault, serve::signals::StopSignals, termina
 pub(crate) fn run(args: WitnessArgs) -> Result<(), Fault> {
     let WitnessArgs { name, folder, listen, logs } = args;
     let witness = Witness::bind(&name, &folder, listen, logs)?;
-    terminal::print(format!(
-        "witness {}\nlistening at http://{}\n",
-        witness.key(),
-        witness.address()
-    ))?;
+    let keys: Vec<_> = witness.keys().iter().map(|key| format!("witness {key}\n")).collect();
+    terminal::print(format!("{}listening at http://{}\n", keys.concat(), witness.address()))?;
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
         let running = witness.start()?;

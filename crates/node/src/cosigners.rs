@@ -3,22 +3,25 @@
 use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
 
 use sealpost_service::{Error as ServiceError, PeriodicThread, Sealpost};
-use sealpost_transparency::{AddCheckpoint, Checkpoint, Note, SignatureLine, VerifierKey};
+use sealpost_transparency::{
+    AddCheckpoint, Checkpoint, Note, SignatureLine, SignatureType, VerifierKey,
+};
 use thiserror::Error;
 use ureq::Agent;
 
-/// A witness that cosigns the checkpoints of this service.
+/// A witness that cosigns the checkpoints of this service. A witness with two keys is there twice, with one URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogWitness {
-    /// The public key of the witness.
+    /// A public key of the witness.
     pub key: VerifierKey,
     /// The URL of the witness, without `/add-checkpoint`.
     pub url: String,
 }
 
-/// A witness, and the size that it has cosigned last.
+/// A witness with its keys, and the size that it has cosigned last.
 struct AskedWitness {
-    witness: LogWitness,
+    url: String,
+    keys: Vec<VerifierKey>,
     size: u64,
     has_failed: bool,
 }
@@ -34,8 +37,8 @@ enum CosignFault {
     Http(#[from] ureq::Error),
     #[error("the checkpoint is not readable")]
     Log,
-    #[error("the response has no valid cosignature of the witness")]
-    NoCosignature,
+    #[error("the response has no valid signature of '{name}' ({kind:?})")]
+    NoCosignature { name: String, kind: SignatureType },
     #[error(transparent)]
     Service(#[from] ServiceError),
     #[error("status {status}: {body}")]
@@ -47,8 +50,7 @@ pub(crate) fn start(
     witnesses: Vec<LogWitness>,
     sealpost: Arc<Sealpost>,
 ) -> io::Result<PeriodicThread> {
-    let asked = |witness| AskedWitness { witness, size: 0, has_failed: false };
-    let mut witnesses: Vec<_> = witnesses.into_iter().map(asked).collect();
+    let mut witnesses = AskedWitness::of_all(witnesses);
     let client: Agent = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -71,41 +73,49 @@ fn collect(
     sealpost: &Sealpost,
 ) -> Result<(), CosignFault> {
     let Some(note) = sealpost.unwitnessed_checkpoint()? else { return Ok(()) };
-    let mut note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
+    let note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignFault::Log)?;
-    let asked = note.clone();
-    let mut is_cosigned = false;
+    let mut cosigned = note.clone();
     for witness in witnesses {
-        match witness.ask(client, sealpost, &asked, checkpoint.size) {
-            Ok(line) => {
-                is_cosigned = true;
-                witness.has_failed = false;
-                note.add(line);
-            }
+        match witness.ask(client, sealpost, (&note, checkpoint.size), &mut cosigned) {
+            Ok(()) => witness.has_failed = false,
             Err(error) => {
                 if !witness.has_failed {
-                    let (url, error): (_, &dyn std::error::Error) = (&witness.witness.url, &error);
+                    let (url, error): (_, &dyn std::error::Error) = (&witness.url, &error);
                     tracing::warn!(error, url, "a witness has not cosigned the transparency log");
                 }
                 witness.has_failed = true;
             }
         }
     }
-    if is_cosigned {
-        sealpost.store_witnessed(&note.to_string())?;
+    if cosigned != note {
+        sealpost.store_witnessed(&cosigned.to_string())?;
     }
     Ok(())
 }
 
 impl AskedWitness {
-    /// Asks for a cosignature. Asks again with the size that the witness names, because other nodes ask too.
+    /// Merges the keys of each URL, so that each witness is asked once.
+    fn of_all(witnesses: Vec<LogWitness>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for LogWitness { key, url } in witnesses {
+            match all.iter_mut().find(|witness| witness.url == url) {
+                Some(witness) => witness.keys.push(key),
+                None => all.push(Self { url, keys: vec![key], size: 0, has_failed: false }),
+            }
+        }
+        all
+    }
+
+    /// Asks for the cosignatures of all keys, and adds them to `cosigned`. Asks again with the size that the witness
+    /// names, because other nodes ask too.
     fn ask(
         &mut self,
         client: &Agent,
         sealpost: &Sealpost,
-        checkpoint: &Note,
-        size: u64,
-    ) -> Result<SignatureLine, CosignFault> {
+        (checkpoint, size): (&Note, u64),
+        cosigned: &mut Note,
+    ) -> Result<(), CosignFault> {
         let (mut status, mut body) = self.request(client, sealpost, checkpoint, size)?;
         if status == CONFLICT {
             let cosigned = body.trim().parse().unwrap_or(0);
@@ -118,14 +128,22 @@ impl AskedWitness {
         if status != OK {
             return Err(CosignFault::Status { status, body });
         }
-        let is_valid = |line: &SignatureLine| {
-            let note = Note::new(checkpoint.text().to_owned(), vec![line.clone()]);
-            matches!(note.cosigned_at(&self.witness.key), Ok(Some(_)))
-        };
-        let line = body.lines().filter_map(SignatureLine::parse).find(is_valid);
-        let line = line.ok_or(CosignFault::NoCosignature)?;
         self.size = size;
-        Ok(line)
+        let lines: Vec<_> = body.lines().filter_map(SignatureLine::parse).collect();
+        let mut missing = Ok(());
+        for key in &self.keys {
+            let is_valid = |line: &&SignatureLine| {
+                let note = Note::new(checkpoint.text().to_owned(), vec![(*line).clone()]);
+                matches!(note.cosigned_at(key), Ok(Some(_)))
+            };
+            if let Some(line) = lines.iter().find(is_valid) {
+                cosigned.add(line.clone());
+            } else {
+                let (name, kind) = (key.name().to_owned(), key.signature_type());
+                missing = Err(CosignFault::NoCosignature { name, kind });
+            }
+        }
+        missing
     }
 
     fn request(
@@ -138,7 +156,7 @@ impl AskedWitness {
         let old_size = self.size.min(size);
         let proof = sealpost.log_consistency(old_size, size)?;
         let body = AddCheckpoint { old_size, proof, checkpoint: checkpoint.clone() }.to_string();
-        let url = format!("{}/add-checkpoint", self.witness.url.trim_end_matches('/'));
+        let url = format!("{}/add-checkpoint", self.url.trim_end_matches('/'));
         let mut response = client.post(url).send(body.as_bytes())?;
         let status = response.status().as_u16();
         let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_string()?;
@@ -150,7 +168,7 @@ impl AskedWitness {
 const PERIOD: Duration = Duration::from_secs(1);
 /// Maximum time for one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum size of a response body in bytes.
-const BODY_BYTES_MAX: u64 = 4_096;
+/// Maximum size of a response body in bytes. A cosignature of ML-DSA-44 has 3.3 KB.
+const BODY_BYTES_MAX: u64 = 16_384;
 const CONFLICT: u16 = 409;
 const OK: u16 = 200;

@@ -38,7 +38,7 @@ struct WitnessServer {
 }
 
 impl Witness {
-    /// Opens the folder of the witness, and creates its key at the first start. Binds the address.
+    /// Opens the folder of the witness, and creates its keys at the first start. Binds the address.
     pub fn bind(
         name: &str,
         folder: &Path,
@@ -60,10 +60,10 @@ impl Witness {
         self.address
     }
 
-    /// Returns the public key of the witness, for the policies of verifiers.
-    pub fn key(&self) -> VerifierKey {
+    /// Returns the public keys of the witness, for the policies of verifiers: Ed25519 and ML-DSA-44.
+    pub fn keys(&self) -> Vec<VerifierKey> {
         let state = self.server.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.key().public().clone()
+        state.keys().iter().map(|key| key.public().clone()).collect()
     }
 
     /// Starts to accept requests on the current actix system, with one worker thread and at most 256 connections.
@@ -108,7 +108,7 @@ async fn add_checkpoint(server: Arc<WitnessServer>, body: web::Payload) -> HttpR
     };
     let Ok(body) = String::from_utf8(body.to_vec()) else { return bad("the body is not UTF-8\n") };
     match web::block(move || server.cosign(&body)).await {
-        Ok(Ok(line)) => HttpResponse::Ok().content_type(TEXT).body(line),
+        Ok(Ok(lines)) => HttpResponse::Ok().content_type(TEXT).body(lines),
         Ok(Err(refusal)) => refusal.response(),
         Err(_stopping) => HttpResponse::ServiceUnavailable().finish(),
     }
@@ -122,7 +122,7 @@ enum Refused {
 }
 
 impl WitnessServer {
-    /// Checks a request, stores its checkpoint, and returns the line of the cosignature.
+    /// Checks a request, stores its checkpoint, and returns the lines of the cosignatures.
     fn cosign(&self, body: &str) -> Result<String, Refused> {
         let request = AddCheckpoint::parse(body).map_err(Refused::Rule)?;
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,12 +138,16 @@ impl WitnessServer {
         }
         let checkpoint = checked.map_err(Refused::Rule)?;
         let now_s = u64::try_from(SystemClock.now().as_seconds()).unwrap_or(0);
-        let line = state.key().cosign(request.checkpoint.text(), now_s);
         let mut note = request.checkpoint;
-        note.add(line.clone());
-        // A checkpoint is on the disk before its signature leaves the process.
+        let cosigned = state.keys().iter().map(|key| key.cosign(note.text(), now_s));
+        let lines: Vec<_> = cosigned.collect::<Result<_, _>>().map_err(Refused::Rule)?;
+        let body: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
+        for line in lines {
+            note.add(line);
+        }
+        // A checkpoint is on the disk before its signatures leave the process.
         state.store(&checkpoint.origin, &note).map_err(Refused::State)?;
-        Ok(format!("{line}\n"))
+        Ok(body.concat())
     }
 }
 

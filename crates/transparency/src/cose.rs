@@ -4,7 +4,6 @@ use coset::{
     CborSerializable, CoseSign1, CoseSign1Builder, HeaderBuilder, Label, TaggedCborSerializable,
     cbor::value::Value, iana,
 };
-use ed25519_dalek::{Signature, VerifyingKey};
 use thiserror::Error;
 
 use crate::{
@@ -113,18 +112,13 @@ impl CoseReceipt {
     }
 
     fn is_signed_by(&self, key: &VerifierKey) -> bool {
-        let verify = |signature: &[u8], message: &[u8]| {
-            let public = VerifyingKey::from_bytes(key.public_key()).ok()?;
-            public.verify_strict(message, &Signature::from_slice(signature).ok()?).ok()
-        };
         let is_named =
             self.signed.protected.header.key_id == key.id() && self.checkpoint.origin == key.name();
-        let signature = |signature: &[u8], message: &[u8]| verify(signature, message).ok_or(());
+        let verify = |signature: &[u8], message: &[u8]| {
+            key.has_signed(message, signature).then_some(()).ok_or(())
+        };
         is_named
-            && self
-                .signed
-                .verify_detached_signature(&self.checkpoint.root.0, &[], signature)
-                .is_ok()
+            && self.signed.verify_detached_signature(&self.checkpoint.root.0, &[], verify).is_ok()
     }
 }
 

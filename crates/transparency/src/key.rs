@@ -3,6 +3,8 @@
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use ed25519_dalek::{Signature, VerifyingKey};
+use ml_dsa::{KeyInit as _, MlDsa44, Verifier as _};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -13,6 +15,8 @@ pub enum SignatureType {
     Cosignature,
     /// An Ed25519 signature over the text of the note, by a log.
     Ed25519,
+    /// An ML-DSA-44 signature with a time, by a witness. Safe against quantum computers.
+    MlDsa44Cosignature,
 }
 
 /// The name, the type and the public key of a log or a witness. `Display` is the form `NAME+ID+KEY`.
@@ -20,22 +24,24 @@ pub enum SignatureType {
 pub struct VerifierKey {
     name: String,
     signature_type: SignatureType,
-    public_key: [u8; 32],
+    public_key: Vec<u8>,
 }
 
 /// The reason why a text is no verifier key.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum KeyFault {
     /// The text has another form, or the key another type.
-    #[error("'{0}' is no Ed25519 key of the form NAME+ID+KEY")]
+    #[error("'{0}' is no Ed25519 or ML-DSA-44 key of the form NAME+ID+KEY")]
     Form(String),
     /// The id does not belong to the name and the key.
     #[error(
         "the id of the key '{0}' does not belong to its name and key: check for a typing error"
     )]
     Id(String),
-    /// The name is empty, or contains a space, a control character or a plus sign.
-    #[error("'{0}' cannot be the name of a key: it is empty, or has a space or '+'")]
+    /// The name is empty, contains a space, a control character or a plus sign, or is too long for the type.
+    #[error(
+        "'{0}' cannot be the name of a key: it is empty, has a space or '+', or has more than 255 bytes"
+    )]
     Name(String),
 }
 
@@ -44,12 +50,17 @@ impl VerifierKey {
     pub fn new(
         name: &str,
         signature_type: SignatureType,
-        public_key: [u8; 32],
+        public_key: &[u8],
     ) -> Result<Self, KeyFault> {
-        if !is_name(name) {
+        let is_too_long = signature_type == SignatureType::MlDsa44Cosignature
+            && name.len() > SIGNED_NAME_BYTES_MAX;
+        if !is_name(name) || is_too_long {
             return Err(KeyFault::Name(name.to_owned()));
         }
-        Ok(Self { name: name.to_owned(), signature_type, public_key })
+        if public_key.len() != signature_type.key_length() {
+            return Err(KeyFault::Form(name.to_owned()));
+        }
+        Ok(Self { name: name.to_owned(), signature_type, public_key: public_key.to_vec() })
     }
 
     /// Reads the form `NAME+ID+KEY`.
@@ -62,7 +73,6 @@ impl VerifierKey {
         let bytes = STANDARD.decode(key).ok().ok_or_else(fault)?;
         let (kind, public_key) = bytes.split_first().ok_or_else(fault)?;
         let signature_type = SignatureType::of_byte(*kind).ok_or_else(fault)?;
-        let public_key = public_key.try_into().ok().ok_or_else(fault)?;
         let key = Self::new(name, signature_type, public_key)?;
         if hex(key.id()) == id { Ok(key) } else { Err(KeyFault::Id(name.to_owned())) }
     }
@@ -78,7 +88,7 @@ impl VerifierKey {
     }
 
     /// Returns the public key.
-    pub fn public_key(&self) -> &[u8; 32] {
+    pub fn public_key(&self) -> &[u8] {
         &self.public_key
     }
 
@@ -87,30 +97,67 @@ impl VerifierKey {
         let hash = Sha256::new()
             .chain_update(&self.name)
             .chain_update([b'\n', self.signature_type.byte()])
-            .chain_update(self.public_key)
+            .chain_update(&self.public_key)
             .finalize();
         let [a, b, c, d, ..]: [u8; 32] = hash.into();
         [a, b, c, d]
+    }
+
+    /// Returns true if the key has signed the message.
+    pub(crate) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
+        let verified = match self.signature_type {
+            SignatureType::Cosignature | SignatureType::Ed25519 => self.ed25519(message, signature),
+            SignatureType::MlDsa44Cosignature => self.ml_dsa_44(message, signature),
+        };
+        verified.is_some()
+    }
+
+    fn ed25519(&self, message: &[u8], signature: &[u8]) -> Option<()> {
+        let key = VerifyingKey::try_from(self.public_key.as_slice()).ok()?;
+        key.verify_strict(message, &Signature::from_slice(signature).ok()?).ok()
+    }
+
+    fn ml_dsa_44(&self, message: &[u8], signature: &[u8]) -> Option<()> {
+        let key = ml_dsa::VerifyingKey::<MlDsa44>::new_from_slice(&self.public_key).ok()?;
+        key.verify(message, &ml_dsa::Signature::try_from(signature).ok()?).ok()
     }
 }
 
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = [&[self.signature_type.byte()], self.public_key.as_slice()].concat();
+        let key = [&[self.signature_type.byte()], &*self.public_key].concat();
         write!(f, "{}+{}+{}", self.name, hex(self.id()), STANDARD.encode(key))
     }
 }
 
 impl SignatureType {
+    /// Returns true for the signatures of a witness, false for those of a log.
+    pub fn is_of_witness(self) -> bool {
+        match self {
+            Self::Cosignature | Self::MlDsa44Cosignature => true,
+            Self::Ed25519 => false,
+        }
+    }
+
     fn byte(self) -> u8 {
         match self {
             Self::Cosignature => 4,
             Self::Ed25519 => 1,
+            Self::MlDsa44Cosignature => 6,
         }
     }
 
     fn of_byte(byte: u8) -> Option<Self> {
-        [Self::Cosignature, Self::Ed25519].into_iter().find(|kind| kind.byte() == byte)
+        let all = [Self::Cosignature, Self::Ed25519, Self::MlDsa44Cosignature];
+        all.into_iter().find(|kind| kind.byte() == byte)
+    }
+
+    /// Returns the length of a public key in bytes.
+    fn key_length(self) -> usize {
+        match self {
+            Self::Cosignature | Self::Ed25519 => 32,
+            Self::MlDsa44Cosignature => 1312,
+        }
     }
 }
 
@@ -121,6 +168,9 @@ pub(crate) fn is_name(name: &str) -> bool {
 fn hex(id: [u8; 4]) -> String {
     format!("{:08x}", u32::from_be_bytes(id))
 }
+
+/// The longest name that the message of an ML-DSA-44 cosignature has room for.
+pub(crate) const SIGNED_NAME_BYTES_MAX: usize = 255;
 
 #[cfg(test)]
 mod tests {

@@ -27,6 +27,7 @@
 
 mod checkpoint;
 mod cose;
+mod cosignature;
 mod entry;
 mod envelopes;
 mod evidence;
@@ -48,7 +49,7 @@ pub use evidence::{Evidence, EvidenceFault};
 pub use hash::TreeHash;
 pub use key::{KeyFault, SignatureType, VerifierKey};
 pub use log_proof::{LogProof, LogProofFault};
-pub use note::{Note, NoteFault, SignatureLine, cosigned_message};
+pub use note::{Note, NoteFault, SignatureLine};
 pub use policy::{Accepted, Policy, PolicyFault, Refused};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use tile::{Tile, TilePath, bundle};

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use ed25519_dalek::{Signature, VerifyingKey};
 use thiserror::Error;
 
-use crate::key::{SignatureType, VerifierKey, is_name};
+use crate::{
+    cosignature::cosigned_message,
+    key::{VerifierKey, is_name},
+};
 
 /// A text with signatures. `Display` is the whole note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Note {
     /// Reads a note, without verification of its signatures.
     pub fn parse(note: &str) -> Result<Self, NoteFault> {
         if note.len() > BYTES_MAX {
-            return Err(NoteFault::Form("it is longer than 64 KiB"));
+            return Err(NoteFault::Form("it is longer than 512 KiB"));
         }
         if note.contains(|c: char| c.is_ascii_control() && c != '\n') {
             return Err(NoteFault::Form("it contains a control character"));
@@ -76,7 +78,7 @@ impl Note {
     /// Returns true if `key` has signed the note as a log. Fails if a signature of the key is wrong.
     pub fn is_signed_by(&self, key: &VerifierKey) -> Result<bool, NoteFault> {
         let mut is_signed = false;
-        for line in self.lines_of(key).filter(|_| key.signature_type() == SignatureType::Ed25519) {
+        for line in self.lines_of(key).filter(|_| !key.signature_type().is_of_witness()) {
             line.verify(key, self.text.as_bytes(), &line.signature)?;
             is_signed = true;
         }
@@ -87,14 +89,12 @@ impl Note {
     /// not signed. Fails if a signature of the witness is wrong.
     pub fn cosigned_at(&self, witness: &VerifierKey) -> Result<Option<u64>, NoteFault> {
         let mut newest = None;
-        for line in self
-            .lines_of(witness)
-            .filter(|_| witness.signature_type() == SignatureType::Cosignature)
-        {
+        for line in self.lines_of(witness).filter(|_| witness.signature_type().is_of_witness()) {
             let wrong = || NoteFault::Signature(line.name.clone());
             let (time, signature) = line.signature.split_first_chunk().ok_or_else(wrong)?;
             let time = u64::from_be_bytes(*time);
-            line.verify(witness, cosigned_message(&self.text, time).as_bytes(), signature)?;
+            let message = cosigned_message(witness, &self.text, time).ok_or_else(wrong)?;
+            line.verify(witness, &message, signature)?;
             newest = newest.max(Some(time));
         }
         Ok(newest)
@@ -120,8 +120,8 @@ impl SignatureLine {
     }
 
     /// Creates the signature of a witness, made over [`cosigned_message`] with the time in seconds.
-    pub fn of_witness(key: &VerifierKey, time: u64, signature: [u8; 64]) -> Self {
-        let signature = [time.to_be_bytes().as_slice(), &signature].concat();
+    pub(crate) fn of_witness(key: &VerifierKey, time: u64, signature: &[u8]) -> Self {
+        let signature = [&time.to_be_bytes(), signature].concat();
         Self { name: key.name().to_owned(), key_id: key.id(), signature }
     }
 
@@ -139,10 +139,11 @@ impl SignatureLine {
     }
 
     fn verify(&self, key: &VerifierKey, message: &[u8], signature: &[u8]) -> Result<(), NoteFault> {
-        let wrong = || NoteFault::Signature(self.name.clone());
-        let public = VerifyingKey::from_bytes(key.public_key()).ok().ok_or_else(wrong)?;
-        let signature = Signature::from_slice(signature).ok().ok_or_else(wrong)?;
-        public.verify_strict(message, &signature).ok().ok_or_else(wrong)
+        if key.has_signed(message, signature) {
+            Ok(())
+        } else {
+            Err(NoteFault::Signature(self.name.clone()))
+        }
     }
 }
 
@@ -153,12 +154,8 @@ impl fmt::Display for SignatureLine {
     }
 }
 
-/// Returns the message that a witness signs: the time in seconds since the Unix epoch, and the text of the checkpoint.
-pub fn cosigned_message(text: &str, time: u64) -> String {
-    format!("cosignature/v1\ntime {time}\n{text}")
-}
-
-const BYTES_MAX: usize = 64 * 1024;
+/// Room for [`SIGNATURES_MAX`] signatures of ML-DSA-44, with 3.3 KB each.
+const BYTES_MAX: usize = 512 * 1024;
 const SIGNATURES_MAX: usize = 100;
 
 #[cfg(test)]

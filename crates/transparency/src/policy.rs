@@ -1,7 +1,7 @@
 //! The policy of a verifier: the logs and witnesses that it trusts, in the form of tlog-policy.
 //!
-//! Two additions: a line `max-age SECONDS` bounds the age of counted cosignatures, and a quorum that half of the
-//! witnesses or fewer can satisfy is refused.
+//! Three additions: a line `max-age SECONDS` bounds the age of counted cosignatures. A quorum that half of the witnesses
+//! or fewer can satisfy is refused. Two keys of one witness are refused.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{
     checkpoint::{Checkpoint, CheckpointFault},
     cose::CoseReceipt,
     entry::Entry,
-    key::{KeyFault, SignatureType, VerifierKey},
+    key::{KeyFault, VerifierKey},
     log_proof::LogProof,
     note::{Note, NoteFault},
     proof::verify_inclusion,
@@ -249,7 +249,7 @@ impl Draft {
     }
 
     fn read_log(&mut self, key: &str) -> Result<(), String> {
-        let key = parse_key(key, SignatureType::Ed25519)?;
+        let key = parse_key(key, false)?;
         if self
             .logs
             .iter()
@@ -262,12 +262,15 @@ impl Draft {
     }
 
     fn read_witness(&mut self, name: &str, key: &str) -> Result<(), String> {
-        let key = parse_key(key, SignatureType::Cosignature)?;
-        let is_same = |other: &Member| {
-            other.key().is_some_and(|other| other.public_key() == key.public_key())
-        };
-        if self.members.iter().any(is_same) {
+        let key = parse_key(key, true)?;
+        let others = || self.members.iter().filter_map(Member::key);
+        if others().any(|other| other.public_key() == key.public_key()) {
             return Err(format!("the key of the witness '{name}' is there already"));
+        }
+        // With two keys, one witness would count twice.
+        if others().any(|other| other.name() == key.name()) {
+            let witness = key.name();
+            return Err(format!("another key of '{witness}' is there already: name one of them"));
         }
         self.add(name, MemberKind::Witness(key), 1)
     }
@@ -330,19 +333,13 @@ impl Draft {
     }
 }
 
-fn parse_key(text: &str, wanted: SignatureType) -> Result<VerifierKey, String> {
+fn parse_key(text: &str, is_of_witness: bool) -> Result<VerifierKey, String> {
     let key = VerifierKey::parse(text).map_err(|fault: KeyFault| fault.to_string())?;
-    if key.signature_type() == wanted {
-        return Ok(key);
+    match (is_of_witness, key.signature_type().is_of_witness()) {
+        (true, false) => Err(format!("'{}' is the key of a log, not of a witness", key.name())),
+        (false, true) => Err(format!("'{}' is the key of a witness, not of a log", key.name())),
+        (true, true) | (false, false) => Ok(key),
     }
-    Err(format!(
-        "'{}' is the key of a {}",
-        key.name(),
-        match wanted {
-            SignatureType::Cosignature => "log, not of a witness",
-            SignatureType::Ed25519 => "witness, not of a log",
-        }
-    ))
 }
 
 fn age(max_age_s: Option<u64>) -> String {

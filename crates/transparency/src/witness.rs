@@ -3,13 +3,15 @@
 use std::fmt;
 
 use ed25519_dalek::{Signer as _, SigningKey};
+use ml_dsa::{Keypair as _, MlDsa44};
 use thiserror::Error;
 
 use crate::{
     checkpoint::Checkpoint,
+    cosignature::cosigned_message,
     hash::TreeHash,
     key::{KeyFault, SignatureType, VerifierKey},
-    note::{Note, SignatureLine, cosigned_message},
+    note::{Note, SignatureLine},
     proof::verify_consistency,
     tile::parse_decimal,
 };
@@ -47,8 +49,13 @@ pub enum WitnessRefusal {
 
 /// The key with which a witness signs.
 pub struct WitnessKey {
-    secret: SigningKey,
+    secret: WitnessSecret,
     public: VerifierKey,
+}
+
+enum WitnessSecret {
+    Ed25519(Box<SigningKey>),
+    MlDsa44(Box<ml_dsa::SigningKey<MlDsa44>>),
 }
 
 impl AddCheckpoint {
@@ -105,11 +112,20 @@ impl fmt::Display for AddCheckpoint {
 }
 
 impl WitnessKey {
-    /// Creates the key of a witness from its 32 secret bytes.
+    /// Creates the Ed25519 key of a witness from its 32 secret bytes.
     pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, KeyFault> {
         let secret = SigningKey::from_bytes(secret);
         let public = secret.verifying_key().to_bytes();
-        Ok(Self { secret, public: VerifierKey::new(name, SignatureType::Cosignature, public)? })
+        let public = VerifierKey::new(name, SignatureType::Cosignature, &public)?;
+        Ok(Self { secret: WitnessSecret::Ed25519(Box::new(secret)), public })
+    }
+
+    /// Creates the ML-DSA-44 key of a witness from its seed, 32 secret bytes that no other key has.
+    pub fn ml_dsa_44(name: &str, seed: &[u8; 32]) -> Result<Self, KeyFault> {
+        let secret = ml_dsa::SigningKey::<MlDsa44>::from_seed(&(*seed).into());
+        let public = secret.verifying_key().encode();
+        let public = VerifierKey::new(name, SignatureType::MlDsa44Cosignature, &public)?;
+        Ok(Self { secret: WitnessSecret::MlDsa44(Box::new(secret)), public })
     }
 
     /// Returns the public key.
@@ -118,9 +134,21 @@ impl WitnessKey {
     }
 
     /// Signs the text of a checkpoint at the time `now_s`, in seconds since the Unix epoch.
-    pub fn cosign(&self, text: &str, now_s: u64) -> SignatureLine {
-        let signature = self.secret.sign(cosigned_message(text, now_s).as_bytes());
-        SignatureLine::of_witness(&self.public, now_s, signature.to_bytes())
+    pub fn cosign(&self, text: &str, now_s: u64) -> Result<SignatureLine, WitnessRefusal> {
+        let message = cosigned_message(&self.public, text, now_s);
+        let signature = message.and_then(|message| self.sign(&message));
+        let signature = signature.ok_or(WitnessRefusal::Form(
+            "the note is no checkpoint, or the name of its log has more than 255 bytes",
+        ))?;
+        Ok(SignatureLine::of_witness(&self.public, now_s, &signature))
+    }
+
+    fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
+        match &self.secret {
+            WitnessSecret::Ed25519(key) => Some(key.sign(message).to_bytes().to_vec()),
+            // Fails only if the sampling of FIPS 204 ends without a result, which does not happen in practice.
+            WitnessSecret::MlDsa44(key) => Some(key.try_sign(message).ok()?.encode().to_vec()),
+        }
     }
 }
 
@@ -130,14 +158,14 @@ const PROOF_MAX: usize = 63;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tile_tree::TileTree;
+    use crate::{note::NoteFault, tile_tree::TileTree};
 
     const ORIGIN: &str = "example.org/log";
 
     fn log() -> (SigningKey, VerifierKey) {
         let secret = SigningKey::from_bytes(&[3; 32]);
         let public = secret.verifying_key().to_bytes();
-        (secret, VerifierKey::new(ORIGIN, SignatureType::Ed25519, public).unwrap())
+        (secret, VerifierKey::new(ORIGIN, SignatureType::Ed25519, &public).unwrap())
     }
 
     /// Returns the signed checkpoint of a log with `size` entries, and the consistency proof from `old`. The entries
@@ -204,13 +232,44 @@ mod tests {
     }
 
     #[test]
-    fn a_cosignature_verifies_with_the_key_of_the_witness() {
-        let key = WitnessKey::new("example.org/witness", &[9; 32]).unwrap();
+    fn cosignatures_verify_with_the_keys_of_the_witness() {
+        let keys = |secret| {
+            let name = "example.org/witness";
+            let keys = [WitnessKey::new(name, &secret), WitnessKey::ml_dsa_44(name, &secret)];
+            keys.map(Result::unwrap)
+        };
         let mut note = request(0, 5, u64::MAX).checkpoint;
-        let line = key.cosign(note.text(), 1_700_000_000);
-        note.add(line);
-        assert_eq!(note.cosigned_at(key.public()), Ok(Some(1_700_000_000)));
-        let other = WitnessKey::new("example.org/witness", &[8; 32]).unwrap();
-        assert_eq!(note.cosigned_at(other.public()), Ok(None));
+        for (key, at) in keys([9; 32]).iter().zip(1_700_000_000..) {
+            let line = key.cosign(note.text(), at).unwrap();
+            note.add(line);
+        }
+        let note = Note::parse(&note.to_string()).unwrap();
+        for ((key, other), at) in keys([9; 32]).iter().zip(keys([8; 32])).zip(1_700_000_000..) {
+            assert_eq!(note.cosigned_at(key.public()), Ok(Some(at)));
+            assert_eq!(note.is_signed_by(key.public()), Ok(false), "no signature of a log");
+            assert_eq!(note.cosigned_at(other.public()), Ok(None));
+        }
+        // The same signatures under another text.
+        let other = note.to_string().replacen("\n5\n", "\n6\n", 1);
+        let other = Note::parse(&other).unwrap();
+        for key in keys([9; 32]) {
+            let wrong = NoteFault::Signature("example.org/witness".to_owned());
+            assert_eq!(other.cosigned_at(key.public()), Err(wrong));
+        }
+    }
+
+    #[test]
+    fn ml_dsa_44_signs_checkpoints_alone() {
+        let key = WitnessKey::ml_dsa_44("example.org/witness", &[9; 32]).unwrap();
+        let long = Checkpoint { origin: "o".repeat(256), size: 5, root: TreeHash([1; 32]) };
+        for text in ["no checkpoint\n", &long.to_string()] {
+            assert!(matches!(key.cosign(text, 0), Err(WitnessRefusal::Form(_))), "{text}");
+        }
+        let name = "w".repeat(256);
+        assert_eq!(
+            WitnessKey::ml_dsa_44(&name, &[9; 32]).err(),
+            Some(KeyFault::Name(name.clone()))
+        );
+        assert!(WitnessKey::new(&name, &[9; 32]).is_ok());
     }
 }

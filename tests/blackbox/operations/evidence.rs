@@ -5,10 +5,9 @@ use std::{fs, path::Path};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::witness::Witness;
 use crate::support::{
-    Client, CommandResult, Database, Identity, Receiver, Response, SOON, binary, eventually,
-    on_both, run, text,
+    Client, CommandResult, Database, Identity, Receiver, Response, SOON, Witness, binary,
+    eventually, on_both, run, text,
 };
 
 on_both!(
@@ -56,9 +55,9 @@ fn evidence_verifies_years_later(database: &Database) {
     let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
     let log = log_key(server.client());
     server.stop();
-    let witness = Witness::own(folder.path(), &log);
-    let policy = format!("log {log}\nwitness own {}\nquorum own\n", witness.key);
-    let server = database.serve_with(&[&witness.setting()]);
+    let witness = Witness::own("w.example.org", folder.path(), &log, 1);
+    let policy = format!("log {log}\nwitness own {}\nquorum own\n", witness.key());
+    let server = Witness::serve(database, &[&witness]);
     let client = server.client();
     let scores = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
     database.operate(&[&["assess", &alice.key], &scores[..]].concat());

@@ -8,12 +8,15 @@ use sealpost_transparency::{
     Checkpoint, CoseReceipt, EnvelopePlace, LogProof, Note, Policy, ProvenEntry, SignatureLine,
     SignatureType, Statement, TileTree, TreeHash, VerifierKey, WitnessKey,
 };
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::support::{Database, chromium, python, root, run_node};
 
 const ORIGIN: &str = "example.org/log";
+const WITNESS: &str = "example.net/witness";
 const PROOFS: usize = 1_000;
+const COSIGNATURES: u64 = 200;
 const AT_S: u64 = 1_790_000_000;
 
 /// A log in memory, with statements about keys and envelopes.
@@ -26,11 +29,10 @@ struct Log {
 }
 
 impl Log {
-    fn new() -> Self {
+    fn new(witness: WitnessKey) -> Self {
         let signer = Ed25519KeyPair::from_seed_unchecked(&[3; 32]).unwrap();
-        let public = signer.public_key().as_ref().try_into().unwrap();
+        let public = signer.public_key().as_ref();
         let key = VerifierKey::new(ORIGIN, SignatureType::Ed25519, public).unwrap();
-        let witness = WitnessKey::new("example.net/witness", &[4; 32]).unwrap();
         let statements: Vec<_> = (0..PROOFS).map(statement).collect();
         let leaves = statements.iter().map(|statement| statement.entry().hash()).collect();
         Self { signer, key, witness, statements, leaves }
@@ -45,8 +47,8 @@ impl Log {
         let size = u64::try_from(size).unwrap();
         let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
         let signature = self.signer.sign(text.as_bytes()).as_ref().try_into().unwrap();
-        let lines =
-            vec![SignatureLine::of_log(&self.key, signature), self.witness.cosign(&text, AT_S)];
+        let cosignature = self.witness.cosign(&text, AT_S).unwrap();
+        let lines = vec![SignatureLine::of_log(&self.key, signature), cosignature];
         let checkpoint = Note::new(text, lines);
         let extra = self.statements[index].to_string().into_bytes();
         LogProof { extra, index: number, hashes, checkpoint }.to_string()
@@ -80,7 +82,7 @@ fn receipts(log: &Log) -> Vec<Vec<u8>> {
 
 #[test]
 fn verifiers_agree_on_good_and_on_mutated_cose_receipts() {
-    let log = Log::new();
+    let log = Log::new(WitnessKey::new(WITNESS, &[4; 32]).unwrap());
     let good = receipts(&log);
     let mutated = good.iter().enumerate().map(|(seed, receipt)| {
         let mut receipt = receipt.clone();
@@ -95,15 +97,9 @@ fn verifiers_agree_on_good_and_on_mutated_cose_receipts() {
     };
     agree("the crate", all.iter().map(is_valid));
 
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("receipts.json");
     let pairs: Vec<_> =
         all.iter().map(|receipt| (log.key.to_string(), STANDARD.encode(receipt))).collect();
-    fs::write(&file, serde_json::to_string(&pairs).unwrap()).unwrap();
-    let program = root().join("tests/blackbox/oracles/cose_receipts.py");
-    let ran = Command::new(python()).arg("-B").arg(program).arg(&file).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let by_others: Vec<bool> = serde_json::from_slice(&ran.stdout).unwrap();
+    let by_others: Vec<bool> = serde_json::from_value(judged("cose_receipts.py", &pairs)).unwrap();
     agree("cwt", by_others);
 }
 
@@ -124,16 +120,21 @@ fn statement(n: usize) -> Statement {
 /// Replaces one character of the proof, other than one of a cosignature.
 fn mutate(proof: &str, seed: usize) -> String {
     let (signed, cosigned) = proof.split_at(proof.find("— example.net/witness").unwrap());
-    let mut chars: Vec<_> = signed.chars().collect();
+    replace_one(signed, seed) + cosigned
+}
+
+/// Replaces one letter or digit.
+fn replace_one(text: &str, seed: usize) -> String {
+    let mut chars: Vec<_> = text.chars().collect();
     let places: Vec<_> = (0..chars.len()).filter(|at| chars[*at].is_ascii_alphanumeric()).collect();
     let at = places[seed.wrapping_mul(7_919) % places.len()];
     chars[at] = if chars[at] == '7' { '8' } else { '7' };
-    chars.into_iter().collect::<String>() + cosigned
+    chars.into_iter().collect()
 }
 
 #[test]
 fn verifiers_agree_on_good_and_on_mutated_proofs() {
-    let log = Log::new();
+    let log = Log::new(WitnessKey::new(WITNESS, &[4; 32]).unwrap());
     let good: Vec<_> = (0..PROOFS).map(|n| log.proof(n, n + 1 + (n * 31) % (PROOFS - n))).collect();
     let mutated = good.iter().enumerate().map(|(seed, proof)| mutate(proof, seed));
     let all: Vec<_> = good.iter().cloned().chain(mutated).collect();
@@ -145,25 +146,12 @@ fn verifiers_agree_on_good_and_on_mutated_proofs() {
     };
     agree("the crate", all.iter().map(is_valid));
 
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("proofs.json");
     let pairs: Vec<_> = all.iter().map(|proof| (log.key.to_string(), proof)).collect();
-    fs::write(&file, serde_json::to_string(&pairs).unwrap()).unwrap();
-    let program = root().join("tests/blackbox/oracles/proof_files.py");
-    let ran = Command::new(python()).arg("-B").arg(program).arg(&file).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let by_others: Vec<bool> = serde_json::from_slice(&ran.stdout).unwrap();
+    let by_others: Vec<bool> = serde_json::from_value(judged("proof_files.py", &pairs)).unwrap();
     agree("aics-tlog", by_others);
 
     let keys = format!("{}\n{}", log.key, log.witness.public());
-    let pairs: Vec<_> = all.iter().map(|proof| (&keys, proof)).collect();
-    fs::write(&file, serde_json::to_string(&pairs).unwrap()).unwrap();
-    let server = Database::embedded().serve();
-    let url = format!("{}/log/verify", server.url);
-    let program = root().join("tests/blackbox/oracles/log_page.mjs");
-    let ran = run_node(&program, &[&url, &chromium(), file.to_str().unwrap()]);
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let seen: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let seen = shown_by_page(&all.iter().map(|proof| (&keys, proof)).collect::<Vec<_>>());
     let results = seen["results"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
     let results: Vec<_> = results.collect();
     agree("the page", results.iter().map(|result| result.starts_with("valid: ")));
@@ -174,4 +162,70 @@ fn verifiers_agree_on_good_and_on_mutated_proofs() {
     }
     let policy = seen["policy"].as_str().unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+}
+
+/// Runs a Python program of the oracles on pairs of a key and a text.
+fn judged(program: &str, pairs: &[(String, impl Serialize)]) -> Value {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), serde_json::to_string(pairs).unwrap()).unwrap();
+    let program = root().join("tests/blackbox/oracles").join(program);
+    let ran = Command::new(python()).arg("-B").arg(program).arg(file.path()).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// Verifies pairs of keys and a proof on the page `/log/verify`.
+fn shown_by_page(pairs: &[(&String, &String)]) -> Value {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), serde_json::to_string(pairs).unwrap()).unwrap();
+    let server = Database::embedded().serve();
+    let url = format!("{}/log/verify", server.url);
+    let program = root().join("tests/blackbox/oracles/log_page.mjs");
+    let ran = run_node(&program, &[&url, &chromium(), file.path().to_str().unwrap()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// Not every browser has ML-DSA-44.
+#[test]
+fn the_page_verifies_ml_dsa_44_or_says_that_the_browser_cannot() {
+    let log = Log::new(WitnessKey::ml_dsa_44(WITNESS, &[5; 32]).unwrap());
+    let keys = format!("{}\n{}", log.key, log.witness.public());
+    let proof = log.proof(7, 9);
+    let forged = proof.replacen("\n9\n", "\n8\n", 1);
+    let seen = shown_by_page(&[(&keys, &proof), (&log.key.to_string(), &proof), (&keys, &forged)]);
+    let results = seen["results"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    let [with_witness, with_log, of_forged] = results.collect::<Vec<_>>().try_into().unwrap();
+    let cannot = "invalid: this browser cannot verify ML-DSA-44, the key of 'example.net/witness'";
+    let is_valid = with_witness.contains("\nwitness example.net/witness: 2026-");
+    assert!(is_valid || with_witness.starts_with(cannot), "{with_witness}");
+    assert!(with_log.starts_with("valid: ") && of_forged.starts_with("invalid: "), "{seen}");
+}
+
+/// The crate, and proofbundle with the ML-DSA-44 of OpenSSL.
+#[test]
+fn verifiers_agree_on_cosignatures_of_ml_dsa_44() {
+    let witness = WitnessKey::ml_dsa_44(WITNESS, &[5; 32]).unwrap();
+    let cosigned = |size: u64| {
+        let root = TreeHash::of_leaf(&size.to_be_bytes());
+        let text = Checkpoint { origin: ORIGIN.to_owned(), size, root }.to_string();
+        let line = witness.cosign(&text, AT_S).unwrap();
+        Note::new(text, vec![line]).to_string()
+    };
+    let good: Vec<_> = (1..=COSIGNATURES).map(cosigned).collect();
+    let mutated = good.iter().enumerate().map(|(seed, note)| replace_one(note, seed));
+    let all: Vec<_> = good.iter().cloned().chain(mutated).collect();
+    let expected: Vec<_> = (0..all.len()).map(|n| (n < good.len()).then_some(AT_S)).collect();
+    let time = |key: &VerifierKey, note: &String| Note::parse(note).ok()?.cosigned_at(key).ok()?;
+    let by_crate: Vec<_> = all.iter().map(|note| time(witness.public(), note)).collect();
+    assert_eq!(by_crate, expected, "the crate");
+
+    let pairs: Vec<_> = all.iter().map(|note| (witness.public().to_string(), note)).collect();
+    let by_others = judged("cosignatures.py", &pairs);
+    let times: Vec<Option<u64>> = serde_json::from_value(by_others["times"].clone()).unwrap();
+    assert_eq!(times, expected, "proofbundle");
+    let key = VerifierKey::parse(by_others["key"].as_str().unwrap()).unwrap();
+    let note = by_others["note"].as_str().unwrap().to_owned();
+    assert_eq!(time(&key, &note), Some(1_700_000_000));
+    assert_eq!(time(&key, &note.replacen("\n1\n", "\n2\n", 1)), None);
 }

@@ -1,65 +1,22 @@
 //! Tests of `sealpost witness`, beside a witness that other authors wrote.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    sync::mpsc::Receiver,
-};
+use std::{fs, process::Command};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Client, CommandResult, Database, Identity, Process, Response, SOON, Server, binary, eventually,
-    lines_of, on_both, python, root, run, text,
+    Client, CommandResult, Database, Identity, Response, SOON, Server, Witness, binary, eventually,
+    on_both, python, root, run, text,
 };
 
 on_both!(
     a_witness_refuses_what_does_not_continue,
+    proofs_have_cosignatures_that_outlive_quantum_computers,
     proofs_have_the_cosignatures_of_all_witnesses,
     witnesses_refuse_a_fork,
 );
-
-/// A running witness.
-pub(super) struct Witness {
-    pub(super) key: String,
-    url: String,
-    process: Process,
-    _lines: Receiver<String>,
-}
-
-impl Witness {
-    fn start(mut command: Command) -> Self {
-        command.stdout(Stdio::piped());
-        let mut process = Process::start(command);
-        let lines = lines_of(&mut process);
-        let next = |start: &str| match lines.recv_timeout(SOON) {
-            Ok(line) => line.strip_prefix(start).unwrap().trim().to_owned(),
-            Err(error) => panic!("no output ({error}): {}", process.stderr()),
-        };
-        let (key, url) = (next("witness "), next("listening at "));
-        Self { key, url, process, _lines: lines }
-    }
-
-    pub(super) fn own(folder: &Path, log: &str) -> Self {
-        let mut command =
-            binary(&["witness", "--name=w.example.org", "--listen=127.0.0.1:0", "--log", log]);
-        command.arg("--folder").arg(folder.join("own"));
-        Self::start(command)
-    }
-
-    fn of_other_authors(folder: &Path, log: &str) -> Self {
-        let mut command = Command::new(python());
-        command.arg("-B").arg(root().join("tests/blackbox/oracles/witness.py"));
-        command.arg(folder).arg(log);
-        Self::start(command)
-    }
-
-    pub(super) fn setting(&self) -> String {
-        format!("--log-witness={} {}", self.key, self.url)
-    }
-}
 
 /// A service with two witnesses, and a policy that requires both.
 struct Scene<'a> {
@@ -73,7 +30,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    fn start(database: &'a Database) -> Self {
+    fn start(database: &'a Database, own_keys: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = database.serve();
         let alice = server.client().new_identity();
@@ -82,14 +39,15 @@ impl<'a> Scene<'a> {
             (key.status == 200).then(|| String::from_utf8(key.body).unwrap().trim().to_owned())
         });
         server.stop();
-        let own = Witness::own(folder.path(), &log);
+        let own = Witness::own("w.example.org", folder.path(), &log, own_keys);
         let other = Witness::of_other_authors(folder.path(), &log);
         let policy = format!(
             "log {log}\nwitness own {}\nwitness other {}\ngroup both all own other\nquorum both\nmax-age 600\n",
-            own.key, other.key
+            own.key(),
+            other.key()
         );
         fs::write(folder.path().join("policy"), policy).unwrap();
-        let server = database.serve_with(&[&own.setting(), &other.setting()]);
+        let server = Witness::serve(database, &[&own, &other]);
         Self { database, folder, log, own, other, server, alice }
     }
 
@@ -97,7 +55,7 @@ impl<'a> Scene<'a> {
     fn restart(self) -> Self {
         let Self { database, server, own, other, .. } = self;
         server.stop();
-        let server = database.serve_with(&[&own.setting(), &other.setting()]);
+        let server = Witness::serve(database, &[&own, &other]);
         Self { own, other, server, ..self }
     }
 
@@ -135,7 +93,7 @@ impl<'a> Scene<'a> {
 }
 
 fn proofs_have_the_cosignatures_of_all_witnesses(database: &Database) {
-    let scene = Scene::start(database);
+    let scene = Scene::start(database, 1);
     scene.cosigned();
     let proof = scene.proof();
     assert!(proof.len() <= 2048, "{}", proof.len());
@@ -152,17 +110,50 @@ fn proofs_have_the_cosignatures_of_all_witnesses(database: &Database) {
     scene.cosigned();
 }
 
+/// The policy names the ML-DSA-44 key of the own witness. proofbundle, a program of other authors, agrees.
+fn proofs_have_cosignatures_that_outlive_quantum_computers(database: &Database) {
+    let scene = Scene::start(database, 2);
+    scene.cosigned();
+    let proof = scene.proof();
+    assert!(proof.len() <= 2048 + 3_400, "{}", proof.len());
+    let report: Value = serde_json::from_str(&scene.verify(&proof, &[]).stdout).unwrap();
+    assert_eq!(report["witnesses"], json!(["own", "other"]), "{report}");
+    let (_, checkpoint) = proof.split_once("\n\n").unwrap();
+    let keys = scene.own.keys.iter().map(|key| (key, checkpoint));
+    let file = scene.folder.path().join("notes");
+    fs::write(&file, serde_json::to_string(&keys.collect::<Vec<_>>()).unwrap()).unwrap();
+    let program = root().join("tests/blackbox/oracles/cosignatures.py");
+    let ran = Command::new(python()).arg("-B").arg(program).arg(&file).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let found: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let [ed25519, ml_dsa_44] = [0, 1].map(|at| found["times"][at].as_u64().unwrap());
+    assert_eq!(ed25519, ml_dsa_44);
+    // Without the line of ML-DSA-44, the Ed25519 signature of the same witness does not count.
+    let id = scene.own.key().split('+').nth(1).unwrap();
+    let of_key = |line: &str| line_id(line).as_deref() == Some(id);
+    let without: Vec<_> = proof.split_inclusive('\n').filter(|line| !of_key(line)).collect();
+    let minority = scene.verify(&without.concat(), &[]);
+    assert!(minority.stderr.contains("1 of 2 witnesses"), "{}", minority.stderr);
+}
+
+/// Returns the id of the key in a line with a signature.
+fn line_id(line: &str) -> Option<String> {
+    let (_, signature) = line.trim().strip_prefix("— ")?.split_once(' ')?;
+    let bytes = STANDARD.decode(signature).unwrap();
+    Some(bytes[..4].iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat())
+}
+
 fn a_witness_refuses_what_does_not_continue(database: &Database) {
-    let scene = Scene::start(database);
+    let scene = Scene::start(database, 1);
     scene.cosigned();
     scene.server.stop();
     let Scene { own, .. } = scene;
-    let key = own.key.clone();
+    let keys = own.keys.clone();
     own.process.terminate();
     drop(own);
-    let own = Witness::own(scene.folder.path(), &scene.log);
-    assert_eq!(own.key, key, "the key stays");
-    let server = database.serve_with(&[&own.setting(), &scene.other.setting()]);
+    let own = Witness::own("w.example.org", scene.folder.path(), &scene.log, 1);
+    assert_eq!(own.keys, keys, "the key stays");
+    let server = Witness::serve(database, &[&own, &scene.other]);
     let scene = Scene { own, server, ..scene };
     scene.server.client().new_identity();
     let checkpoint = scene.cosigned();
@@ -184,7 +175,7 @@ fn a_witness_refuses_what_does_not_continue(database: &Database) {
 }
 
 fn witnesses_refuse_a_fork(database: &Database) {
-    let scene = Scene::start(database);
+    let scene = Scene::start(database, 1);
     scene.cosigned();
     // A forger with the database and the node's files lets the service sign another history.
     fs::remove_file(database.kept_checkpoint()).unwrap();

@@ -7,7 +7,7 @@ use clap::Args;
 use sealpost_domain::WebhookId;
 use sealpost_receiver::{Uri, VerifyingKey};
 use sealpost_shell::ProfileArgs;
-use sealpost_transparency::{SignatureType, VerifierKey};
+use sealpost_transparency::VerifierKey;
 
 use crate::settings::Span;
 
@@ -67,8 +67,8 @@ pub(crate) struct WitnessArgs {
     /// Name of the witness: a URL without its scheme, such as witness.example.org
     #[arg(long, value_name = "NAME")]
     pub(crate) name: String,
-    /// Folder of the key, which is created at the first start, and of the cosigned checkpoints. Never restore it from a
-    /// backup: begin a new witness with another name instead
+    /// Folder of the two keys (Ed25519 and ML-DSA-44), which are created at the first start, and of the cosigned
+    /// checkpoints. Never restore it from a backup: begin a new witness with another name instead
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
     /// Address to listen on; port 0 selects a free port
@@ -115,7 +115,7 @@ pub(crate) struct ListenArgs {
 /// Parses a public key of a log.
 fn log_key(text: &str) -> Result<VerifierKey, String> {
     let key = VerifierKey::parse(text).map_err(|fault| fault.to_string())?;
-    let is_log = key.signature_type() == SignatureType::Ed25519;
+    let is_log = !key.signature_type().is_of_witness();
     is_log.then_some(key).ok_or_else(|| "this is the key of a witness, not of a log".to_owned())
 }
 

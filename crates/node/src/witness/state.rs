@@ -1,4 +1,4 @@
-//! The folder of a witness: its key, and for each log the checkpoint that it has cosigned last.
+//! The folder of a witness: its keys, and for each log the checkpoint that it has cosigned last.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealpost_transparency::{Checkpoint, Note, WitnessKey};
+use sealpost_transparency::{Checkpoint, KeyFault, Note, WitnessKey};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
@@ -18,30 +18,23 @@ use crate::{
 
 pub(super) struct WitnessState {
     folder: PathBuf,
-    key: WitnessKey,
+    keys: [WitnessKey; 2],
 }
 
 impl WitnessState {
-    /// Opens a folder. Creates the folder and the key if there is none.
+    /// Opens a folder. Creates the folder and the keys if there are none.
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self, NodeError> {
-        let file = folder.join("key");
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| unusable(folder, error))?;
-        create_key(&file)?;
-        let text = secret_file::read("the key of the witness", &file)?;
-        let mut secret = Zeroizing::new([0; 32]);
-        hex::decode_to_slice(text.trim(), &mut secret[..]).map_err(|error| {
-            let message = format!("{} is no key: expected 64 hexadecimal digits", file.display());
-            NodeError::Keys(Failure::caused(message, error))
-        })?;
-        let key = WitnessKey::new(name, &secret).map_err(|error| {
-            NodeError::Setting(Failure::caused("the name of the witness is invalid", error))
-        })?;
-        Ok(Self { folder: folder.to_owned(), key })
+        let ed25519 = WitnessKey::new(name, &*secret(&folder.join("key"))?);
+        let ml_dsa_44 = WitnessKey::ml_dsa_44(name, &*secret(&folder.join("ml-dsa-44.key"))?);
+        let keys = [ed25519.map_err(name_fault)?, ml_dsa_44.map_err(name_fault)?];
+        Ok(Self { folder: folder.to_owned(), keys })
     }
 
-    pub(super) fn key(&self) -> &WitnessKey {
-        &self.key
+    /// Returns the keys: Ed25519 and ML-DSA-44.
+    pub(super) fn keys(&self) -> &[WitnessKey] {
+        &self.keys
     }
 
     /// Returns the checkpoint of a log that was cosigned last; `None` if there is none.
@@ -76,6 +69,18 @@ impl WitnessState {
     }
 }
 
+/// Reads the secret of a key. Creates the file if there is none.
+fn secret(file: &Path) -> Result<Zeroizing<[u8; 32]>, NodeError> {
+    create_key(file)?;
+    let text = secret_file::read("the key of the witness", file)?;
+    let mut secret = Zeroizing::new([0; 32]);
+    hex::decode_to_slice(text.trim(), &mut secret[..]).map_err(|error| {
+        let message = format!("{} is no key: expected 64 hexadecimal digits", file.display());
+        NodeError::Keys(Failure::caused(message, error))
+    })?;
+    Ok(secret)
+}
+
 fn create_key(file: &Path) -> Result<(), NodeError> {
     let secret = sealpost_wallet::random::<32>().map(Zeroizing::new);
     let secret = secret.map_err(|error| unusable(file, io::Error::other(error)))?;
@@ -87,9 +92,14 @@ fn create_key(file: &Path) -> Result<(), NodeError> {
     }
 }
 
+fn name_fault(fault: KeyFault) -> NodeError {
+    NodeError::Setting(Failure::caused("the name of the witness is invalid", fault))
+}
+
 fn unusable(path: &Path, cause: io::Error) -> NodeError {
     let message = format!("{} cannot be used by the witness", path.display());
     NodeError::File(Failure::caused(message, cause))
 }
 
-const NOTE_BYTES_MAX: u64 = 65_536;
+/// A stored note: that of a request, and the signatures of the witness.
+const NOTE_BYTES_MAX: u64 = 131_072;

@@ -174,7 +174,7 @@ impl LogSigner {
     pub(super) fn of(core: &Core, head: &LogHead) -> Result<Self, Error> {
         let secret = core.issuer.log_secret(&head.issuer_key)?;
         let public = secret.public_key().0;
-        let key = VerifierKey::new(&head.origin, SignatureType::Ed25519, public);
+        let key = VerifierKey::new(&head.origin, SignatureType::Ed25519, &public);
         let key = key.map_err(|_invalid| StoreError::Corrupt("origin of the transparency log"))?;
         Ok(Self { secret, key })
     }

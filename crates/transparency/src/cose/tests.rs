@@ -11,7 +11,7 @@ fn secret(number: u8) -> SigningKey {
 
 fn log(number: u8) -> VerifierKey {
     let public = secret(number).verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, public).unwrap()
+    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
 }
 
 fn statement(n: u64) -> Statement {

@@ -50,7 +50,7 @@ fn evidence(text: &str, numbers: &[usize]) -> Evidence {
     let checkpoint = Checkpoint { origin, size, root }.to_string();
     let signature = secret().sign(checkpoint.as_bytes()).to_bytes();
     let signatures =
-        vec![SignatureLine::of_log(&log(), signature), witness().cosign(&checkpoint, NOW)];
+        vec![SignatureLine::of_log(&log(), signature), witness().cosign(&checkpoint, NOW).unwrap()];
     let checkpoint = Note::new(checkpoint, signatures);
     let mut entry = |number: usize| {
         let index = u64::try_from(number).unwrap();
@@ -71,7 +71,7 @@ fn secret() -> SigningKey {
 
 fn log() -> VerifierKey {
     let public = secret().verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, public).unwrap()
+    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
 }
 
 fn witness() -> WitnessKey {

@@ -5,10 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    entry::Statement,
-    hash::TreeHash,
-    note::{SignatureLine, cosigned_message},
-    tile_tree::TileTree,
+    entry::Statement, hash::TreeHash, key::SignatureType, note::SignatureLine, tile_tree::TileTree,
+    witness::WitnessKey,
 };
 
 const NOW: u64 = 1_700_000_000;
@@ -19,12 +17,15 @@ fn secret(number: u8) -> SigningKey {
 
 fn log() -> VerifierKey {
     let public = secret(100).verifying_key().to_bytes();
-    VerifierKey::new("example.org/log", SignatureType::Ed25519, public).unwrap()
+    VerifierKey::new("example.org/log", SignatureType::Ed25519, &public).unwrap()
+}
+
+fn witness_key(number: u8) -> WitnessKey {
+    WitnessKey::new(&format!("w{number}.example"), &[number; 32]).unwrap()
 }
 
 fn witness(number: u8) -> VerifierKey {
-    let public = secret(number).verifying_key().to_bytes();
-    VerifierKey::new(&format!("w{number}.example"), SignatureType::Cosignature, public).unwrap()
+    witness_key(number).public().clone()
 }
 
 /// Returns a policy with three witnesses and these last lines.
@@ -39,8 +40,7 @@ fn policy() -> Policy {
 }
 
 fn cosign(note: &mut Note, number: u8, at: u64) {
-    let signature = secret(number).sign(cosigned_message(note.text(), at).as_bytes());
-    note.add(SignatureLine::of_witness(&witness(number), at, signature.to_bytes()));
+    note.add(witness_key(number).cosign(note.text(), at).unwrap());
 }
 
 /// Returns the proof of a statement in a tree of `size` entries, cosigned by two witnesses.
@@ -145,6 +145,7 @@ fn a_policy_without_witnesses_trusts_the_log_alone() {
 #[test]
 fn wrong_policies_are_refused_with_their_line() {
     let of_log = log();
+    let second = WitnessKey::ml_dsa_44("w1.example", &[1; 32]).unwrap().public().clone();
     for (text, expected) in [
         (policy_text(""), "the policy has no line 'quorum'".to_owned()),
         ("quorum none\n".to_owned(), "the policy has no line 'log'".to_owned()),
@@ -169,6 +170,11 @@ fn wrong_policies_are_refused_with_their_line() {
             "line 7 of the policy: the key of the witness 'w9' is there already".to_owned(),
         ),
         (
+            policy_text(&format!("witness w9 {second}\n")),
+            "line 7 of the policy: another key of 'w1.example' is there already: name one of them"
+                .to_owned(),
+        ),
+        (
             policy_text(&format!("witness w9 {of_log}\n")),
             "line 7 of the policy: 'example.org/log' is the key of a log, not of a witness"
                 .to_owned(),
@@ -187,11 +193,27 @@ fn wrong_policies_are_refused_with_their_line() {
 }
 
 #[test]
+fn a_policy_counts_witnesses_of_both_types() {
+    let key = WitnessKey::ml_dsa_44("w9.example", &[9; 32]).unwrap();
+    let text = format!("witness w9 {}\ngroup g all w1 w2 w9\nquorum g\n", key.public());
+    let policy = Policy::parse(&policy_text(&text)).unwrap();
+    let mut proof = proof(11, 40);
+    let entry = statement(11).entry();
+    let refused = policy.accept(&proof, &entry, NOW);
+    assert_eq!(refused, Err(Refused::Quorum { counted: 2, known: 4, max_age_s: None }));
+    assert!(proof.to_string().len() <= 2048);
+    proof.checkpoint.add(key.cosign(proof.checkpoint.text(), NOW).unwrap());
+    assert_eq!(policy.accept(&proof, &entry, NOW).unwrap().witnesses, ["w1", "w2", "w9"]);
+    // 2 KiB and the line of the cosignature: its name, and 2,432 bytes as base64.
+    assert!(proof.to_string().len() <= 2048 + 3_300, "{}", proof.to_string().len());
+}
+
+#[test]
 fn another_log_is_refused() {
     let other = VerifierKey::new(
         "example.org/log",
         SignatureType::Ed25519,
-        secret(9).verifying_key().to_bytes(),
+        secret(9).verifying_key().as_bytes(),
     );
     let policy = Policy::parse(&format!("log {}\nquorum none\n", other.unwrap())).unwrap();
     let refused = policy.accept(&proof(0, 1), &statement(0).entry(), NOW);
