@@ -39,7 +39,7 @@ fn has_work(reader: &mut sealpost_storage::Reader) -> Result<bool, StoreError> {
     Ok(reader.has_pending_statements()? || reader.log_head()?.is_none())
 }
 
-/// Appends up to one statement for each salt. All statements about envelopes become one. Returns the signed checkpoint.
+/// Appends up to one statement for each salt. Merges statements about envelopes. Returns the signed checkpoint.
 fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<String, StoreError> {
     let head = lock(core, tx)?;
     let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
@@ -125,19 +125,37 @@ fn new_entries(
     Ok(all.zip(salts.iter().zip(size..)).map(entry).collect())
 }
 
-/// Merges statements about envelopes into one, so that the log grows by few entries while there are many sends. `None`
-/// without such statements.
+/// Merges statements about envelopes, so that the log grows by few entries while there are many sends. Bounds the number
+/// of envelopes of an entry, so that rows and proofs stay small.
 fn merged(
     lists: Vec<PendingStatement>,
-) -> Result<Option<(PendingStatement, Option<EnvelopeList>)>, StoreError> {
+) -> Result<Vec<(PendingStatement, Option<EnvelopeList>)>, StoreError> {
+    let mut groups: Vec<Vec<PendingStatement>> = Vec::new();
+    for list in lists {
+        let has_room = |group: &&mut Vec<PendingStatement>| {
+            let length: usize = group.iter().map(|list| list.leaves.len()).sum();
+            length + list.leaves.len() <= ENVELOPES_MAX * 32
+        };
+        match groups.last_mut().filter(has_room) {
+            Some(group) => group.push(list),
+            None => groups.push(vec![list]),
+        }
+    }
+    groups.into_iter().map(merge).collect::<Result<_, _>>()
+}
+
+/// Merges statements about envelopes into the first of them.
+fn merge(
+    lists: Vec<PendingStatement>,
+) -> Result<(PendingStatement, Option<EnvelopeList>), StoreError> {
     let leaves: Vec<u8> = lists.iter().flat_map(|list| list.leaves.iter().copied()).collect();
     let mut lists = lists.into_iter();
-    let Some(first) = lists.next() else { return Ok(None) };
+    let first = lists.next().ok_or(StoreError::Corrupt("statements of the log"))?;
     let text = EnvelopePlace::text_of_all(&hashes(&leaves))
         .map_err(|fault| StoreError::Refused(fault.into()))?;
     let list =
         EnvelopeList { text: text.clone(), leaves, replaced: lists.map(|it| it.id).collect() };
-    Ok(Some((PendingStatement { text, ..first }, Some(list))))
+    Ok((PendingStatement { text, ..first }, Some(list)))
 }
 
 /// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have the
@@ -194,3 +212,29 @@ fn origin(base_url: &str) -> String {
 
 /// The maximum number of entries in one transaction.
 const LIMIT: usize = 256;
+/// The maximum number of envelopes of one entry, unless one commit of sends has more.
+const ENVELOPES_MAX: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_has_a_bounded_number_of_envelopes() {
+        let lists = [1_000, 2_000, 1_096, 1, 5_000, 4_000].into_iter().zip(0..);
+        let lists = lists.map(|(envelopes, id)| PendingStatement {
+            id,
+            kind: StatementKind::Envelopes.as_str().to_owned(),
+            text: String::new(),
+            leaves: vec![7; envelopes * 32],
+        });
+        let merged = merged(lists.collect()).unwrap().into_iter().map(|(statement, list)| {
+            let list = list.unwrap();
+            (statement.id, list.leaves.len() / 32, list.replaced)
+        });
+        let expected =
+            [(0, 4_096, vec![1, 2]), (3, 1, vec![]), (4, 5_000, vec![]), (5, 4_000, vec![])];
+        assert_eq!(merged.collect::<Vec<_>>(), expected);
+        assert!(super::merged(Vec::new()).unwrap().is_empty());
+    }
+}
