@@ -4,6 +4,7 @@ pub(crate) mod append;
 mod files;
 pub(crate) mod head_cache;
 mod kept;
+pub(crate) mod logged_trail;
 pub(crate) mod proof;
 pub(crate) mod stored;
 mod witnessed;

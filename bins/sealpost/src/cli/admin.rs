@@ -105,7 +105,7 @@ pub(crate) enum AuditCommand {
     },
     /// Verify the hash chain; fails if an entry was changed, removed or inserted
     ///
-    /// Missing newest entries can be detected only by comparison with a copy of the newest hash.
+    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action.
     Verify,
 }
 

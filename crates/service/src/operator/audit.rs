@@ -1,13 +1,17 @@
-//! Lists the entries of the audit trail, and verifies their hash chain.
+//! Lists the entries of the audit trail, verifies their hash chain, and compares it with the
+//! transparency log.
 
 use schemars::JsonSchema;
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::acts::{
-    audit_chain::{self, next_number},
-    audited::{ActionRecord, Concerned, Operator, OperatorError},
+use crate::{
+    acts::{
+        audit_chain::{self, next_number},
+        audited::{ActionRecord, Concerned, Operator, OperatorError},
+    },
+    transparency::logged_trail::LoggedTrail,
 };
 
 /// An entry of the audit trail, as operators see it.
@@ -27,19 +31,19 @@ pub struct AuditView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum AuditVerdict {
-    /// The hash chain is broken, because an entry was changed, deleted or inserted.
+    /// The trail differs from its hash chain or from the transparency log: an entry was changed, deleted or inserted.
     Broken {
         /// Number of the first faulty or missing entry.
         number: u64,
         /// Fault of this entry, for example "it was changed".
         why: &'static str,
     },
-    /// The hash chain is complete up to the newest stored entry.
+    /// The hash chain is complete. It has all entries of the trail in the transparency log.
     Whole {
         /// Number of entries.
         entries: u64,
-        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. Keep a copy elsewhere, because only a
-        /// copy can show that the newest entries were deleted.
+        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. A node adds an entry to the transparency
+        /// log within two seconds. Only a copy of the hash can show that a newer entry was deleted.
         hash: String,
     },
 }
@@ -56,18 +60,24 @@ impl Operator {
         Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
-    /// Verifies the hash chain from the first to the newest entry.
+    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log.
     pub fn verify_audit(&self) -> Result<AuditVerdict, OperatorError> {
+        // Read first, because the trail may grow meanwhile.
+        let logged = LoggedTrail::read(&self.store)?;
         let mut previous: Option<AuditEntry> = None;
         loop {
             let after = previous.as_ref().map_or(0, |entry| entry.number);
             let page = self.page(after, PAGE)?;
             if page.is_empty() {
+                if let Some(why) = logged.fault_after(after) {
+                    return Ok(AuditVerdict::Broken { number: after.saturating_add(1), why });
+                }
                 let hash = previous.map_or(AuditHash::NONE, |newest| newest.hash).to_string();
                 return Ok(AuditVerdict::Whole { entries: after, hash });
             }
             for entry in page {
-                if let Some(why) = audit_chain::fault(previous.as_ref(), &entry) {
+                let fault = audit_chain::fault(previous.as_ref(), &entry);
+                if let Some(why) = fault.or_else(|| logged.fault_of(&entry)) {
                     return Ok(AuditVerdict::Broken {
                         number: next_number(previous.as_ref()),
                         why,

@@ -194,6 +194,24 @@ impl Reader {
         })
     }
 
+    /// Finds the statement of an entry of the log by its number. `None` if there is none, or if an erasure has deleted it.
+    pub fn statement_of_entry(
+        &mut self,
+        number: u64,
+    ) -> Result<Option<LoggedStatement>, StoreError> {
+        self.run(|conn| {
+            let column: i64 = columns::number(number, STATEMENT)?;
+            let row = s::table
+                .filter(s::number.eq(column))
+                .select((s::at.assume_not_null(), s::salt.assume_not_null(), s::text))
+                .first::<(i64, Vec<u8>, String)>(conn)
+                .optional()?;
+            let Some((at, salt, text)) = row else { return Ok(None) };
+            let (at, salt) = (Timestamp::from_millis(at), columns::bytes(salt, STATEMENT)?);
+            Ok(Some(LoggedStatement { number, at, salt, text }))
+        })
+    }
+
     /// Finds the statement about an envelope by its hash, with the hashes of all envelopes of the statement. `since` is
     /// at most the time at which the statement was appended. Searches a bounded number of statements from then on.
     pub fn find_envelope_list(

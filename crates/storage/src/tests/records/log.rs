@@ -102,6 +102,8 @@ fn appended_statements_are_found_by_their_subject(db: &Fixture) {
     let found = newest(&key.id).unwrap();
     assert_eq!((found.number, found.at, found.salt), (2, at(7), [2; 32]));
     assert!(found.text.ends_with("status deactivated\n"), "{}", found.text);
+    let of_entry = |number| db.read(|reader| reader.statement_of_entry(number)).unwrap();
+    assert_eq!((of_entry(2), of_entry(3)), (Some(found), None));
     assert_eq!(newest(&other.id).unwrap().number, 1);
     assert_eq!(db.read(crate::Reader::log_head).unwrap(), Some(head(3)));
     assert_eq!(db.write(Durable, crate::Transaction::lock_log).unwrap(), Some(head(3)));

@@ -1,0 +1,124 @@
+//! Reads the entries of the audit trail from the log. A trail without one of them was cut off, or replaced at its end.
+
+use sealpost_domain::{
+    AuditEntry,
+    ports::{LoggedStatement, StatementKind, StoreError},
+};
+use sealpost_storage::{Database, Reader};
+use sealpost_transparency::{Statement, Tile, TileTree, TreeHash, verify_inclusion};
+
+use super::stored::{TreeFault, hashes, read_tile, signed};
+
+/// The entries of the audit trail in the log.
+#[derive(Default)]
+pub(crate) struct LoggedTrail {
+    /// The number of the first entry.
+    first: u64,
+    /// The hashes of consecutive entries, in hexadecimal.
+    hashes: Vec<String>,
+    /// The reason why the log cannot be compared with the trail.
+    fault: Option<&'static str>,
+}
+
+impl LoggedTrail {
+    /// Reads the whole log. Verifies that its entries are those of the newest checkpoint.
+    pub(crate) fn read(store: &Database) -> Result<Self, StoreError> {
+        let mut trail = Self::default();
+        let head = store.read(Reader::log_head)?;
+        let Some(head) = head.filter(|head| head.size > 0) else { return Ok(trail) };
+        let (_, checkpoint) = signed(&head.checkpoint)?;
+        let tree = (checkpoint.size, checkpoint.root);
+        for first in (0..checkpoint.size).step_by(usize::from(Tile::FULL)) {
+            // One transaction for each page, because a log may be long.
+            let page =
+                store.read(|reader| page(reader, first, tree)).or_else(|fault| match fault {
+                    TreeFault::Missing(_) => Ok(None),
+                    TreeFault::Store(error) => Err(error),
+                })?;
+            let Some(statements) = page else {
+                trail.fault = Some("the transparency log or one of its statements was changed");
+                break;
+            };
+            for statement in &statements {
+                trail.add(statement);
+            }
+            if trail.fault.is_some() {
+                break;
+            }
+        }
+        Ok(trail)
+    }
+
+    fn add(&mut self, statement: &Statement) {
+        let number = statement.value("entry").and_then(|number| number.parse().ok());
+        let (Some(number), Some(hash)) = (number, statement.value("hash")) else {
+            self.fault = Some("the transparency log has a statement of another form");
+            return;
+        };
+        if self.hashes.is_empty() {
+            self.first = number;
+        }
+        if number != self.end() {
+            self.fault = Some("the transparency log has another entry with its number");
+        }
+        self.hashes.push(hash.to_owned());
+    }
+
+    /// Returns the number after the last entry.
+    fn end(&self) -> u64 {
+        self.first.saturating_add(u64::try_from(self.hashes.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the difference between an entry of the trail and the log.
+    pub(crate) fn fault_of(&self, entry: &AuditEntry) -> Option<&'static str> {
+        let place = usize::try_from(entry.number.checked_sub(self.first)?).ok()?;
+        let is_other = *self.hashes.get(place)? != entry.hash.to_string();
+        is_other.then_some("the transparency log has another entry with its number")
+    }
+
+    /// Returns the fault behind the last entry of the trail, `newest`.
+    pub(crate) fn fault_after(&self, newest: u64) -> Option<&'static str> {
+        let is_longer = !self.hashes.is_empty() && self.end() > newest.saturating_add(1);
+        let deleted = is_longer.then_some("it was deleted, but the transparency log has it");
+        self.fault.or(deleted)
+    }
+}
+
+/// Returns the statements about the trail in a page of the log of `size` entries. `None` if the page differs from the
+/// checkpoint, or if a statement is missing.
+fn page(
+    reader: &mut Reader,
+    first: u64,
+    (size, root): (u64, TreeHash),
+) -> Result<Option<Vec<Statement>>, TreeFault> {
+    let width = u16::try_from(size - first).unwrap_or(Tile::FULL).min(Tile::FULL);
+    let entries = reader.log_entries(first, width)?;
+    let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(entry)).collect();
+    let tile = hashes(&reader.log_tile(0, first / u64::from(Tile::FULL))?.unwrap_or_default());
+    // The proof of one leaf is computed from all leaves of the tile.
+    let proof = TileTree::new(size, |tile| read_tile(reader, tile)).inclusion_proof(first)?;
+    let is_stored = leaves.len() == usize::from(width) && tile.starts_with(&leaves);
+    let is_signed = |leaf: &TreeHash| verify_inclusion(*leaf, first, size, &proof, root);
+    if !is_stored || !leaves.first().is_some_and(is_signed) {
+        return Ok(None);
+    }
+    let mut statements = Vec::new();
+    for ((number, entry), leaf) in (first..).zip(&entries).zip(&leaves) {
+        if entry.starts_with(AUDIT_ENTRY) {
+            let found = reader.statement_of_entry(number)?.map(statement);
+            let Some(found) = found.filter(|found| found.entry().hash() == *leaf) else {
+                return Ok(None);
+            };
+            statements.push(found);
+        }
+    }
+    Ok(Some(statements))
+}
+
+fn statement(LoggedStatement { at, salt, text, .. }: LoggedStatement) -> Statement {
+    let at_ms = u64::try_from(at.as_millis()).unwrap_or(0);
+    let kind = StatementKind::Audit.as_str().to_owned();
+    Statement { kind, at_ms, salt, text, envelope: None }
+}
+
+const AUDIT_ENTRY: &[u8] = b"sealpost/log/v1\naudit\n";
