@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealpost_client::{AccountId, ApiKeyId, Client, ClientError, Login};
+use sealpost_client::{AccountId, ApiKeyId, Client, ClientBuilder, ClientError, Login};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
@@ -144,6 +144,10 @@ pub(crate) fn create_private(file: &Path, content: &[u8]) -> io::Result<()> {
 impl Profile {
     /// Builds the client of the profile.
     pub(crate) fn client(&self) -> Result<Client, ClientError> {
+        self.client_builder().build()
+    }
+
+    pub(crate) fn client_builder(&self) -> ClientBuilder {
         let mut builder = Client::builder(&self.url);
         if let Some((account, secret)) = self.account_id.zip(self.login_secret.as_ref()) {
             builder = builder.login(Login::new(account, secret.0.as_str()));
@@ -154,7 +158,7 @@ impl Profile {
         if let Some(token) = &self.token {
             builder = builder.token(token.0.as_str());
         }
-        builder.build()
+        builder
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use sealpost_client::{Client, KeyStanding};
+use sealpost_client::{Client, KeyStanding, RetryPolicy};
 use sealpost_domain::Clock as _;
 use sealpost_receiver::SystemClock;
 use sealpost_transparency::{
@@ -38,7 +38,9 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(fault(&args.state, "read", error)),
     };
-    let service = ProfileClient::open(&args.call, config_folder)?;
+    let mut service = ProfileClient::open(&args.call, config_folder)?;
+    let retry = RetryPolicy { tries: REQUEST_TRIES, ..RetryPolicy::default() };
+    service.client = service.profile.client_builder().retry(retry).build()?;
     let (standing, proof) = proven(&service.client).await?;
     let now_s = u64::try_from(SystemClock.now().as_seconds()).unwrap_or(0);
     policy.accept(&proof.file, &proof.statement.entry(), now_s).map_err(invalid)?;
@@ -50,13 +52,21 @@ pub(super) async fn run(args: &WatchArgs, config_folder: &Path) -> Result<(), Sh
     fs::write(&args.state, &proof.text).map_err(|error| fault(&args.state, "written", error))?;
     let lines = proof.statement.text.lines().filter_map(|line| line.split_once(' '));
     output::result(&lines.collect::<BTreeMap<_, _>>(), args.call.json)?;
-    match before.filter(|before| before.statement.text != proof.statement.text) {
-        Some(before) => Err(ShellError::Invalid(format!(
-            "the key has changed since the last check, from: {}. If this was not you, ask the operator",
-            before.statement.text.trim_end().replace('\n', ", ")
-        ))),
+    // Each change is another entry, even if a later one undoes it.
+    match before.filter(|before| before.file.index != proof.file.index) {
+        Some(before) => Err(changed(&before.statement.text, &proof.statement.text)),
         None => Ok(()),
     }
+}
+
+fn changed(before: &str, now: &str) -> ShellError {
+    let how = if before == now {
+        "was changed and changed back since the last check".to_owned()
+    } else {
+        let before = before.trim_end().replace('\n', ", ");
+        format!("has changed since the last check, from: {before}")
+    };
+    ShellError::Invalid(format!("the key {how}. If this was not you, ask the operator"))
 }
 
 impl Proof {
@@ -72,12 +82,14 @@ impl Proof {
 
 /// Returns the status of the key with its proof. Waits until the newest change is in the log.
 async fn proven(client: &Client) -> Result<(KeyStanding, Proof), ShellError> {
-    for _ in 0..PROOF_TRIES {
+    for number in 0..PROOF_TRIES {
+        if number > 0 {
+            tokio::time::sleep(PROOF_PAUSE).await;
+        }
         let mut standing = client.proven_status().await?;
         if let Some(text) = standing.proof.take() {
             return Ok((standing, Proof::read(text)?));
         }
-        tokio::time::sleep(PROOF_PAUSE).await;
     }
     Err(invalid(
         "the service has no proof of the newest change of the key: try again, then ask the operator",
@@ -174,7 +186,10 @@ fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {
     ShellError::File { file: file.to_owned(), action, source }
 }
 
-const PROOF_PAUSE: Duration = Duration::from_secs(1);
-const PROOF_TRIES: u32 = 10;
+/// A service that refuses the status of a key is reported soon.
+const REQUEST_TRIES: u32 = 3;
+/// All tries take longer than the two seconds after which a change is in the log.
+const PROOF_PAUSE: Duration = Duration::from_millis(500);
+const PROOF_TRIES: u32 = 7;
 /// More than the tiles of two paths through the largest tree.
 const TILES_MAX: usize = 64;
