@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     BadgeId, BadgeStatus, Timestamp,
-    ports::{Durability, StatementKind, StoreError},
+    ports::{Durability, StoreError},
 };
 use sealpost_storage::Transaction;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,8 @@ impl Sealpost {
             })
             .and_then(|verified| match verified.badge_id.zip(proof) {
                 Some((id, format)) => {
-                    let proof = core.prove(StatementKind::Badge, &id.to_string(), format)?;
+                    let proof =
+                        core.prove_badge(&id, verified.status == BadgeVerdict::Revoked, format)?;
                     Ok(BadgeVerified { proof, ..verified })
                 }
                 None => Ok(verified),

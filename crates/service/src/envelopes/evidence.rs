@@ -23,7 +23,9 @@ use crate::{
     sealpost::{Sealpost, core::Core},
     transparency::{
         append::{append_statements, append_unstored},
-        proof::{Logged, cosigned, envelope_text, find_envelope, find_statement, prove_entry},
+        proof::{
+            Logged, cosigned, envelope_text, find_badge, find_envelope, find_statement, prove_entry,
+        },
         stored::TreeFault,
     },
 };
@@ -151,7 +153,8 @@ impl Description {
             self.refer(&format!("{party}_entry"), logged);
         }
         let Some(badge) = reader.badges_of(key, 1)?.pop() else { return Ok(()) };
-        if let Some(logged) = find_statement(reader, StatementKind::Badge, &badge.id.to_string())? {
+        let is_revoked = badge.revocation.is_some();
+        if let Some(logged) = find_badge(reader, &badge.id, is_revoked)? {
             self.add(&format!("{party}_badge"), badge.id);
             self.refer(&format!("{party}_badge_entry"), logged);
         }

@@ -5,7 +5,7 @@
 
 use super::{
     kept::{keep, require_kept},
-    stored::{hashes, read_tile, refused, signed},
+    stored::{hashes, read_tile, refused, signed_by},
 };
 use crate::{error::Error, sealpost::core::Core};
 use sealpost_domain::{
@@ -98,7 +98,7 @@ fn extend(
 ) -> Result<String, StoreError> {
     let signer = LogSigner::of(core, &head).map_err(refused)?;
     let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
-    let (tiles, size, root) = grow(tx, &head, &leaves)?;
+    let (tiles, size, root) = grow(tx, &head, &signer.key, &leaves)?;
     let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
     let head = LogHead { size, checkpoint, ..head };
     tx.append_to_log(entries, now, &tiles, &head)?;
@@ -159,15 +159,16 @@ fn merge(
 }
 
 /// Adds entries to the tree. Returns the changed tiles, and the new size and root. Refuses a tree that does not have the
-/// root of the last checkpoint: its rows were changed, and a new checkpoint would hide this.
+/// root of the last signed checkpoint: its rows were changed, and a new checkpoint would hide this.
 fn grow(
     tx: &mut Transaction,
     head: &LogHead,
+    key: &VerifierKey,
     leaves: &[TreeHash],
 ) -> Result<(Vec<StoredTile>, u64, TreeHash), StoreError> {
     let mut tree = TileTree::new(head.size, |tile| read_tile(tx, tile));
     if !head.checkpoint.is_empty() {
-        let (_, signed) = signed(&head.checkpoint)?;
+        let signed = signed_by(&head.checkpoint, key)?;
         if (signed.size, signed.root) != (head.size, tree.root()?) {
             return Err(StoreError::Corrupt("transparency log"));
         }

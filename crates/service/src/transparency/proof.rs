@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use sealpost_domain::{
-    EnvelopeMeta,
+    BadgeId, EnvelopeMeta,
     ports::{LogHead, LoggedStatement, StatementKind, StoreError},
 };
 use sealpost_storage::Reader;
@@ -17,7 +17,7 @@ use sealpost_transparency::{
 
 use super::{
     append::LogSigner,
-    stored::{TreeFault, hashes, read_tile, refused, signed},
+    stored::{TreeFault, hashes, read_tile, refused, signed, signed_by},
 };
 use crate::{error::Error, sealpost::core::Core};
 
@@ -60,6 +60,16 @@ impl Core {
         self.prove_statement(format, |reader| Ok(find_statement(reader, kind, subject)?))
     }
 
+    /// Returns the proof of the status of a badge. `None` until the status is in the log.
+    pub(crate) fn prove_badge(
+        &self,
+        id: &BadgeId,
+        is_revoked: bool,
+        format: ProofFormat,
+    ) -> Result<Option<String>, Error> {
+        self.prove_statement(format, |reader| Ok(find_badge(reader, id, is_revoked)?))
+    }
+
     /// Returns the proof of an envelope. `None` until the envelope is in the log.
     pub(crate) fn prove_envelope(
         &self,
@@ -95,6 +105,18 @@ pub(crate) fn find_statement(
 ) -> Result<Option<Logged>, StoreError> {
     let found = reader.newest_statement(kind, subject)?;
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
+}
+
+/// Finds the newest statement about a badge. `None` until it is in the log, and if it has another status: after a change by
+/// SQL, the row lacks its tag and counts as revoked.
+pub(crate) fn find_badge(
+    reader: &mut Reader,
+    id: &BadgeId,
+    is_revoked: bool,
+) -> Result<Option<Logged>, StoreError> {
+    let status = if is_revoked { "revoked" } else { "valid" };
+    let found = find_statement(reader, StatementKind::Badge, &id.to_string())?;
+    Ok(found.filter(|logged| logged.statement.value("status") == Some(status)))
 }
 
 /// Finds the statement about an envelope. `None` until it is in the log.
@@ -148,9 +170,9 @@ fn cose_receipt(
     head: &LogHead,
     logged: &Logged,
 ) -> Result<String, TreeFault> {
-    let (_, checkpoint) = signed(&head.checkpoint)?;
-    let entry = prove_entry(reader, checkpoint.size, logged)?;
     let signer = LogSigner::of(core, head).map_err(refused)?;
+    let checkpoint = signed_by(&head.checkpoint, &signer.key)?;
+    let entry = prove_entry(reader, checkpoint.size, logged)?;
     let sign = |message: &[u8]| signer.secret.sign(message);
     let receipt = CoseReceipt::create(&entry, &checkpoint, &signer.key, sign).map_err(refused)?;
     Ok(STANDARD.encode(receipt))

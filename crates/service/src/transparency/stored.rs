@@ -1,7 +1,7 @@
 //! Reads the stored parts of the log.
 
 use sealpost_domain::ports::StoreError;
-use sealpost_transparency::{Checkpoint, Note, Tile, TreeHash};
+use sealpost_transparency::{Checkpoint, Note, Tile, TreeHash, VerifierKey};
 use thiserror::Error;
 
 /// Reads a stored checkpoint with its signatures.
@@ -9,6 +9,17 @@ pub(super) fn signed(text: &str) -> Result<(Note, Checkpoint), StoreError> {
     let note = Note::parse(text).map_err(refused)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(refused)?;
     Ok((note, checkpoint))
+}
+
+/// Reads a stored checkpoint. Refuses a checkpoint that the key of the log has not signed: a signature over its content
+/// would hide a change of the database.
+pub(super) fn signed_by(text: &str, key: &VerifierKey) -> Result<Checkpoint, StoreError> {
+    let (note, checkpoint) = signed(text)?;
+    if note.is_signed_by(key) == Ok(true) {
+        Ok(checkpoint)
+    } else {
+        Err(StoreError::Corrupt("transparency log"))
+    }
 }
 
 /// Splits stored bytes into hashes.
