@@ -200,6 +200,9 @@ fn the_page_verifies_ml_dsa_44_or_says_that_the_browser_cannot() {
     let is_valid = with_witness.contains("\nwitness example.net/witness: 2026-");
     assert!(is_valid || with_witness.starts_with(cannot), "{with_witness}");
     assert!(with_log.starts_with("valid: ") && of_forged.starts_with("invalid: "), "{seen}");
+    // Programs that do not know ML-DSA-44 ignore its line.
+    let by_others = judged("proof_files.py", &[(log.key.to_string(), &proof)]);
+    assert_eq!(by_others, serde_json::json!([true]), "aics-tlog");
 }
 
 /// The crate, and proofbundle with the ML-DSA-44 of OpenSSL.
