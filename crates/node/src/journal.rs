@@ -11,4 +11,4 @@ pub(crate) mod recovery;
 
 pub use completion::{JournalCompleted, complete_journal};
 pub use record::Journal;
-pub use recovery::{JournalRecovery, attach_for_command, recover_database};
+pub use recovery::{JournalRecovery, attach_for_command, checkpoint_file, recover_database};

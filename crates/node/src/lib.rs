@@ -36,8 +36,8 @@ pub use embedded::{
 pub use error::{Failure, NodeError, database_error};
 pub use files::{circuits, regular_file, secret_file};
 pub use journal::{
-    Journal, JournalCompleted, JournalRecovery, attach_for_command, complete_journal,
-    recover_database,
+    Journal, JournalCompleted, JournalRecovery, attach_for_command, checkpoint_file,
+    complete_journal, recover_database,
 };
 pub use listening::tls;
 pub use node::{

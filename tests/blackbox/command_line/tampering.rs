@@ -25,6 +25,8 @@ on_both!(
 enum Detector {
     /// An operator with `sealpost admin audit verify`.
     AuditVerify,
+    /// The same, with the checkpoint that the node has kept. The node signs no further checkpoint.
+    AuditVerifyAfterRollback,
     /// The service itself, in `badges/verify`.
     BadgesVerify,
     /// A stranger with all files of the log and a guess.
@@ -46,8 +48,8 @@ enum Detector {
 use Detector as D;
 
 /// Each tampering: its name, its detector, its SQL, and what the detector says. Lies of the service have no SQL. `KEY`,
-/// `ENVELOPE`, `OTHER` and `BADGE` are ids. The tables `kept_…` have earlier rows.
-const TAMPERINGS: [(&str, Detector, &str, &str); 28] = [
+/// `ENVELOPE`, `OTHER` and `BADGE` are ids. The tables `kept_…` and `old_…` have earlier rows.
+const TAMPERINGS: [(&str, Detector, &str, &str); 29] = [
     (
         "swap a DID",
         D::Watch,
@@ -137,6 +139,16 @@ const TAMPERINGS: [(&str, Detector, &str, &str); 28] = [
              (SELECT number FROM log_statements WHERE kind = 'audit' AND subject = '4'); \
          DELETE FROM log_statements WHERE kind = 'audit' AND subject = '4'",
         "broken at entry 4: the transparency log or one of its statements was changed",
+    ),
+    (
+        "roll back the audit trail and the log",
+        D::AuditVerifyAfterRollback,
+        "DELETE FROM audit_entries; INSERT INTO audit_entries SELECT * FROM old_audit_entries ORDER BY number; \
+         DELETE FROM log_statements; INSERT INTO log_statements SELECT * FROM old_log_statements; \
+         DELETE FROM log_entries; INSERT INTO log_entries SELECT * FROM old_log_entries; \
+         DELETE FROM log_tiles; INSERT INTO log_tiles SELECT * FROM old_log_tiles; \
+         DELETE FROM log_heads; INSERT INTO log_heads SELECT * FROM old_log_heads",
+        "the transparency log lacks entries of the checkpoint that a node has kept",
     ),
     (
         "replace the bytes of an envelope",
@@ -316,20 +328,27 @@ fn owners_detect_changes_of_their_keys(database: &Database) {
 fn operators_detect_a_changed_audit_trail(database: &Database) {
     let scene = Scene::start(database);
     let alice = scene.server.client().new_identity();
-    for action in ["deactivate", "reactivate", "deactivate", "reactivate"] {
-        database.operate(&["key", action, &alice.key]);
-    }
-    scene.logged();
+    let act = |actions: [&str; 2]| {
+        for action in actions {
+            database.operate(&["key", action, &alice.key]);
+        }
+        scene.logged();
+    };
+    let copy = |prefix: &str, tables: &[&str]| {
+        for table in tables {
+            database.by_hand(&format!("CREATE TABLE {prefix}_{table} AS SELECT * FROM {table}"));
+        }
+    };
+    act(["deactivate", "reactivate"]);
+    copy("old", &["audit_entries", "log_statements", "log_entries", "log_tiles", "log_heads"]);
+    act(["deactivate", "reactivate"]);
     assert_eq!(database.operate(&["audit", "verify"])["entries"], 4);
     // The rows that a test puts back are no new statements.
     database.by_hand(match database.postgres_url() {
         Some(_) => "DROP TRIGGER tr_audit_entries__log ON audit_entries",
         None => "DROP TRIGGER tr_audit_entries__log",
     });
-    let tables = ["audit_entries", "log_statements", "log_entries"];
-    for table in tables {
-        database.by_hand(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}"));
-    }
+    copy("kept", &["audit_entries", "log_statements", "log_entries"]);
     for (name, sql, says) in tamperings(Detector::AuditVerify) {
         let since = scene.tamper(sql);
         let detected = run(database.admin_command(&["audit", "verify"]));
@@ -350,6 +369,12 @@ fn operators_detect_a_changed_audit_trail(database: &Database) {
     let detected = run(database.admin_command(&["audit", "verify"]));
     let says = "broken at entry 4: the transparency log has another entry with its number";
     check("replace the end of the audit trail", since, &detected.stderr, says);
+    for (name, sql, says) in tamperings(Detector::AuditVerifyAfterRollback) {
+        database.by_hand(&format!("BEGIN; {sql}; COMMIT"));
+        let since = Instant::now();
+        let detected = run(database.admin_command(&["audit", "verify"]));
+        check(name, since, &detected.stderr, says);
+    }
 }
 
 fn nodes_sign_no_changed_tree(database: &Database) {

@@ -1,5 +1,6 @@
 //! `sealpost admin audit`: lists the entries of the audit trail, and verifies their hash chain.
 
+use sealpost_node::checkpoint_file;
 use sealpost_service::{AuditVerdict, AuditView};
 use serde::Serialize;
 
@@ -28,7 +29,8 @@ struct Listed {
 }
 
 fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
-    let verdict = desk.operator.verify_audit()?;
+    let kept = checkpoint_file(&desk.settings, &desk.database)?;
+    let verdict = desk.operator.verify_audit(kept.as_deref())?;
     match &verdict {
         AuditVerdict::Whole { entries, hash } => output.show_as(&verdict, |_| {
             format!("the audit trail is complete: {entries} entries, the newest with hash {hash}\n")

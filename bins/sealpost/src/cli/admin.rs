@@ -105,7 +105,8 @@ pub(crate) enum AuditCommand {
     },
     /// Verify the hash chain; fails if an entry was changed, removed or inserted
     ///
-    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action.
+    /// Compares the trail with the whole transparency log, which has each entry two seconds after the action, and the log
+    /// with the checkpoint in the data folder.
     Verify,
 }
 

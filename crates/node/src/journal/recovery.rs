@@ -252,7 +252,7 @@ pub(super) fn is_older(database: &Database, content: &JournalContent) -> Result<
 
 /// Returns the path of the file that keeps the newest checkpoint of the transparency log, beside the journal. `None` if
 /// the journal is off.
-pub(crate) fn checkpoint_file(
+pub fn checkpoint_file(
     settings: &DatabaseSettings,
     database: &Database,
 ) -> Result<Option<PathBuf>, NodeError> {

@@ -1,6 +1,8 @@
 //! Lists the entries of the audit trail, verifies their hash chain, and compares it with the
 //! transparency log.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use serde::Serialize;
@@ -60,10 +62,11 @@ impl Operator {
         Ok(newest.into_iter().map(AuditView::from).collect())
     }
 
-    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log.
-    pub fn verify_audit(&self) -> Result<AuditVerdict, OperatorError> {
+    /// Verifies the hash chain from the first to the newest entry, and compares it with the whole transparency log. `kept` is
+    /// the file in which nodes keep the newest checkpoint: a log without its entries is older, and so is the trail.
+    pub fn verify_audit(&self, kept: Option<&Path>) -> Result<AuditVerdict, OperatorError> {
         // Read first, because the trail may grow meanwhile.
-        let logged = LoggedTrail::read(&self.store)?;
+        let logged = LoggedTrail::read(&self.store, kept)?;
         let mut previous: Option<AuditEntry> = None;
         loop {
             let after = previous.as_ref().map_or(0, |entry| entry.number);

@@ -4,7 +4,7 @@
 //! locks the log, so that entries have one order.
 
 use super::{
-    kept::{keep, require_kept},
+    kept::{KeptCheckpoint, keep},
     stored::{hashes, read_tile, refused, signed_by},
 };
 use crate::{error::Error, sealpost::core::Core};
@@ -83,7 +83,9 @@ fn lock(core: &Core, tx: &mut Transaction) -> Result<LogHead, StoreError> {
         },
     };
     if let Some(file) = &core.settings.checkpoint_file {
-        require_kept(file, tx, &head)?;
+        if let Some(kept) = KeptCheckpoint::read(file)? {
+            kept.require(tx, &head)?;
+        }
     }
     Ok(head)
 }

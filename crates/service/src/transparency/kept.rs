@@ -9,7 +9,7 @@ use std::{
 };
 
 use sealpost_domain::ports::{LogHead, StoreError};
-use sealpost_storage::{Transaction, owned_file};
+use sealpost_storage::{Reader, owned_file};
 use sealpost_transparency::{Checkpoint, Note, TileTree};
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ use super::stored::{read_tile, refused};
 
 /// The reason why the log is not extended.
 #[derive(Debug, Error)]
-enum KeptFault {
+pub(super) enum KeptFault {
     /// The database has another history than the kept checkpoint.
     #[error(
         "the transparency log in the database lacks entries of the {signed} that this node has seen signed ({file}): \
@@ -31,31 +31,56 @@ enum KeptFault {
     Unreadable(String),
     #[error("the checkpoint file {0} cannot be read")]
     File(String, #[source] io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
-/// Refuses to extend a log that does not begin with all entries of the kept checkpoint. Accepts a log with another name.
-pub(super) fn require_kept(
-    file: &Path,
-    tx: &mut Transaction,
-    head: &LogHead,
-) -> Result<(), StoreError> {
-    let name = || file.display().to_string();
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(refused(KeptFault::File(name(), error))),
-    };
-    let kept = Note::parse(&text).ok().and_then(|note| Checkpoint::parse(note.text()).ok());
-    let kept = kept.ok_or_else(|| refused(KeptFault::Unreadable(name())))?;
-    if kept.origin != head.origin {
-        return Ok(());
+impl From<KeptFault> for StoreError {
+    fn from(fault: KeptFault) -> Self {
+        match fault {
+            KeptFault::Store(error) => error,
+            other => refused(other),
+        }
     }
-    let begins_with = kept.size <= head.size
-        && TileTree::new(kept.size, |tile| read_tile(tx, tile)).root()? == kept.root;
-    if begins_with {
-        return Ok(());
+}
+
+/// The checkpoint in the file.
+pub(super) struct KeptCheckpoint {
+    checkpoint: Checkpoint,
+    file: String,
+}
+
+impl KeptCheckpoint {
+    /// Reads the file; `None` if it does not exist.
+    pub(super) fn read(file: &Path) -> Result<Option<Self>, KeptFault> {
+        let name = file.display().to_string();
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(KeptFault::File(name, error)),
+        };
+        let kept = Note::parse(&text).ok().and_then(|note| Checkpoint::parse(note.text()).ok());
+        match kept {
+            Some(checkpoint) => Ok(Some(Self { checkpoint, file: name })),
+            None => Err(KeptFault::Unreadable(name)),
+        }
     }
-    Err(refused(KeptFault::Older { signed: kept.size, file: name() }))
+
+    /// Refuses a log that does not begin with all entries of the checkpoint. Accepts a log with another name. `head` must
+    /// be read after the file, because nodes replace the file.
+    pub(super) fn require(&self, reader: &mut Reader, head: &LogHead) -> Result<(), KeptFault> {
+        let Checkpoint { origin, size, root } = &self.checkpoint;
+        if *origin != head.origin {
+            return Ok(());
+        }
+        if *size <= head.size {
+            let found = TileTree::new(*size, |tile| read_tile(reader, tile)).root();
+            if found.map_err(StoreError::from)? == *root {
+                return Ok(());
+            }
+        }
+        Err(KeptFault::Older { signed: *size, file: self.file.clone() })
+    }
 }
 
 /// Replaces the file. A failure is a warning, because the log itself is intact.

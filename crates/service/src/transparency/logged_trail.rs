@@ -1,5 +1,7 @@
 //! Reads the entries of the audit trail from the log. A trail without one of them was cut off, or replaced at its end.
 
+use std::path::Path;
+
 use sealpost_domain::{
     AuditEntry,
     ports::{LoggedStatement, StatementKind, StoreError},
@@ -7,7 +9,10 @@ use sealpost_domain::{
 use sealpost_storage::{Database, Reader};
 use sealpost_transparency::{Statement, Tile, TileTree, TreeHash, verify_inclusion};
 
-use super::stored::{TreeFault, hashes, read_tile, signed};
+use super::{
+    kept::{KeptCheckpoint, KeptFault},
+    stored::{TreeFault, hashes, read_tile, signed},
+};
 
 /// The entries of the audit trail in the log.
 #[derive(Default)]
@@ -21,11 +26,21 @@ pub(crate) struct LoggedTrail {
 }
 
 impl LoggedTrail {
-    /// Reads the whole log. Verifies that its entries are those of the newest checkpoint.
-    pub(crate) fn read(store: &Database) -> Result<Self, StoreError> {
+    /// Reads the whole log. Verifies that its entries are those of the newest checkpoint, and that it has those of the
+    /// checkpoint in the file `kept`.
+    pub(crate) fn read(store: &Database, kept: Option<&Path>) -> Result<Self, StoreError> {
         let mut trail = Self::default();
-        let head = store.read(Reader::log_head)?;
-        let Some(head) = head.filter(|head| head.size > 0) else { return Ok(trail) };
+        let kept = kept.map(KeptCheckpoint::read).transpose()?.flatten();
+        let Some(head) = store.read(Reader::log_head)? else { return Ok(trail) };
+        if let Some(kept) = kept {
+            match store.read(|reader| kept.require(reader, &head)) {
+                Err(KeptFault::Older { .. }) => trail.fault = Some(OLDER),
+                checked => checked?,
+            }
+        }
+        if head.size == 0 || trail.fault.is_some() {
+            return Ok(trail);
+        }
         let (_, checkpoint) = signed(&head.checkpoint)?;
         let tree = (checkpoint.size, checkpoint.root);
         for first in (0..checkpoint.size).step_by(usize::from(Tile::FULL)) {
@@ -121,4 +136,5 @@ fn statement(LoggedStatement { at, salt, text, .. }: LoggedStatement) -> Stateme
     Statement { kind, at_ms, salt, text, envelope: None }
 }
 
+const OLDER: &str = "the transparency log lacks entries of the checkpoint that a node has kept";
 const AUDIT_ENTRY: &[u8] = b"sealpost/log/v1\naudit\n";

@@ -263,7 +263,7 @@ fn the_audit_trail_has_every_action_and_shows_a_change() {
         operator.audit_entries(0, 10).unwrap().into_iter().map(|entry| entry.action).collect();
     assert_eq!(actions, ["key.deactivate", "key.reactivate", "key.revoke"]);
     let hash = operator.audit_entries(2, 1).unwrap().remove(0).hash;
-    assert_eq!(operator.verify_audit().unwrap(), AuditVerdict::Whole { entries: 3, hash });
+    assert_eq!(operator.verify_audit(None).unwrap(), AuditVerdict::Whole { entries: 3, hash });
 }
 
 #[tokio::test]

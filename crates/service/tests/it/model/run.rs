@@ -142,7 +142,7 @@ impl Run {
         }
         same("deliveries", &expected, &told)?;
         self.check_queue()?;
-        match self.world.operator().verify_audit().unwrap() {
+        match self.world.operator().verify_audit(None).unwrap() {
             AuditVerdict::Whole { entries, .. } => same("audit trail", &self.truth.deeds, &entries),
             broken @ AuditVerdict::Broken { .. } => Err(format!("{broken:?}")),
         }
