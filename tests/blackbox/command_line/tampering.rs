@@ -49,7 +49,7 @@ use Detector as D;
 
 /// Each tampering: its name, its detector, its SQL, and what the detector says. Lies of the service have no SQL. `KEY`,
 /// `ENVELOPE`, `OTHER` and `BADGE` are ids. The tables `kept_…` and `old_…` have earlier rows.
-const TAMPERINGS: [(&str, Detector, &str, &str); 29] = [
+const TAMPERINGS: [(&str, Detector, &str, &str); 30] = [
     (
         "swap a DID",
         D::Watch,
@@ -148,6 +148,12 @@ const TAMPERINGS: [(&str, Detector, &str, &str); 29] = [
          DELETE FROM log_entries; INSERT INTO log_entries SELECT * FROM old_log_entries; \
          DELETE FROM log_tiles; INSERT INTO log_tiles SELECT * FROM old_log_tiles; \
          DELETE FROM log_heads; INSERT INTO log_heads SELECT * FROM old_log_heads",
+        "the transparency log lacks entries of the checkpoint that a node has kept",
+    ),
+    (
+        "remove the log",
+        D::AuditVerifyAfterRollback,
+        "DELETE FROM log_heads; DELETE FROM log_statements; DELETE FROM log_entries; DELETE FROM log_tiles",
         "the transparency log lacks entries of the checkpoint that a node has kept",
     ),
     (

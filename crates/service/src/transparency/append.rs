@@ -82,10 +82,10 @@ fn lock(core: &Core, tx: &mut Transaction) -> Result<LogHead, StoreError> {
             witnessed: None,
         },
     };
-    if let Some(file) = &core.settings.checkpoint_file {
-        if let Some(kept) = KeptCheckpoint::read(file)? {
-            kept.require(tx, &head)?;
-        }
+    if let Some(file) = &core.settings.checkpoint_file
+        && let Some(kept) = KeptCheckpoint::read(file)?
+    {
+        kept.require(tx, &head)?;
     }
     Ok(head)
 }

@@ -31,7 +31,10 @@ impl LoggedTrail {
     pub(crate) fn read(store: &Database, kept: Option<&Path>) -> Result<Self, StoreError> {
         let mut trail = Self::default();
         let kept = kept.map(KeptCheckpoint::read).transpose()?.flatten();
-        let Some(head) = store.read(Reader::log_head)? else { return Ok(trail) };
+        let Some(head) = store.read(Reader::log_head)? else {
+            trail.fault = kept.map(|_| OLDER);
+            return Ok(trail);
+        };
         if let Some(kept) = kept {
             match store.read(|reader| kept.require(reader, &head)) {
                 Err(KeptFault::Older { .. }) => trail.fault = Some(OLDER),
