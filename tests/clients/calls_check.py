@@ -20,7 +20,8 @@ def check_calls(binary, programs):
     for language, program in programs.items():
         with tempfile.TemporaryDirectory() as folder, Server(binary, folder) as server:
             check_parts(language, server.get("/openapi.json").json()["paths"])
-            ended = subprocess.run([str(word) for word in program], env=os.environ | environment(server),
+            # One of the calls writes a file.
+            ended = subprocess.run([str(word) for word in program], cwd=folder, env=os.environ | environment(server),
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
         if ended.returncode:
             sys.exit(f"tests/clients: the {language} program of the reference failed:\n{ended.stdout}")
