@@ -224,7 +224,9 @@ impl Author<'_> {
         let Some(account) = account else { return Ok(()) };
         let mut detail = format!("{} {}", record.action, record.subject);
         // The owner reads the new plan. The other details are for operators.
-        if let ("plan.set", Some(plan)) = (record.action, record.detail["to"].as_str()) {
+        if let ("plan.set", Some(plan)) =
+            (record.action, record.detail.get("to").and_then(Value::as_str))
+        {
             detail = format!("{detail} {plan}");
         }
         let origin = ActOrigin::operator(account);
