@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pulldown_cmark::{Event, Parser, html as markdown};
 
-/// Renders a text of several paragraphs and lists (CommonMark) as HTML. Escapes HTML in the text.
+/// Renders a text of several paragraphs and lists (Markdown) as HTML. Escapes HTML in the text.
 pub(super) fn blocks(text: &str) -> String {
     let events = Parser::new(text).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
