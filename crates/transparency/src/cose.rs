@@ -77,7 +77,7 @@ impl CoseReceipt {
         let signed = CoseSign1::from_tagged_slice(bytes);
         let signed = signed.map_err(|_form| CoseFault("it is no COSE_Sign1 with a tag"))?;
         // The header that is not protected has one spelling too.
-        if signed.clone().to_tagged_vec().is_ok_and(|written| written != bytes) {
+        if !signed.clone().to_tagged_vec().is_ok_and(|written| written == bytes) {
             return Err(CoseFault("it is not written as the service writes it"));
         }
         let protected = &signed.protected.header;

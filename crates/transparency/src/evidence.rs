@@ -48,7 +48,7 @@ impl Evidence {
     pub fn parse(text: &str) -> Result<Self, EvidenceFault> {
         let form = EvidenceFault::Form;
         if text.len() > BYTES_MAX {
-            return Err(form("it is longer than 64 KiB"));
+            return Err(form("it is longer than 1 MiB"));
         }
         let mut rest = text
             .strip_prefix(Self::FIRST_LINE)
@@ -133,7 +133,7 @@ impl fmt::Display for Evidence {
 
 const NO_ENTRY: EvidenceFault =
     EvidenceFault::Form("its first entry is not of the kind 'evidence'");
-const BYTES_MAX: usize = 64 * 1024;
+const BYTES_MAX: usize = 1024 * 1024;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Tests of evidence about an envelope: what it shows to whom, and that it verifies without the service, years later.
+//! Tests of evidence about an envelope: who sees what, and the verification without the service, years later.
 
 use std::{fs, path::Path};
 

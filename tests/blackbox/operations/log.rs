@@ -1,18 +1,24 @@
 //! Tests of the transparency log: every node serves the same files, and a program of other authors verifies them.
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Identity, Response, Server, binary, eventually, on_both, python, root, run,
-    text as text_of,
+    Database, Identity, Pairs, Receiver, Response, Server, binary, eventually, on_both, python,
+    root, run, text as text_of,
 };
 
 on_both!(
     a_program_of_other_authors_verifies_the_log,
     a_proof_verifies_without_the_server,
     the_proof_of_an_envelope_outlives_its_envelope,
+    the_log_grows_by_few_entries_while_messages_are_sent,
     a_restored_log_is_not_extended_until_its_restart,
     the_files_are_cacheable_and_only_those_of_the_tree
 );
@@ -169,6 +175,19 @@ fn the_proof_of_an_envelope_outlives_its_envelope(database: &Database) {
             (&json!(alice.key), &json!(bob.key))
         );
     }
+}
+
+fn the_log_grows_by_few_entries_while_messages_are_sent(database: &Database) {
+    let (server, receiver) = (database.serve(), Receiver::start());
+    let pairs = Pairs::activate(server.client(), &receiver);
+    let entries = || database.count("log_statements WHERE kind = 'envelopes' AND number > -1");
+    let (before, began) = (entries(), Instant::now());
+    pairs.send_during(server.client(), || {
+        eventually("the log grows", SOON, || (entries() >= before + 3).then_some(()));
+    });
+    let grown = entries() - before;
+    let seconds = i64::try_from(began.elapsed().as_secs()).unwrap();
+    assert!(grown <= seconds + 2, "{grown} entries in {seconds} s: a node appends once a second");
 }
 
 fn a_restored_log_is_not_extended_until_its_restart(database: &Database) {

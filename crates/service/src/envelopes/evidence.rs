@@ -24,9 +24,10 @@ use crate::{
     transparency::{
         append::{append_statements, append_unstored},
         proof::{
-            Logged, cosigned, envelope_text, find_badge, find_envelope, find_statement, prove_entry,
+            Logged, envelope_text, find_badge, find_envelope, find_statement, prove_entry,
+            witnessed,
         },
-        stored::TreeFault,
+        stored::{TreeFault, signed},
     },
 };
 
@@ -41,9 +42,6 @@ pub struct EvidenceView {
     /// in time.
     pub cosigned: bool,
 }
-
-/// The entry of the evidence, and the entries that it names.
-struct Stated(Vec<Logged>);
 
 impl Sealpost {
     /// Appends what is known about an envelope to the transparency log, as far as the caller may see it, and returns the
@@ -62,8 +60,13 @@ impl Sealpost {
         Limited { result, limits }
     }
 
-    async fn prove_stated(&self, id: EnvelopeId, stated: Stated) -> Result<EvidenceView, Error> {
-        let newest = stated.0.iter().map(|logged| logged.index).max().unwrap_or(0);
+    /// Proves the entry of the evidence, the first and newest one, and the entries that it names.
+    async fn prove_stated(
+        &self,
+        id: EnvelopeId,
+        stated: Vec<Logged>,
+    ) -> Result<EvidenceView, Error> {
+        let newest = stated.first().map_or(0, |logged| logged.index);
         for _ in 0..COSIGNATURE_CHECKS {
             if self.block(move |core| is_cosigned(core, newest)).await? {
                 break;
@@ -74,8 +77,8 @@ impl Sealpost {
     }
 }
 
-/// Appends the evidence to the log, after all that waits.
-fn state(core: &Core, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Stated), Error> {
+/// Appends the evidence to the log, after all that waits. Returns its entry and the entries that it names.
+fn state(core: &Core, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
     let unknown = Refusal::EnvelopeNotFound;
     let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
     // Refuses before it locks the log.
@@ -92,11 +95,11 @@ fn state(core: &Core, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Stated
     })?;
     let mut stated = vec![Logged { statement, index }];
     stated.append(&mut named);
-    Ok((id, Stated(stated)))
+    Ok((id, stated))
 }
 
-/// Describes an envelope. A key whose policy hides its label from others hides its DID and its badge too. The log has
-/// nothing about the keys of an erased account.
+/// Describes an envelope. A policy that hides the label of a key also hides the DID and the badge. The log has nothing
+/// about the keys of an erased account.
 fn describe(
     core: &Core,
     tx: &mut Transaction,
@@ -186,21 +189,22 @@ fn find(
 /// Returns true if witnesses have cosigned a checkpoint that includes the entry `index`, or if the log has no witness.
 fn is_cosigned(core: &Core, index: u64) -> Result<bool, Error> {
     let head = core.store.read(Reader::log_head)?.ok_or(NO_LOG)?;
-    Ok(head.witnessed.is_none() || cosigned(&head, index)?.0.to_string() != head.checkpoint)
+    Ok(head.witnessed.is_none() || witnessed(&head, index)?.is_some())
 }
 
 fn prove(
     core: &Core,
     envelope_id: EnvelopeId,
-    Stated(stated): &Stated,
+    stated: &[Logged],
     newest: u64,
 ) -> Result<EvidenceView, Error> {
     let evidence = core.store.read(|reader| {
         let head = reader.log_head()?.ok_or(NO_LOG)?;
-        let (note, checkpoint) = cosigned(&head, newest)?;
+        let witnessed = witnessed(&head, newest)?;
+        let is_cosigned = witnessed.is_some();
+        let (note, checkpoint) = witnessed.map_or_else(|| signed(&head.checkpoint), Ok)?;
         let prove = |logged: &Logged| prove_entry(reader, checkpoint.size, logged);
         let entries = stated.iter().map(prove).collect::<Result<_, TreeFault>>()?;
-        let is_cosigned = note.to_string() != head.checkpoint;
         Ok((Evidence { entries, checkpoint: note }, is_cosigned))
     });
     let (evidence, cosigned) =

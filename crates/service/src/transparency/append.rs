@@ -22,30 +22,42 @@ use sealpost_transparency::{
 };
 use sealpost_wallet::{IssuerSecret, random};
 
-/// Appends all pending statements. Creates the log if there is none. Blocks the thread.
+/// Appends all statements that are pending at the call. Creates the log if there is none. Blocks the thread.
 pub(crate) fn append_statements(core: &Core) -> Result<(), Error> {
-    while core.store.read(has_work)? {
+    let mut has_more = core.store.read(has_work)?;
+    while has_more {
         let salts = random::<{ LIMIT * 32 }>()?;
         let (salts, _) = salts.as_chunks::<32>();
-        let checkpoint = core.store.write(Durability::Durable, |tx| append(core, tx, salts))?;
+        let appended = core.store.write(Durability::Durable, |tx| append(core, tx, salts))?;
         if let Some(file) = &core.settings.checkpoint_file {
-            keep(file, &checkpoint);
+            keep(file, &appended.checkpoint);
         }
+        // Sends add statements all the time. Those of after the call wait, so that they become one entry.
+        has_more = appended.is_full;
     }
     Ok(())
+}
+
+/// The signed checkpoint after a transaction, and whether it has appended as many statements as it may.
+struct Appended {
+    checkpoint: String,
+    is_full: bool,
 }
 
 fn has_work(reader: &mut sealpost_storage::Reader) -> Result<bool, StoreError> {
     Ok(reader.has_pending_statements()? || reader.log_head()?.is_none())
 }
 
-/// Appends up to one statement for each salt. Merges statements about envelopes. Returns the signed checkpoint.
-fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<String, StoreError> {
+/// Appends up to one statement for each salt. Merges statements about envelopes.
+fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<Appended, StoreError> {
     let head = lock(core, tx)?;
     let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
     let now = core.clock.now();
-    let entries = new_entries(tx.pending_statements(limit)?, salts, head.size, now)?;
-    extend(core, tx, head, &entries, now)
+    let pending = tx.pending_statements(limit)?;
+    let is_full = pending.len() >= salts.len();
+    let entries = new_entries(pending, salts, head.size, now)?;
+    let checkpoint = extend(core, tx, head, &entries, now)?;
+    Ok(Appended { checkpoint, is_full })
 }
 
 /// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction that

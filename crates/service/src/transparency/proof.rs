@@ -147,21 +147,24 @@ impl Logged {
     }
 }
 
-/// Proves an entry for the newest checkpoint that witnesses have cosigned, if it includes the entry.
+/// Proves an entry for the newest checkpoint that witnesses have cosigned, if it includes the entry, otherwise for the
+/// newest one.
 fn log_proof(reader: &mut Reader, head: &LogHead, logged: &Logged) -> Result<String, TreeFault> {
-    let (checkpoint, Checkpoint { size, .. }) = cosigned(head, logged.index)?;
+    let witnessed = witnessed(head, logged.index)?;
+    let (checkpoint, Checkpoint { size, .. }) =
+        witnessed.map_or_else(|| signed(&head.checkpoint), Ok)?;
     let ProvenEntry { statement, index, hashes } = prove_entry(reader, size, logged)?;
     let extra = statement.to_string().into_bytes();
     Ok(LogProof { extra, index, hashes, checkpoint }.to_string())
 }
 
-/// Returns the newest checkpoint that witnesses have cosigned, if it includes the entry `index`, otherwise the newest one.
-pub(crate) fn cosigned(head: &LogHead, index: u64) -> Result<(Note, Checkpoint), StoreError> {
+/// Returns the newest checkpoint that witnesses have cosigned, if it includes the entry `index`.
+pub(crate) fn witnessed(
+    head: &LogHead,
+    index: u64,
+) -> Result<Option<(Note, Checkpoint)>, StoreError> {
     let witnessed = head.witnessed.as_deref().map(signed).transpose()?;
-    match witnessed.filter(|(_, checkpoint)| checkpoint.size > index) {
-        Some(witnessed) => Ok(witnessed),
-        None => signed(&head.checkpoint),
-    }
+    Ok(witnessed.filter(|(_, checkpoint)| checkpoint.size > index))
 }
 
 fn cose_receipt(

@@ -5,7 +5,7 @@ use sealpost_transparency::{Checkpoint, Note, Tile, TreeHash, VerifierKey};
 use thiserror::Error;
 
 /// Reads a stored checkpoint with its signatures.
-pub(super) fn signed(text: &str) -> Result<(Note, Checkpoint), StoreError> {
+pub(crate) fn signed(text: &str) -> Result<(Note, Checkpoint), StoreError> {
     let note = Note::parse(text).map_err(refused)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(refused)?;
     Ok((note, checkpoint))
