@@ -95,7 +95,8 @@ pub(crate) fn take_ready(
     Ok(ready)
 }
 
-/// Leases due deliveries that wait for one of these relays, at most `claim.per_target_max` of each.
+/// Leases due deliveries that wait for one of these relays, at most `claim.per_target_max` of each. Returns the oldest
+/// events first.
 pub(crate) fn take_for_relays(
     conn: &mut AnyConnection,
     webhooks: &[String],
@@ -107,6 +108,7 @@ pub(crate) fn take_for_relays(
     if !picked.is_empty() {
         lease(conn, claim, &picked, &mut ready)?;
     }
+    ready.sort_unstable_by_key(|delivery| (delivery.event.timestamp(), delivery.event.id()));
     Ok(ready)
 }
 

@@ -44,13 +44,17 @@ impl OutcomeWriter {
         while let Ok(first) = self.inbox.recv() {
             // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
-            let (mut results, mut releases, mut awaits, mut expedited) =
-                (vec![], vec![], vec![], vec![]);
+            let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
+            // Deliveries of one ended connection arrive one by one. One due time for all keeps their order.
+            let mut awaits: Option<ReleaseBatch> = None;
             let others =
                 self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
             for message in std::iter::once(first).chain(others) {
                 match message {
-                    OutcomeMessage::AwaitRelay(batch) => awaits.push(batch),
+                    OutcomeMessage::AwaitRelay(batch) => match &mut awaits {
+                        Some(first) => first.held.extend(batch.held),
+                        None => awaits = Some(batch),
+                    },
                     OutcomeMessage::Expedite(deliveries) => expedited.extend(deliveries),
                     OutcomeMessage::Record(result) => results.push(result),
                     OutcomeMessage::Release(batch) => releases.push(batch),
@@ -65,7 +69,7 @@ impl OutcomeWriter {
                 self.release(&batch, releasing);
                 self.shared.capacity.release(batch.held.len());
             }
-            for ReleaseBatch { held, due_at } in awaits {
+            if let Some(ReleaseBatch { held, due_at }) = awaits {
                 match self.outbox.await_relay(&held, due_at) {
                     Ok(()) => awaiting.record_success(),
                     Err(error) => awaiting.record_failure(&error),

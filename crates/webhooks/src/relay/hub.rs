@@ -1,7 +1,7 @@
 //! The connections of relays to this node, and the deliveries on them that have no answer yet.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt, mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -29,7 +29,8 @@ struct Connection {
     link: Box<dyn RelayLink>,
     /// Number of the last delivery on the connection.
     last: u64,
-    unanswered: HashMap<u64, oneshot::Sender<RelayAnswer>>,
+    /// In the order of numbers, so that the end of the connection returns the oldest deliveries first.
+    unanswered: BTreeMap<u64, oneshot::Sender<RelayAnswer>>,
 }
 
 /// A delivery that was sent on a connection. Dropping the value forgets the delivery, so that a later answer is ignored.
@@ -104,7 +105,7 @@ impl Relays for RelayHub {
         if state.is_stopping {
             return false;
         }
-        let unanswered = HashMap::new();
+        let unanswered = BTreeMap::new();
         state.connections.insert(id, Connection { webhook_id, link, last: 0, unanswered });
         state.by_webhook.entry(webhook_id).or_default().push(id);
         state.attached.insert(webhook_id);

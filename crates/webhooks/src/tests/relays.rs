@@ -100,6 +100,26 @@ fn a_delivery_without_a_connection_waits_and_counts_no_attempt() {
 }
 
 #[test]
+fn a_later_connection_gets_unanswered_deliveries_in_the_same_order() {
+    let fixture = Fixture::start(settings());
+    let relays = fixture.dispatcher.relays();
+    let first = connect(relays, 1, webhook_id(1));
+    // The first answer makes the relay responsive, so that it gets many deliveries at once.
+    fixture.submit(&relay(), 0);
+    first.answer(relays, &first.frames.recv().unwrap(), 200);
+    fixture.outbox.wait_for_results(1);
+    let ids = fixture.submit_all(&relay(), 1..20);
+    let sent: Vec<_> = ids.iter().map(|_| first.frames.recv().unwrap().body).collect();
+    relays.detach(first.id);
+    fixture
+        .outbox
+        .wait_until(|state| ids.iter().all(|id| state.rows[id].awaits_relay).then_some(()));
+    let second = connect(relays, 2, webhook_id(1));
+    let again: Vec<_> = ids.iter().map(|_| second.frames.recv().unwrap().body).collect();
+    assert_eq!(again, sent);
+}
+
+#[test]
 fn a_second_connection_takes_over_at_once() {
     let fixture = Fixture::start(settings());
     let relays = fixture.dispatcher.relays();

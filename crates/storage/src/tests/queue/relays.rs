@@ -21,6 +21,7 @@ use crate::{
 on_both!(
     a_waiting_delivery_is_claimed_only_for_its_relay,
     the_earliest_waiting_delivery_comes_first,
+    a_claim_returns_the_oldest_events_first,
     only_the_holder_of_a_lease_lets_a_delivery_wait,
     arrivals_are_found_by_their_time,
     webhooks_with_waiting_deliveries_are_found_in_pages,
@@ -84,6 +85,18 @@ fn the_earliest_waiting_delivery_comes_first(db: &Fixture) {
     let claimed: HashSet<_> = ids(&claim(db, &[a.id, b.id], 1000, 2)).into_iter().collect();
     let expected = [&first[1], &first[2], &second[0]].map(|it| it.event.id().to_string());
     assert_eq!(claimed, HashSet::from(expected));
+}
+
+fn a_claim_returns_the_oldest_events_first(db: &Fixture) {
+    let to = relay(db, &db.activate());
+    let sent = wait(db, &to, 20);
+    for (index, delivery) in sent.iter().enumerate() {
+        // Returned by an ended connection, in another order.
+        let (due_at, id) = (900 - index, delivery.event.id());
+        db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
+            .unwrap();
+    }
+    assert_eq!(ids(&claim(db, &[to.id], 1000, 100)), ids(&sent));
 }
 
 fn only_the_holder_of_a_lease_lets_a_delivery_wait(db: &Fixture) {

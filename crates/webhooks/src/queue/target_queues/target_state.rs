@@ -107,8 +107,13 @@ impl TargetState {
         self.in_flight == 0 && self.queue.is_empty()
     }
 
+    /// Queues a delivery before those whose leases end later. A delivery that a relay returns without an answer comes
+    /// before younger ones again.
     pub(super) fn enqueue(&mut self, delivery: LeasedDelivery) {
-        self.queue.push_back(delivery);
+        let order = |it: &LeasedDelivery| (it.lease_until, it.event.id());
+        let place = order(&delivery);
+        let before = self.queue.iter().rposition(|other| order(other) <= place);
+        self.queue.insert(before.map_or(0, |index| index + 1), delivery);
         self.idle_since = None;
     }
 
@@ -119,8 +124,8 @@ impl TargetState {
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes and returns the first delivery if its lease ends before `needed`. Checks only the first delivery,
-    /// because the queue is nearly in the order in which the leases end.
+    /// Removes and returns the first delivery if its lease ends before `needed`. The queue is in the order in which the
+    /// leases end.
     pub(super) fn pop_expired(&mut self, needed: Timestamp) -> Option<LeasedDelivery> {
         self.queue.pop_front_if(|first| first.lease_until < needed)
     }
