@@ -5,3 +5,4 @@ pub(crate) mod row_lock;
 pub(crate) mod row_types;
 pub(crate) mod statement;
 pub(crate) mod time_position;
+pub(crate) mod webhook_end;

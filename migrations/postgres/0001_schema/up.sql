@@ -428,8 +428,9 @@ CREATE INDEX ix_deliveries__lease_end ON deliveries (due_at) WHERE lease <> -1;
 CREATE INDEX ix_deliveries__due_at__relay ON deliveries (due_at) WHERE lease = -1;
 CREATE INDEX ix_deliveries__webhook_id__due_at__relay ON deliveries (webhook_id, due_at) WHERE lease = -1;
 -- The first index has the waiting deliveries, the second the failed ones: together they have all deliveries of a
--- webhook. A reader finds the next webhook in one step, independent of the number of deliveries.
-CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (webhook_id, due_at)
+-- webhook. The first has an entry for each delivery, so it has only the end of the id, which is random. This keeps it
+-- and the write-ahead log small.
+CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (substr(webhook_id, 24), due_at)
     WHERE due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__failed_at ON deliveries (webhook_id, failed_at)
     WHERE failed_at IS NOT NULL;
@@ -455,7 +456,11 @@ CREATE TABLE attempts (
 -- numbers.
 CREATE SEQUENCE attempt_numbers AS BIGINT OWNED BY attempts.number;
 ALTER TABLE attempts ALTER COLUMN number SET DEFAULT nextval('attempt_numbers');
-CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (webhook_id, outcome, number);
+-- The log of a webhook lists its successes and its failures, newest first. See the deliveries for the end of the id.
+CREATE INDEX ix_attempts__webhook_id__number__succeeded ON attempts (substr(webhook_id, 24), number)
+    WHERE outcome = 'succeeded';
+CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (substr(webhook_id, 24), outcome, number)
+    WHERE outcome <> 'succeeded';
 -- A receipt shows the first success of an envelope. Ids of envelopes grow, so new entries are at the end of the index.
 CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
     WHERE outcome = 'succeeded';

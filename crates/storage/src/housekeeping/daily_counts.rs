@@ -186,7 +186,8 @@ const OF_KEY: &str = "/* daily_counts.of_key */
         UNION ALL
         SELECT at - at % 86400000, 0, 0, 1
         FROM (
-            SELECT a.at FROM webhooks AS w JOIN attempts AS a ON a.webhook_id = w.id
+            SELECT a.at FROM webhooks AS w JOIN attempts AS a
+                ON substr(a.webhook_id, 24) = substr(w.id, 24) AND a.webhook_id = w.id
             WHERE w.api_key_id = $1 AND a.outcome = 'succeeded' AND a.number > coalesce(
                 (SELECT CAST(last_counted AS BIGINT) FROM daily_count_progress
                 WHERE source = 'attempts'), -1)

@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use diesel::prelude::*;
+use diesel::{dsl::sql, prelude::*, sql_types::Bool};
 use sealpost_domain::{AttemptOutcome, Timestamp, ports::StoreError};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    query::any_of::any_of,
-    queue::bounces,
+    query::{
+        any_of::any_of,
+        webhook_end::{attempt_ends_like, delivery_ends_like},
+    },
+    queue::{bounces, delivery_log::PARTS},
     rows::columns,
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
@@ -83,6 +86,7 @@ fn delete_deliveries(
     // Waiting deliveries and exhausted deliveries have separate indexes. Therefore two queries select the deliveries.
     // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
     let waiting = to_it
+        .filter(delivery_ends_like(id))
         .filter(d::due_at.is_not_null())
         .order(d::due_at)
         .limit(columns::number(limit, "limit")?)
@@ -116,9 +120,17 @@ fn delete_deliveries(
 /// records the outcome `announced` (delivered to a webhook) for this envelope. Receipts, which show senders the states
 /// of their envelopes, then still show the success.
 fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, Fault> {
-    let attempts = a::table.filter(a::webhook_id.eq(id)).limit(limit);
-    let attempts = attempts.select((a::number, a::outcome, a::event_id, a::at));
-    let attempts: Vec<(i64, String, String, i64)> = attempts.load(conn)?;
+    let mut attempts = Vec::<(i64, String, String, i64)>::new();
+    for part in PARTS {
+        let left = limit.saturating_sub(columns::number(attempts.len(), "number of attempts")?);
+        let of_webhook = a::table
+            .filter(attempt_ends_like(id))
+            .filter(a::webhook_id.eq(id))
+            .filter(sql::<Bool>(part))
+            .limit(left)
+            .select((a::number, a::outcome, a::event_id, a::at));
+        attempts.append(&mut of_webhook.load(conn)?);
+    }
     let succeeded = attempts.iter().filter(|(_, outcome, ..)| outcome == SUCCEEDED);
     let mut events = BTreeMap::<i64, Vec<&String>>::new();
     for (_, _, event_id, at) in succeeded {

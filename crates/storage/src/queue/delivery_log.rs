@@ -2,6 +2,7 @@
 
 use diesel::{
     dsl::sql,
+    expression::SqlLiteral,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Bool, Integer, Nullable, Text},
@@ -14,7 +15,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Reader},
     housekeeping::partitions::first_id,
-    query::any_of::any_of,
+    query::{any_of::any_of, webhook_end::attempt_ends_like},
     rows::columns,
     schema::{attempts as a, deliveries as d},
 };
@@ -52,6 +53,7 @@ impl Reader {
         limit: u32,
     ) -> Result<Vec<Attempt>, StoreError> {
         self.run(|conn| {
+            let id = id.to_string();
             let below = below.map_or(i64::MAX, |number| number.0);
             let outcomes = match &outcome {
                 Some(outcome) => std::slice::from_ref(outcome),
@@ -60,8 +62,9 @@ impl Reader {
             let mut rows = Vec::<AttemptRow>::new();
             for outcome in outcomes {
                 let newest = a::table
-                    .filter(a::webhook_id.eq(id.to_string()))
-                    .filter(a::outcome.eq(outcome.as_str()))
+                    .filter(attempt_ends_like(&id))
+                    .filter(a::webhook_id.eq(&id))
+                    .filter(has_outcome(*outcome))
                     .filter(a::number.lt(below))
                     .order(a::number.desc())
                     .limit(limit.into());
@@ -81,11 +84,13 @@ impl Reader {
         limit: u32,
     ) -> Result<Vec<AttemptTiming>, StoreError> {
         self.run(|conn| {
+            let id = id.to_string();
             let mut rows = Vec::<(i64, AttemptTiming)>::new();
             for outcome in AttemptOutcome::ALL {
                 let newest = a::table
-                    .filter(a::webhook_id.eq(id.to_string()))
-                    .filter(a::outcome.eq(outcome.as_str()))
+                    .filter(attempt_ends_like(&id))
+                    .filter(a::webhook_id.eq(&id))
+                    .filter(has_outcome(outcome))
                     .order(a::number.desc())
                     .limit(limit.into())
                     .select((a::number, a::at, a::duration_ms, a::status_code.is_not_null()));
@@ -119,7 +124,7 @@ impl Reader {
         self.run(|conn| {
             let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
             let mut rows = Vec::<AttemptRow>::new();
-            for outcomes in ["outcome = 'succeeded'", "outcome <> 'succeeded'"] {
+            for outcomes in PARTS {
                 let of_event = a::table
                     .filter(a::event_id.eq(id.to_string()))
                     .filter(sql::<Bool>(outcomes))
@@ -167,12 +172,24 @@ impl Reader {
     }
 }
 
+/// Returns the condition on the outcome of an attempt. It names a part of the log (see [`PARTS`]).
+fn has_outcome(outcome: AttemptOutcome) -> SqlLiteral<Bool> {
+    sql(match outcome {
+        AttemptOutcome::Exhausted => "outcome <> 'succeeded' AND outcome = 'exhausted'",
+        AttemptOutcome::Failed => "outcome <> 'succeeded' AND outcome = 'failed'",
+        AttemptOutcome::Succeeded => "outcome = 'succeeded'",
+    })
+}
+
+/// The two parts of the log of attempts, each with indexes of its own.
+pub(crate) const PARTS: [&str; 2] = ["outcome = 'succeeded'", "outcome <> 'succeeded'"];
+
 const NEWEST_PENDING: &str = "/* delivery_log.newest_pending */
     SELECT d.envelope_id, coalesce(e.created_at, v.created_at) AS event_at, d.attempts,
         d.last_failure, d.due_at, d.lease
     FROM (
         SELECT envelope_id, webhook_id FROM deliveries
-        WHERE webhook_id = $1 AND due_at IS NOT NULL
+        WHERE substr(webhook_id, 24) = substr($1, 24) AND webhook_id = $1 AND due_at IS NOT NULL
             AND substr(envelope_id, 5) >= substr($2, 5)
             AND ($3 IS NULL OR substr(envelope_id, 5) < substr($3, 5))
         ORDER BY substr(envelope_id, 5) DESC LIMIT $4

@@ -14,7 +14,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     housekeeping::partitions::first_id,
-    query::any_of::any_of,
+    query::{any_of::any_of, webhook_end::delivery_ends_like},
     queue::{events, waiting},
     rows::columns,
     schema::deliveries as d,
@@ -30,8 +30,10 @@ impl Transaction {
         now: Timestamp,
         limit: u32,
     ) -> Result<u64, StoreError> {
+        let webhook = id.to_string();
         let waiting = d::table
-            .filter(d::webhook_id.eq(id.to_string()))
+            .filter(delivery_ends_like(&webhook))
+            .filter(d::webhook_id.eq(&webhook))
             .filter(is_kept(oldest))
             .filter(d::due_at.gt(now.as_millis()))
             .filter(d::lease.is_null())
@@ -95,8 +97,10 @@ impl Transaction {
     ) -> Result<(), StoreError> {
         // The leases that end first are the oldest, so their attempts are under way. The bounds keep the query from
         // reading the whole backlog: the due time of a leased delivery is the end of its lease.
+        let id = id.to_string();
         let leased = d::table
-            .filter(d::webhook_id.eq(id.to_string()))
+            .filter(delivery_ends_like(&id))
+            .filter(d::webhook_id.eq(&id))
             .filter(d::due_at.between(now.as_millis(), lease_end.as_millis()))
             .filter(d::failed_at.between(failed.since.as_millis(), failed.until.as_millis()))
             .filter(is_kept(failed.oldest))
@@ -107,7 +111,7 @@ impl Transaction {
         self.run(|conn| {
             let events = leased.load::<String>(conn)?;
             let leased = d::table
-                .filter(d::webhook_id.eq(id.to_string()))
+                .filter(d::webhook_id.eq(&id))
                 .filter(any_of(d::event_id, &events))
                 .filter(d::lease.is_not_null());
             let request = d::recover_at.eq(Some(now.as_millis()));

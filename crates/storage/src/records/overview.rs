@@ -88,7 +88,8 @@ struct WaitingCount {
 }
 
 const COUNT_WAITING: &str = "/* overview.count_waiting */ SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
-    JOIN webhooks ON webhooks.id = deliveries.webhook_id \
+    JOIN webhooks ON substr(webhooks.id, 24) = substr(deliveries.webhook_id, 24) \
+    AND webhooks.id = deliveries.webhook_id \
     WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL \
     AND substr(deliveries.envelope_id, 5) >= substr($2, 5) LIMIT $3) AS waiting";
 
