@@ -181,8 +181,13 @@ impl Core {
     }
 
     /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
-    /// failed.
+    /// failed. Counts first, because a node can have many connections.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
+        let stored = self.store.read(|reader| reader.count_relays_of_node(self.node))?;
+        let attached = u64::try_from(self.dispatch.relays().len()).unwrap_or(u64::MAX);
+        if stored <= attached {
+            return Ok(());
+        }
         let stored = self
             .store
             .read(|reader| reader.relays_of_node(self.node, now.minus(ATTACHED_WITHIN)))?;

@@ -131,6 +131,14 @@ impl Reader {
         })
     }
 
+    /// Counts the connections of a node.
+    pub fn count_relays_of_node(&mut self, node: LeaseToken) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let count = c::table.filter(c::node.eq(node.0)).count().get_result::<i64>(conn)?;
+            columns::number(count, "number of connections")
+        })
+    }
+
     /// Whether connections of a node must be checked with [`Transaction::check_relays`].
     pub fn has_unchecked_relays(
         &mut self,

@@ -375,4 +375,6 @@ fn the_old_connections_of_a_node_are_listed(db: &Fixture) {
     }
     let before = |time| db.read(|reader| reader.relays_of_node(NODE, at(time))).unwrap();
     assert_eq!((before(500), before(501)), (vec![], vec![RelayConnectionId(1)]));
+    let count = |node| db.read(|reader| reader.count_relays_of_node(LeaseToken(node))).unwrap();
+    assert_eq!([count(NODE.0), count(12), count(13)], [1, 1, 0]);
 }
