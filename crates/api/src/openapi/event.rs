@@ -7,16 +7,22 @@ use sealpost_domain::{
 };
 use serde_json::{Value, json};
 
-use super::schemas::Schemas;
+use super::{operation::Tag, schemas::Schemas};
 
 /// Renders the OpenAPI `webhooks` object: one operation for each kind of event.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
-    let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
-    let threshold = schemas.response(SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
-    let rotated = schemas.response(SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
-    let disabled = schemas.response(SchemaGenerator::subschema_for::<EventBody<WebhookDisabled>>);
-    let failing = schemas.response(SchemaGenerator::subschema_for::<EventBody<WebhookFailing>>);
+    let received =
+        schemas.event("envelope.received", SchemaGenerator::subschema_for::<EnvelopeReceived>);
+    let bounced = schemas
+        .event("envelope.bounced", SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
+    let threshold = schemas
+        .event("usage.threshold", SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
+    let rotated = schemas
+        .event("identity.rotated", SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
+    let disabled = schemas
+        .event("webhook.disabled", SchemaGenerator::subschema_for::<EventBody<WebhookDisabled>>);
+    let failing = schemas
+        .event("webhook.failing", SchemaGenerator::subschema_for::<EventBody<WebhookFailing>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
@@ -68,7 +74,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
     let event_id = example.get("event_id").or_else(|| example.get("envelope_id"));
     json!({
         "operationId": id,
-        "tags": ["Webhooks"],
+        "tags": [Tag::Events.name()],
         "summary": summary,
         "description": format!("{about}\n\n{DELIVERY}"),
         "security": [],
@@ -89,7 +95,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
 
 /// Renders the operation of the test event. Unlike other events, a test event is not retried.
 fn test_operation(schemas: &mut Schemas) -> Value {
-    let schema = schemas.response(SchemaGenerator::subschema_for::<WebhookTest>);
+    let schema = schemas.event("webhook.test", SchemaGenerator::subschema_for::<WebhookTest>);
     let example = test_example();
     let mut operation = operation("receiveTest", "A webhook is tested", TEST, &schema, &example);
     if let Some(members) = operation.as_object_mut() {

@@ -35,6 +35,7 @@ pub(crate) enum Tag {
     Tokens,
     Channel,
     Webhooks,
+    Events,
     Badges,
     Service,
     Accounts,
@@ -92,12 +93,13 @@ type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
     /// The tags of the public API.
-    pub(super) const PUBLIC: [Self; 7] = [
+    pub(super) const PUBLIC: [Self; 8] = [
         Self::Identities,
         Self::Sessions,
         Self::Tokens,
         Self::Channel,
         Self::Webhooks,
+        Self::Events,
         Self::Badges,
         Self::Service,
     ];
@@ -117,6 +119,7 @@ impl Tag {
             Self::Sessions => "Sessions",
             Self::Channel => "Channel",
             Self::Webhooks => "Webhooks",
+            Self::Events => "Events",
             Self::Badges => "Badges",
             Self::Service => "Service",
             Self::Tokens => "Tokens",
@@ -134,6 +137,7 @@ impl Tag {
             Self::Sessions => "A session token authenticates an account.",
             Self::Channel => "Sealed envelopes, from one API key to another.",
             Self::Webhooks => "Webhooks of an API key, and the deliveries of events to them.",
+            Self::Events => "The requests that the service sends to webhooks.",
             Self::Badges => {
                 "Credentials on the assessment of an API key, and compliance checks of jurisdictions."
             }

@@ -82,6 +82,19 @@ impl Schemas {
         of(&mut self.responses).to_value()
     }
 
+    /// Returns the schema of the body of an event. Its member `event` has no other value than `kind`.
+    pub(super) fn event(&mut self, kind: &str, of: fn(&mut SchemaGenerator) -> Schema) -> Value {
+        let reference = self.response(of);
+        let name = reference.pointer("/$ref").and_then(Value::as_str).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let schema = self.responses.definitions_mut().get_mut(name);
+        if let Some(event) = schema.and_then(|schema| schema.pointer_mut("/properties/event")) {
+            *event =
+                json!({ "type": "string", "const": kind, "description": "Name of the event." });
+        }
+        reference
+    }
+
     /// Returns the schemas of all types in requests, by component name.
     #[cfg(test)]
     pub(super) fn request_types(&self) -> Map<String, Value> {
@@ -120,7 +133,9 @@ fn close(schema: &mut Value, key: Option<Value>) {
 fn require_action(schema: &mut Value, action: &str) {
     let Some(object) = schema.as_object_mut() else { return };
     let mut properties = Map::new();
-    properties.insert("action".to_owned(), json!({ "type": "string", "const": action }));
+    let about = "The action to perform.";
+    let member = json!({ "type": "string", "const": action, "description": about });
+    properties.insert("action".to_owned(), member);
     if let Some(Value::Object(others)) = object.remove("properties") {
         properties.extend(others);
     }

@@ -66,6 +66,41 @@ fn each_description_begins_with_a_short_paragraph() {
     }
 }
 
+/// Checks each schema of the document, so that the reference describes each member of a request, response and event.
+#[test]
+fn each_member_of_a_body_has_a_description() {
+    let mut schemas = vec![document()];
+    let mut members = 0;
+    while let Some(schema) = schemas.pop() {
+        for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+            members += 1;
+            let about = member["description"].as_str().unwrap_or_default();
+            assert!(!about.is_empty(), "{name} has no description: {schema:#}");
+        }
+        match schema {
+            Value::Array(parts) => schemas.extend(parts),
+            Value::Object(parts) => {
+                schemas.extend(
+                    parts.into_iter().filter(|(name, _)| name != "examples").map(|it| it.1),
+                );
+            }
+            _ => {}
+        }
+    }
+    assert!(members > 300, "{members}");
+}
+
+/// Checks that the body of an event names its own kind only.
+#[test]
+fn each_event_has_one_kind() {
+    let document = document();
+    for (kind, item) in document["webhooks"].as_object().unwrap() {
+        let schema = &item["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+        let schema = document.pointer(schema.as_str().unwrap().strip_prefix('#').unwrap()).unwrap();
+        assert_eq!(schema["properties"]["event"]["const"], **kind);
+    }
+}
+
 /// Checks that each schema with constants uses `enum`, because client generators create enumerations only from `enum`.
 #[test]
 fn no_schema_lists_constants_as_variants() {

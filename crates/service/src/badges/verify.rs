@@ -33,16 +33,20 @@ pub enum BadgeVerdict {
 
 /// The result of a verification. All details are null if the credential is not a badge of this service.
 #[derive(Debug, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeVerified {
     /// True if the badge is valid.
     pub valid: bool,
     /// The result of the verification.
     pub status: BadgeVerdict,
+    /// Id of the badge.
     pub badge_id: Option<BadgeId>,
+    /// The identity that the badge is about: its API key as a URN, or its DID.
     pub subject: Option<String>,
+    /// Time from which the badge is valid.
     pub issued_at: Option<Timestamp>,
+    /// Time from which the badge is no longer valid.
     pub expires_at: Option<Timestamp>,
+    /// Time of the revocation; null if the badge was not revoked.
     pub revoked_at: Option<Timestamp>,
     /// The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
     /// seconds after a change.

@@ -13,11 +13,16 @@ use serde::Serialize;
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidDocument {
+    /// The vocabularies that define the members of the document.
     #[serde(rename = "@context")]
     context: [Context; 4],
+    /// The DID of the service.
     id: Did,
+    /// The public keys of the service: each one as a JSON Web Key, and again as a Multikey.
     verification_method: Vec<VerificationMethod>,
+    /// Ids of the keys that verify badges and events.
     assertion_method: Vec<String>,
+    /// The transparency log. Absent if the service has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     service: Vec<LogService>,
 }
@@ -35,11 +40,16 @@ enum Context {
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerificationMethod {
+    /// Id of the key: the DID, `#` and the fragment of the key.
     id: String,
+    /// The form of the key: `JsonWebKey` or `Multikey`.
     r#type: &'static str,
+    /// The DID of the service.
     controller: Did,
+    /// The key as a JSON Web Key. Absent in a Multikey.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key_jwk: Option<Jwk>,
+    /// The key as a multibase text. Absent in a JSON Web Key.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key_multibase: Option<String>,
     /// The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore.
@@ -50,8 +60,11 @@ struct VerificationMethod {
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct LogService {
+    /// Id of the log in this document.
     id: String,
+    /// Always `TransparencyLog`.
     r#type: &'static str,
+    /// The URL of the log.
     service_endpoint: String,
     /// The public key of the log in the form `NAME+ID+KEY`.
     log_key: String,
@@ -60,9 +73,13 @@ struct LogService {
 /// A public key as a JSON Web Key (RFC 8037).
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 struct Jwk {
+    /// The type of the key, always `OKP`.
     kty: &'static str,
+    /// The curve of the key, always `Ed25519`.
     crv: &'static str,
+    /// The public key in base64url.
     x: String,
+    /// Id of the key: its thumbprint.
     kid: String,
 }
 

@@ -18,20 +18,30 @@ use crate::{
 
 /// A webhook without its secrets.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of a webhook")]
 pub struct WebhookView {
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
+    /// The API key whose events the webhook gets.
     pub api_key_id: ApiKeyId,
+    /// The URL that gets the events, or `relay:`.
     pub url: String,
+    /// The kinds of events that the webhook gets.
     pub events: Vec<EventKind>,
+    /// The owner's description of the webhook; null if there is none.
     pub description: Option<Description>,
+    /// Whether the webhook gets events.
     pub status: WebhookStatus,
     /// Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is.
     pub paused: bool,
+    /// The reason why the webhook is disabled; null if it is enabled.
     pub disabled_reason: Option<DisabledReason>,
+    /// Time since which all attempts have failed; null if the newest attempt succeeded.
     pub failing_since: Option<Timestamp>,
+    /// Time of the registration.
     pub created_at: Timestamp,
+    /// Time of the newest successful attempt; null if there was none.
     pub last_success_at: Option<Timestamp>,
+    /// The newest failed attempt; null if there was none.
     pub last_failure: Option<LastFailure>,
     /// Number of connections of a relay, over all nodes; `null` for a webhook with another URL.
     pub connected: Option<u64>,

@@ -26,16 +26,17 @@ async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    let operation = operation("getDidDocument", DESCRIPTION);
+    let operation = operation("getDidDocument", "Get the service's keys", DESCRIPTION);
     Endpoint { operation, route: web::route().to(did_document) }
 }
 
 pub(in crate::endpoints) fn endpoint_below_path() -> Endpoint {
-    let operation = operation("getDidDocumentBelowPath", DESCRIPTION_BELOW_PATH);
+    let summary = "Get the service's keys below a path";
+    let operation = operation("getDidDocumentBelowPath", summary, DESCRIPTION_BELOW_PATH);
     Endpoint { operation, route: web::route().to(did_document) }
 }
 
-fn operation(id: &'static str, description: &'static str) -> Operation {
+fn operation(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
     let key = "did:web:seal.example.org#zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c";
     let multikey = "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw";
     let multikey_id = format!("did:web:seal.example.org#{multikey}");
@@ -78,7 +79,7 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
         }],
     });
     Operation::new::<DidDocument>(id, document)
-        .describe(Tag::Badges, "Get the service's keys", description)
+        .describe(Tag::Badges, summary, description)
         .content_types(&["application/did+json"])
 }
 

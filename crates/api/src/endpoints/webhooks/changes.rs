@@ -53,7 +53,7 @@ request_body! {
     }
 }
 
-/// A body without members. Lists all webhooks of the key.
+/// Lists all webhooks of the key.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct ListWebhooks {}
 
