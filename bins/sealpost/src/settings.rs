@@ -42,7 +42,7 @@ pub(crate) use self::{
 /// The flags of `sealpost serve`: all settings of a server.
 #[derive(Args, Clone)]
 pub(crate) struct ServeArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Database")]
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     http: HttpArgs,
@@ -60,46 +60,49 @@ pub(crate) struct ServeArgs {
     webhooks: WebhookArgs,
     /// File of compliance circuits, the sets of checks of each jurisdiction, reloaded by SIGHUP; if omitted, a built-in
     /// file
-    #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE", help_heading = "Service")]
+    #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE", help_heading = "Badges")]
     circuits: Option<PathBuf>,
     /// File of reserved handles (names of keys), one per line, which only `sealpost admin handle assign` can give to a
     /// key; if omitted, a built-in list of names such as admin and support
-    #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Service")]
+    #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Accounts")]
     reserved_handles: Option<PathBuf>,
     /// How long the revocation journal keeps revocations: at least the age of the oldest backup that you would restore
     #[arg(long, env = "SEALPOST_JOURNAL_RETENTION", default_value_t = Span(JournalRetention::default().0),
-          value_name = "SPAN", help_heading = "Service")]
+          value_name = "SPAN", help_heading = "Retention")]
     journal_retention: Span,
     /// Witness that cosigns the transparency log: its public key (Ed25519 or ML-DSA-44), a space and its URL; repeatable
     #[arg(long = "log-witness", env = "SEALPOST_LOG_WITNESSES", value_name = "KEY URL", value_delimiter = ',',
-          value_parser = log_witness, help_heading = "Service")]
+          value_parser = log_witness, help_heading = "Transparency log")]
     log_witnesses: Vec<LogWitness>,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
-    #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new(), help_heading = "Database")]
     migrate: bool,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Key-encryption keys")]
     keks: KekArgs,
     #[command(flatten)]
     provider: ProviderArgs,
     /// Development mode, on loopback only: webhooks may use http and loopback addresses, and logs are text
-    #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new(), help_heading = "Development")]
     pub(crate) dev: bool,
     /// Log filter: error, warn, info, debug, trace, or a list such as `info,access=debug`, which adds a line for each
     /// request
     #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER",
-          value_parser = NonEmptyStringValueParser::new())]
+          value_parser = NonEmptyStringValueParser::new(), help_heading = LOGS)]
     pub(crate) log: String,
     /// Base URL of a collector, such as `http://127.0.0.1:4318`, to export spans of requests, commits and webhook attempts
     /// by OTLP over HTTP; needs a build with the feature otlp, which published builds have
-    #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, env = "SEALPOST_OTLP_ENDPOINT", value_name = "URL", value_parser = NonEmptyStringValueParser::new(),
+          help_heading = LOGS)]
     pub(crate) otlp_endpoint: Option<String>,
     /// Log format; text with --dev, otherwise json
-    #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT", help_heading = LOGS)]
     log_format: Option<LogFormat>,
     /// Print help with all settings
     #[arg(long, action = ArgAction::HelpLong)]
     help_all: Option<bool>,
 }
+
+const LOGS: &str = "Logs and spans";
 
 /// The format of the log.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

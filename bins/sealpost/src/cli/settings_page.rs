@@ -27,15 +27,18 @@ fn page() -> String {
     let settings = serve.get_arguments().filter(|argument| argument.get_env().is_some());
     let (first, others): (Vec<_>, Vec<_>) = settings
         .partition(|setting| short_help::SHOWN.contains(&setting.get_long().unwrap_or_default()));
-    let mut headings: Vec<_> = others.iter().map(|setting| setting.get_help_heading()).collect();
-    headings.sort_unstable();
-    headings.dedup();
+    let mut headings: Vec<&str> = Vec::new();
+    for heading in others.iter().map(|setting| setting.get_help_heading().unwrap()) {
+        if !headings.contains(&heading) {
+            headings.push(heading);
+        }
+    }
     let mut page = HEAD.to_owned();
     write_table(&mut page, "First settings", &first);
     for heading in headings {
-        let group = others.iter().filter(|setting| setting.get_help_heading() == heading);
+        let group = others.iter().filter(|setting| setting.get_help_heading() == Some(heading));
         let group: Vec<_> = group.copied().collect();
-        write_table(&mut page, heading.unwrap_or("General"), &group);
+        write_table(&mut page, heading, &group);
     }
     page
 }
@@ -81,4 +84,9 @@ const HEAD: &str = "\
 Each setting of `sealpost serve` is a flag and an environment variable: `--data-dir` is `SEALPOST_DATA_DIR`. A flag wins.
 `sealpost serve --help` shows the first settings, and `sealpost serve --help-all` all of them. [Operating](operating.md) explains
 how they work together. `sealpost doctor` checks them.
+
+| value | written as |
+|---|---|
+| `SPAN` | a time with a unit: `500ms`, `30s`, `5m`, `12h` or `30d` |
+| `SIZE` | bytes with a unit: `16KiB`, `2MiB` or `10GiB`; without a unit, a number of bytes |
 ";

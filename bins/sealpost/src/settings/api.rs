@@ -6,7 +6,7 @@ use clap::Args;
 use ipnet::IpNet;
 use sealpost_node::settings::{ApiSettings, WebSettings};
 
-use super::values::{Span, url_text};
+use super::values::{Size, Span, url_text};
 
 /// A parsed list of networks. The word `none` gives an empty list, which differs from an omitted setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ struct Networks(Vec<IpNet>);
 
 /// The settings of the API.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "HTTP")]
+#[command(next_help_heading = "Requests")]
 pub(super) struct ApiArgs {
     /// Networks of proxies whose X-Forwarded-For or Forwarded header is trusted, or `none`; repeatable, or separated by
     /// commas; required with --behind-tls-proxy
@@ -22,7 +22,8 @@ pub(super) struct ApiArgs {
         long = "trusted-proxy",
         env = "SEALPOST_TRUSTED_PROXY",
         value_name = "CIDR",
-        value_parser = networks
+        value_parser = networks,
+        help_heading = "HTTP"
     )]
     trusted_proxies: Vec<Networks>,
     /// Activations per minute and client address; 0 turns the limit off
@@ -59,30 +60,30 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     webhook_tests_per_minute: u32,
-    /// Largest body of a request, in bytes
+    /// Largest body of a request
     #[arg(
         long,
         env = "SEALPOST_MAX_BODY_BYTES",
-        default_value_t = ApiSettings::default().max_body_bytes,
-        value_name = "N"
+        default_value_t = Size(ApiSettings::default().max_body_bytes),
+        value_name = "SIZE"
     )]
-    max_body_bytes: usize,
-    /// Memory for all bodies over 16 KiB until their responses, in bytes; further large bodies get 503
+    max_body_bytes: Size<usize>,
+    /// Memory for all bodies over 16 KiB until their responses; further large bodies get 503
     #[arg(
         long,
         env = "SEALPOST_BODY_MEMORY",
-        default_value_t = ApiSettings::default().body_memory,
-        value_name = "N"
+        default_value_t = Size(ApiSettings::default().body_memory),
+        value_name = "SIZE"
     )]
-    body_memory: usize,
-    /// Part of the body memory that one account can use, in bytes
+    body_memory: Size<usize>,
+    /// Part of the body memory that one account can use
     #[arg(
         long,
         env = "SEALPOST_BODY_MEMORY_PER_ACCOUNT",
-        default_value_t = ApiSettings::default().body_memory_per_account,
-        value_name = "N"
+        default_value_t = Size(ApiSettings::default().body_memory_per_account),
+        value_name = "SIZE"
     )]
-    body_memory_per_account: usize,
+    body_memory_per_account: Size<usize>,
     /// Time in which a client must send a body
     #[arg(
         long,
@@ -95,7 +96,7 @@ pub(super) struct ApiArgs {
 
 /// The settings of the dashboard.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "HTTP")]
+#[command(next_help_heading = "Dashboard")]
 pub(super) struct WebArgs {
     /// Dashboard pages per minute and session, four times as many per account; a form counts as four pages; 0 turns the
     /// limit off
@@ -184,9 +185,9 @@ impl From<&ApiArgs> for ApiSettings {
         Self {
             base_url,
             is_secure,
-            max_body_bytes: *max_body_bytes,
-            body_memory: *body_memory,
-            body_memory_per_account: *body_memory_per_account,
+            max_body_bytes: max_body_bytes.0,
+            body_memory: body_memory.0,
+            body_memory_per_account: body_memory_per_account.0,
             body_timeout: body_timeout.0,
             trusted_proxies: networks_given(trusted_proxies),
             activations_per_minute: *activations_per_minute,

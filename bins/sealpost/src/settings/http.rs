@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{HttpSettings, TlsFiles};
 
-use super::values::{Span, positive, url_text};
+use super::values::{Size, Span, positive, url_text};
 
 /// The settings of the HTTP servers.
 #[derive(Args, Clone)]
@@ -77,15 +77,15 @@ pub(super) struct HttpArgs {
         value_name = "SPAN"
     )]
     tls_handshake_timeout: Span,
-    /// Largest head of a request (request line and headers), in bytes
+    /// Largest head of a request (request line and headers)
     #[arg(
         long,
         env = "SEALPOST_MAX_HEAD_BYTES",
-        default_value_t = HttpSettings::default().max_head_bytes,
-        value_name = "N",
+        default_value_t = Size(HttpSettings::default().max_head_bytes),
+        value_name = "SIZE",
         value_parser = head_bytes
     )]
-    max_head_bytes: usize,
+    max_head_bytes: Size<usize>,
     /// Time after which a connection is closed if no byte of a response was sent; must exceed the time of slow requests
     #[arg(
         long,
@@ -96,11 +96,11 @@ pub(super) struct HttpArgs {
     connection_timeout: Span,
 }
 
-/// Parses the maximum size of a request head in bytes. The HTTP library does not support 128 KiB or more.
-fn head_bytes(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(bytes @ 1024..131_072) => Ok(bytes),
-        _ => Err("give a number of bytes from 1024 to 131071".to_owned()),
+/// Parses the maximum size of a request head. The HTTP library does not support 128 KiB or more.
+fn head_bytes(text: &str) -> Result<Size<usize>, String> {
+    match text.parse()? {
+        size @ Size(1024..131_072) => Ok(size),
+        Size(_) => Err("give a size from 1KiB to 127KiB".to_owned()),
     }
 }
 
@@ -158,7 +158,7 @@ impl From<&HttpArgs> for HttpSettings {
             max_anonymous_connections: *max_anonymous_connections,
             max_anonymous_connections_per_address: *max_anonymous_connections_per_address,
             tls_handshake_timeout: tls_handshake_timeout.0,
-            max_head_bytes: *max_head_bytes,
+            max_head_bytes: max_head_bytes.0,
             connection_timeout: connection_timeout.0,
         }
     }

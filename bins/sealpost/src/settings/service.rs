@@ -4,20 +4,21 @@ use clap::{Args, ValueEnum};
 use sealpost_domain::{EventsVersion, Suite};
 use sealpost_node::settings::{Activation, ServiceSettings};
 
-use super::values::{Span, bytes, positive};
+use super::values::{Size, Span, positive, positive_size};
 
 /// The limits, lifetimes, queues and caches of the service.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Service")]
+#[command(next_help_heading = "Accounts")]
 pub(super) struct ServiceArgs {
-    /// Largest message, in bytes
+    /// Largest message
     #[arg(
         long,
         env = "SEALPOST_MAX_MESSAGE_BYTES",
-        default_value_t = ServiceSettings::default().message_bytes_max,
-        value_name = "N"
+        help_heading = "Messages",
+        default_value_t = Size(ServiceSettings::default().message_bytes_max),
+        value_name = "SIZE"
     )]
-    max_message_bytes: usize,
+    max_message_bytes: Size<usize>,
     /// Largest number of keys per account, without revoked keys
     #[arg(
         long,
@@ -38,6 +39,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_MAX_RELAYS",
+        help_heading = "Webhooks",
         default_value_t = ServiceSettings::default().relays_per_node_max,
         value_name = "N"
     )]
@@ -64,19 +66,20 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_STORED_BYTES_PER_ACCOUNT",
-        default_value_t = ServiceSettings::default().account_bytes_max.unwrap_or(0),
-        value_name = "N"
+        default_value_t = Size(ServiceSettings::default().account_bytes_max.unwrap_or(0)),
+        value_name = "SIZE"
     )]
-    stored_bytes_per_account: u64,
+    stored_bytes_per_account: Size<u64>,
     /// Free bytes on the disk of the embedded database, below which sends and activations get 503; other requests
     /// continue. Not for PostgreSQL
     #[arg(
         long,
         env = "SEALPOST_MIN_FREE_BYTES",
-        default_value_t = ServiceSettings::default().min_free_bytes,
-        value_name = "N"
+        help_heading = "Commits and memory",
+        default_value_t = Size(ServiceSettings::default().min_free_bytes),
+        value_name = "SIZE"
     )]
-    min_free_bytes: u64,
+    min_free_bytes: Size<u64>,
     /// Lifetime of a session
     #[arg(
         long,
@@ -89,6 +92,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_WEBHOOK_SECRET_OVERLAP",
+        help_heading = "Webhooks",
         default_value_t = Span(ServiceSettings::default().secret_overlap),
         value_name = "SPAN"
     )]
@@ -97,6 +101,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_EVENTS",
+        help_heading = "Webhooks",
         value_enum,
         default_value_t = EventsName::from(ServiceSettings::default().events)
     )]
@@ -105,6 +110,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_RETENTION",
+        help_heading = "Retention",
         default_value_t = Span(ServiceSettings::default().retention),
         value_name = "SPAN"
     )]
@@ -113,6 +119,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_ACTIVITY_RETENTION",
+        help_heading = "Retention",
         default_value_t = Span(ServiceSettings::default().activity_retention),
         value_name = "SPAN"
     )]
@@ -121,6 +128,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_IDEMPOTENCY_TTL",
+        help_heading = "Retention",
         default_value_t = Span(ServiceSettings::default().idempotency_ttl),
         value_name = "SPAN"
     )]
@@ -129,6 +137,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_BADGE_TTL",
+        help_heading = "Badges",
         default_value_t = Span(ServiceSettings::default().badge_ttl),
         value_name = "SPAN",
         value_parser = badge_ttl
@@ -138,6 +147,7 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_SUITE",
+        help_heading = "Messages",
         value_enum,
         default_value_t = SuiteName::from(ServiceSettings::default().suite)
     )]
@@ -146,42 +156,47 @@ pub(super) struct ServiceArgs {
     #[arg(
         long,
         env = "SEALPOST_QUEUE",
+        help_heading = "Commits and memory",
         default_value_t = ServiceSettings::default().queue_max,
         value_name = "N",
         value_parser = positive
     )]
     queue: usize,
-    /// Memory for envelopes that wait for a commit, in bytes; further sends get 503, but one envelope can always wait
+    /// Memory for envelopes that wait for a commit; further sends get 503, but one envelope can always wait
     #[arg(
         long,
         env = "SEALPOST_QUEUE_BYTES",
-        default_value_t = ServiceSettings::default().queue_bytes_max,
-        value_name = "N",
-        value_parser = bytes
+        help_heading = "Commits and memory",
+        default_value_t = Size(ServiceSettings::default().queue_bytes_max),
+        value_name = "SIZE",
+        value_parser = positive_size
     )]
-    queue_bytes: usize,
+    queue_bytes: Size<usize>,
     /// Largest number of sends that one commit stores together
     #[arg(
         long,
         env = "SEALPOST_BATCH",
+        help_heading = "Commits and memory",
         default_value_t = ServiceSettings::default().batch_max,
         value_name = "N",
         value_parser = positive
     )]
     batch: usize,
-    /// Largest total size of the envelopes in one commit, in bytes; a larger envelope gets its own commit
+    /// Largest total size of the envelopes in one commit; a larger envelope gets its own commit
     #[arg(
         long,
         env = "SEALPOST_BATCH_BYTES",
-        default_value_t = ServiceSettings::default().batch_bytes_max,
-        value_name = "N",
-        value_parser = bytes
+        help_heading = "Commits and memory",
+        default_value_t = Size(ServiceSettings::default().batch_bytes_max),
+        value_name = "SIZE",
+        value_parser = positive_size
     )]
-    batch_bytes: usize,
+    batch_bytes: Size<usize>,
     /// Largest number of decrypted identities in memory
     #[arg(
         long,
         env = "SEALPOST_IDENTITIES_CACHED",
+        help_heading = "Commits and memory",
         default_value_t = ServiceSettings::default().identities_cached_max,
         value_name = "N"
     )]
@@ -274,14 +289,14 @@ impl ServiceArgs {
         } = self;
         let defaults = ServiceSettings::default();
         ServiceSettings {
-            message_bytes_max: *max_message_bytes,
+            message_bytes_max: max_message_bytes.0,
             keys_per_account_max: *max_keys_per_account,
             api_tokens_per_account_max: *max_api_tokens_per_account,
             relays_per_node_max: *max_relays,
             activation: (*activation).into(),
             revoked_handles_max: *max_revoked_handles,
-            account_bytes_max: Some(*stored_bytes_per_account).filter(|bytes| *bytes > 0),
-            min_free_bytes: *min_free_bytes,
+            account_bytes_max: Some(stored_bytes_per_account.0).filter(|bytes| *bytes > 0),
+            min_free_bytes: min_free_bytes.0,
             session_ttl: session_ttl.0,
             secret_overlap: webhook_secret_overlap.0,
             badge_ttl: badge_ttl.0,
@@ -294,9 +309,9 @@ impl ServiceArgs {
             channel_envelopes_max: *envelopes,
             channels_cached_max: *channels_cached,
             queue_max: *queue,
-            queue_bytes_max: *queue_bytes,
+            queue_bytes_max: queue_bytes.0,
             batch_max: *batch,
-            batch_bytes_max: *batch_bytes,
+            batch_bytes_max: batch_bytes.0,
             identities_cached_max: *identities_cached,
             // The caller sets `sales_contact`, and the node `reserved_handles`, `node_name` and `checkpoint_file`. The
             // fields below have no flag here, and keep their defaults.

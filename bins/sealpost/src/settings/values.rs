@@ -10,11 +10,11 @@ pub(super) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a number of bytes from 1 to 4,294,967,295.
-pub(super) fn bytes(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..=4_294_967_295) => Ok(number),
-        _ => Err("give a number of bytes from 1 to 4294967295".to_owned()),
+/// Parses a size from one byte to less than 4 GiB.
+pub(super) fn positive_size(text: &str) -> Result<Size<usize>, String> {
+    match text.parse()? {
+        size @ Size(1..=4_294_967_295) => Ok(size),
+        Size(_) => Err("give a size from 1 byte to less than 4GiB".to_owned()),
     }
 }
 
@@ -53,6 +53,35 @@ impl fmt::Display for Span {
 
 const UNITS: [(&str, u128); 4] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
 
+/// A number of bytes, written with or without a unit, such as `16KiB` or `16384`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size<N>(pub(super) N);
+
+impl<N: TryFrom<u64>> FromStr for Size<N> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+        let (digits, unit) = text.split_at(end);
+        let unit = SIZES.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()));
+        let bytes = unit.and_then(|(_, bytes)| digits.parse::<u64>().ok()?.checked_mul(*bytes));
+        let size = bytes.and_then(|bytes| N::try_from(bytes).ok());
+        size.map(Self).ok_or_else(|| "give a size, such as 16KiB, 2MiB, 1GiB or 16384".to_owned())
+    }
+}
+
+/// Shows the size as a whole number of the largest possible unit.
+impl<N: Copy + TryInto<u64>> fmt::Display for Size<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes: u64 = self.0.try_into().unwrap_or(u64::MAX);
+        let fits = |unit: &&(&str, u64)| bytes >= unit.1 && bytes.is_multiple_of(unit.1);
+        let (name, unit) = SIZES.iter().rfind(fits).unwrap_or(&("", 1));
+        write!(f, "{}{name}", bytes / unit)
+    }
+}
+
+const SIZES: [(&str, u64); 4] = [("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +106,25 @@ mod tests {
             assert_eq!(shown.parse(), Ok(span));
         }
         assert_eq!(Span(Duration::from_millis(250)).to_string(), "250ms");
+    }
+    #[test]
+    fn a_size_is_shown_in_the_largest_unit_and_can_be_parsed_again() {
+        for (bytes, shown) in [
+            (0, "0"),
+            (1000, "1000"),
+            (16_384, "16KiB"),
+            (1 << 31, "2GiB"),
+            (u64::MAX, "18446744073709551615"),
+        ] {
+            assert_eq!(Size(bytes).to_string(), shown);
+            assert_eq!(shown.parse(), Ok(Size(bytes)));
+        }
+        assert_eq!("2 mib".parse(), Ok(Size(2_097_152_u64)));
+        for text in ["", "KiB", "1KB", "-1", "1.5GiB", "18446744073709551615KiB"] {
+            text.parse::<Size<u64>>().unwrap_err();
+        }
+        positive_size("0").unwrap_err();
+        positive_size("4GiB").unwrap_err();
+        positive_size("3GiB").unwrap();
     }
 }
