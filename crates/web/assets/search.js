@@ -38,7 +38,7 @@ function item(entry) {
   link.textContent = entry.heading;
   const where = document.createElement("span");
   where.className = "quiet";
-  where.textContent = entry.page === entry.heading ? "" : entry.page;
+  where.textContent = entry.page === entry.heading ? "" : `· ${entry.page}`;
   const text = document.createElement("p");
   text.textContent = entry.text;
   const element = document.createElement("li");

@@ -29,6 +29,9 @@ pub(crate) static SCRIPT: LazyLock<Asset> =
 /// The script that searches the documentation. Without it, the pages show no search field.
 pub(crate) static SEARCH: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("search", "js", JAVASCRIPT, include_str!("../assets/search.js")));
+/// The script that marks the reader's place in the lists of pages and sections. Pages also work without it.
+pub(crate) static PLACE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("place", "js", JAVASCRIPT, include_str!("../assets/place.js")));
 /// The script that follows the event log live. Without it, the page has a link that reloads the log.
 pub(crate) static LIVE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("live", "js", JAVASCRIPT, include_str!("../assets/live.js")));
@@ -50,7 +53,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
-    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &SEARCH, &LIVE, &ICON];
+    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &SEARCH, &PLACE, &LIVE, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.name == *name)

@@ -6,6 +6,7 @@ mod content;
 mod curl;
 mod error_pages;
 mod guides;
+mod highlight;
 mod layout;
 mod llms;
 mod markup;
@@ -21,4 +22,5 @@ mod synonyms;
 mod tests;
 
 pub(crate) use content::Docs;
+pub(crate) use highlight::html as highlighted;
 pub(crate) use routes::routes;

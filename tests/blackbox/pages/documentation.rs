@@ -106,6 +106,14 @@ fn guides_have_tabs_and_the_address_of_the_service() {
 }
 
 #[test]
+fn pages_of_the_documentation_show_the_place_of_the_reader() {
+    let server = Database::embedded().serve();
+    let program = root().join("tests/blackbox/oracles/place.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
 fn each_link_of_the_list_for_language_models_works() {
     let server = Database::embedded().serve();
     let client = server.client();
@@ -121,7 +129,7 @@ fn each_link_of_the_list_for_language_models_works() {
     }
 }
 
-/// Visits all guides, the landing page, one endpoint and one error with axe, in two forms.
+/// Visits all guides, the landing page, some endpoints and one error with axe, in all forms.
 #[test]
 fn public_pages_have_no_fault_in_a_browser() {
     let server = Database::embedded().serve();
@@ -133,6 +141,8 @@ fn public_pages_have_no_fault_in_a_browser() {
     paths.extend([
         "/docs/reference",
         "/docs/reference/sendMessage",
+        "/docs/reference/sendMessages",
+        "/docs/reference/manageWebhooks",
         "/docs/reference/receiveEnvelope",
     ]);
     let paths = serde_json::to_string(&paths).unwrap();
@@ -183,6 +193,7 @@ fn the_commands_of_the_landing_page_open_a_message() {
     let page = html(&get_as_browser(server.client(), "/"));
     let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
     let commands = commands.split("</code>").next().unwrap();
+    let commands = commands.replace("<span class=\"string\">", "").replace("</span>", "");
     let commands = commands.replace("&lt;", "<").replace("&#39;", "'").replace("&quot;", "\"");
     let printed = Command::new("bash").arg("-c").arg(commands).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "Hello, Alice.\n", "{printed:?}");

@@ -568,10 +568,15 @@ class BadgeVerified(Response):
     status: BadgeVerdict
     """The result of the verification."""
     badge_id: str | None
+    """Id of the badge."""
     subject: str | None
+    """The identity that the badge is about: its API key as a URN, or its DID."""
     issued_at: datetime | None
+    """Time from which the badge is valid."""
     expires_at: datetime | None
+    """Time from which the badge is no longer valid."""
     revoked_at: datetime | None
+    """Time of the revocation; null if the badge was not revoked."""
     proof: str | None = None
     """The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
     seconds after a change.
@@ -717,10 +722,15 @@ class DidDocument(Response):
     """The DID document of the service, which publishes its public keys."""
 
     context: list[str | dict[str, str]] = field(metadata={"name": "@context"})
+    """The vocabularies that define the members of the document."""
     id: str
+    """The DID of the service."""
     verification_method: list[VerificationMethod] = field(metadata={"name": "verificationMethod"})
+    """The public keys of the service: each one as a JSON Web Key, and again as a Multikey."""
     assertion_method: list[str] = field(metadata={"name": "assertionMethod"})
+    """Ids of the keys that verify badges and events."""
     service: list[LogService] | None = None
+    """The transparency log. Absent if the service has none."""
 
 
 @dataclass
@@ -748,18 +758,29 @@ class Enabled(Response):
     """An enabled webhook."""
 
     webhook_id: str
+    """Id of the webhook."""
     api_key_id: str
+    """The API key whose events the webhook gets."""
     url: str
+    """The URL that gets the events, or `relay:`."""
     events: list[EventKind]
+    """The kinds of events that the webhook gets."""
     description: str | None
+    """The owner's description of the webhook; null if there is none."""
     status: WebhookStatus
+    """Whether the webhook gets events."""
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
+    """The reason why the webhook is disabled; null if it is enabled."""
     failing_since: datetime | None
+    """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime
+    """Time of the registration."""
     last_success_at: datetime | None
+    """Time of the newest successful attempt; null if there was none."""
     last_failure: LastFailure | None
+    """The newest failed attempt; null if there was none."""
     connected: int | None
     """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
     due_now: int
@@ -780,7 +801,7 @@ class Encryption(Response):
 class EnvelopeBounced(Response):
     """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind."""
 
-    event: EventKind
+    event: Literal["envelope.bounced"]
     """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
@@ -798,8 +819,8 @@ class EnvelopeBounced(Response):
 class EnvelopeReceived(Response):
     """The JSON body of the event `envelope.received`. The order of the fields is part of the API contract."""
 
-    event: EventKind
-    """Name of the event: `envelope.received`."""
+    event: Literal["envelope.received"]
+    """Name of the event."""
     envelope_id: str
     """Id of the envelope. The recipient opens the envelope by this id."""
     envelope_hash: str
@@ -994,7 +1015,7 @@ class GovernanceView(Response):
 class IdentityRotated(Response):
     """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind."""
 
-    event: EventKind
+    event: Literal["identity.rotated"]
     """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
@@ -1041,9 +1062,13 @@ class Jwk(Response):
     """A public key as a JSON Web Key (RFC 8037)."""
 
     kty: str
+    """The type of the key, always `OKP`."""
     crv: str
+    """The curve of the key, always `Ed25519`."""
     x: str
+    """The public key in base64url."""
     kid: str
+    """Id of the key: its thumbprint."""
 
 
 @dataclass
@@ -1145,8 +1170,11 @@ class LogService(Response):
     """The transparency log of the service (DID Core 1.0, section 5.4)."""
 
     id: str
+    """Id of the log in this document."""
     type: str
+    """Always `TransparencyLog`."""
     service_endpoint: str = field(metadata={"name": "serviceEndpoint"})
+    """The URL of the log."""
     log_key: str = field(metadata={"name": "logKey"})
     """The public key of the log in the form `NAME+ID+KEY`."""
 
@@ -1743,18 +1771,29 @@ class Updated(Response):
     """A changed webhook."""
 
     webhook_id: str
+    """Id of the webhook."""
     api_key_id: str
+    """The API key whose events the webhook gets."""
     url: str
+    """The URL that gets the events, or `relay:`."""
     events: list[EventKind]
+    """The kinds of events that the webhook gets."""
     description: str | None
+    """The owner's description of the webhook; null if there is none."""
     status: WebhookStatus
+    """Whether the webhook gets events."""
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
+    """The reason why the webhook is disabled; null if it is enabled."""
     failing_since: datetime | None
+    """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime
+    """Time of the registration."""
     last_success_at: datetime | None
+    """Time of the newest successful attempt; null if there was none."""
     last_failure: LastFailure | None
+    """The newest failed attempt; null if there was none."""
     connected: int | None
     """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
     warning: str | None
@@ -1765,7 +1804,7 @@ class Updated(Response):
 class UsageThreshold(Response):
     """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind."""
 
-    event: EventKind
+    event: Literal["usage.threshold"]
     """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
@@ -1816,12 +1855,17 @@ class VerificationMethod(Response):
     """A public key, either as a JSON Web Key or as a Multikey (DID Core 1.0, section 5.2.1)."""
 
     id: str
+    """Id of the key: the DID, `#` and the fragment of the key."""
     type: str
+    """The form of the key: `JsonWebKey` or `Multikey`."""
     controller: str
+    """The DID of the service."""
     standard_webhooks_key: str = field(metadata={"name": "standardWebhooksKey"})
     """The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore."""
     public_key_jwk: Jwk | None = field(default=None, metadata={"name": "publicKeyJwk"})
+    """The key as a JSON Web Key. Absent in a Multikey."""
     public_key_multibase: str | None = field(default=None, metadata={"name": "publicKeyMultibase"})
+    """The key as a multibase text. Absent in a JSON Web Key."""
 
 
 @dataclass
@@ -1839,7 +1883,7 @@ class VerifyRequest(Request):
 class WebhookDisabled(Response):
     """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind."""
 
-    event: EventKind
+    event: Literal["webhook.disabled"]
     """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
@@ -1863,7 +1907,7 @@ class WebhookDisabled(Response):
 class WebhookFailing(Response):
     """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind."""
 
-    event: EventKind
+    event: Literal["webhook.failing"]
     """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
@@ -1908,7 +1952,7 @@ class WebhookTest(Response):
     """The JSON body of a `webhook.test` event."""
 
     event: Literal["webhook.test"]
-    """Always `webhook.test`."""
+    """Name of the event."""
     event_id: str
     """Id of the event, the same as in the header `webhook-id`."""
     metadata: EventMetadata
@@ -1920,18 +1964,29 @@ class WebhookView(Response):
     """A webhook without its secrets."""
 
     webhook_id: str
+    """Id of the webhook."""
     api_key_id: str
+    """The API key whose events the webhook gets."""
     url: str
+    """The URL that gets the events, or `relay:`."""
     events: list[EventKind]
+    """The kinds of events that the webhook gets."""
     description: str | None
+    """The owner's description of the webhook; null if there is none."""
     status: WebhookStatus
+    """Whether the webhook gets events."""
     paused: bool
     """Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is."""
     disabled_reason: DisabledReason | None
+    """The reason why the webhook is disabled; null if it is enabled."""
     failing_since: datetime | None
+    """Time since which all attempts have failed; null if the newest attempt succeeded."""
     created_at: datetime
+    """Time of the registration."""
     last_success_at: datetime | None
+    """Time of the newest successful attempt; null if there was none."""
     last_failure: LastFailure | None
+    """The newest failed attempt; null if there was none."""
     connected: int | None
     """Number of connections of a relay, over all nodes; `null` for a webhook with another URL."""
 

@@ -230,10 +230,15 @@ export interface BadgeVerified {
   valid: boolean;
   /** The result of the verification. */
   status: BadgeVerdict;
+  /** Id of the badge. */
   badge_id: string | null;
+  /** The identity that the badge is about: its API key as a URN, or its DID. */
   subject: string | null;
+  /** Time from which the badge is valid. */
   issued_at: Date | null;
+  /** Time from which the badge is no longer valid. */
   expires_at: Date | null;
+  /** Time of the revocation; null if the badge was not revoked. */
   revoked_at: Date | null;
   /**
    * The proof that the status is in the transparency log, if `proof` is true in the request. Absent for up to two
@@ -381,10 +386,15 @@ export interface DeliveryView {
 
 /** The DID document of the service, which publishes its public keys. */
 export interface DidDocument {
+  /** The vocabularies that define the members of the document. */
   "@context": (string | Record<string, string>)[];
+  /** The DID of the service. */
   id: string;
+  /** The public keys of the service: each one as a JSON Web Key, and again as a Multikey. */
   verificationMethod: VerificationMethod[];
+  /** Ids of the keys that verify badges and events. */
   assertionMethod: string[];
+  /** The transparency log. Absent if the service has none. */
   service?: LogService[];
 }
 
@@ -418,18 +428,29 @@ export interface EnableWebhook {
 
 /** An enabled webhook. */
 export interface Enabled {
+  /** Id of the webhook. */
   webhook_id: string;
+  /** The API key whose events the webhook gets. */
   api_key_id: string;
+  /** The URL that gets the events, or `relay:`. */
   url: string;
+  /** The kinds of events that the webhook gets. */
   events: EventKind[];
+  /** The owner's description of the webhook; null if there is none. */
   description: string | null;
+  /** Whether the webhook gets events. */
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
+  /** The reason why the webhook is disabled; null if it is enabled. */
   disabled_reason: DisabledReason | null;
+  /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;
+  /** Time of the registration. */
   created_at: Date;
+  /** Time of the newest successful attempt; null if there was none. */
   last_success_at: Date | null;
+  /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
   /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
   connected: number | null;
@@ -448,7 +469,7 @@ export interface Encryption {
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
 export interface EnvelopeBounced {
   /** Name of the event. */
-  event: EventKind;
+  event: "envelope.bounced";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
   /** Id of the bounced envelope. */
@@ -463,8 +484,8 @@ export interface EnvelopeBounced {
 
 /** The JSON body of the event `envelope.received`. The order of the fields is part of the API contract. */
 export interface EnvelopeReceived {
-  /** Name of the event: `envelope.received`. */
-  event: EventKind;
+  /** Name of the event. */
+  event: "envelope.received";
   /** Id of the envelope. The recipient opens the envelope by this id. */
   envelope_id: string;
   /** SHA-256 over the sealed bytes of the envelope. */
@@ -676,7 +697,7 @@ export interface GovernanceView {
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
 export interface IdentityRotated {
   /** Name of the event. */
-  event: EventKind;
+  event: "identity.rotated";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
   /** The changed API key. */
@@ -718,9 +739,13 @@ export interface IssuedBadge {
 
 /** A public key as a JSON Web Key (RFC 8037). */
 export interface Jwk {
+  /** The type of the key, always `OKP`. */
   kty: string;
+  /** The curve of the key, always `Ed25519`. */
   crv: string;
+  /** The public key in base64url. */
   x: string;
+  /** Id of the key: its thumbprint. */
   kid: string;
 }
 
@@ -821,8 +846,11 @@ export interface ListRequest {
 
 /** The transparency log of the service (DID Core 1.0, section 5.4). */
 export interface LogService {
+  /** Id of the log in this document. */
   id: string;
+  /** Always `TransparencyLog`. */
   type: string;
+  /** The URL of the log. */
   serviceEndpoint: string;
   /** The public key of the log in the form `NAME+ID+KEY`. */
   logKey: string;
@@ -1474,18 +1502,29 @@ export interface UpdateWebhook {
 
 /** A changed webhook. */
 export interface Updated {
+  /** Id of the webhook. */
   webhook_id: string;
+  /** The API key whose events the webhook gets. */
   api_key_id: string;
+  /** The URL that gets the events, or `relay:`. */
   url: string;
+  /** The kinds of events that the webhook gets. */
   events: EventKind[];
+  /** The owner's description of the webhook; null if there is none. */
   description: string | null;
+  /** Whether the webhook gets events. */
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
+  /** The reason why the webhook is disabled; null if it is enabled. */
   disabled_reason: DisabledReason | null;
+  /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;
+  /** Time of the registration. */
   created_at: Date;
+  /** Time of the newest successful attempt; null if there was none. */
   last_success_at: Date | null;
+  /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
   /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
   connected: number | null;
@@ -1496,7 +1535,7 @@ export interface Updated {
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
 export interface UsageThreshold {
   /** Name of the event. */
-  event: EventKind;
+  event: "usage.threshold";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
   /** The key whose usage reached the threshold. */
@@ -1539,10 +1578,15 @@ export interface Validated {
 
 /** A public key, either as a JSON Web Key or as a Multikey (DID Core 1.0, section 5.2.1). */
 export interface VerificationMethod {
+  /** Id of the key: the DID, `#` and the fragment of the key. */
   id: string;
+  /** The form of the key: `JsonWebKey` or `Multikey`. */
   type: string;
+  /** The DID of the service. */
   controller: string;
+  /** The key as a JSON Web Key. Absent in a Multikey. */
   publicKeyJwk?: Jwk | null;
+  /** The key as a multibase text. Absent in a JSON Web Key. */
   publicKeyMultibase?: string | null;
   /** The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore. */
   standardWebhooksKey: string;
@@ -1562,7 +1606,7 @@ export interface VerifyRequest {
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
 export interface WebhookDisabled {
   /** Name of the event. */
-  event: EventKind;
+  event: "webhook.disabled";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
   /** The disabled webhook. */
@@ -1584,7 +1628,7 @@ export interface WebhookDisabled {
 /** The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
 export interface WebhookFailing {
   /** Name of the event. */
-  event: EventKind;
+  event: "webhook.failing";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
   /** The failing webhook. */
@@ -1627,7 +1671,7 @@ export type WebhookStatus = "disabled" | "enabled";
 
 /** The JSON body of a `webhook.test` event. */
 export interface WebhookTest {
-  /** Always `webhook.test`. */
+  /** Name of the event. */
   event: "webhook.test";
   /** Id of the event, the same as in the header `webhook-id`. */
   event_id: string;
@@ -1637,18 +1681,29 @@ export interface WebhookTest {
 
 /** A webhook without its secrets. */
 export interface WebhookView {
+  /** Id of the webhook. */
   webhook_id: string;
+  /** The API key whose events the webhook gets. */
   api_key_id: string;
+  /** The URL that gets the events, or `relay:`. */
   url: string;
+  /** The kinds of events that the webhook gets. */
   events: EventKind[];
+  /** The owner's description of the webhook; null if there is none. */
   description: string | null;
+  /** Whether the webhook gets events. */
   status: WebhookStatus;
   /** Whether the owner paused the webhook. A paused webhook gets no events, whatever its status is. */
   paused: boolean;
+  /** The reason why the webhook is disabled; null if it is enabled. */
   disabled_reason: DisabledReason | null;
+  /** Time since which all attempts have failed; null if the newest attempt succeeded. */
   failing_since: Date | null;
+  /** Time of the registration. */
   created_at: Date;
+  /** Time of the newest successful attempt; null if there was none. */
   last_success_at: Date | null;
+  /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
   /** Number of connections of a relay, over all nodes; `null` for a webhook with another URL. */
   connected: number | null;

@@ -6,6 +6,7 @@ use sealpost_api::{errors, status_and_title};
 use sealpost_domain::Code;
 
 use super::{
+    highlight,
     layout::{DocsLayout, SidebarGroup, guide_sidebar},
     markup,
 };
@@ -50,7 +51,10 @@ fn page(site: &SiteAddress, sidebar: &[SidebarGroup], code: Code) -> String {
         when: documentation.causes.iter().map(|text| markup::html(text)).collect(),
         remedy: documentation.remedies.iter().map(|text| markup::html(text)).collect(),
         advice: markup::html(documentation.retry.advice()),
-        example: serde_json::to_string_pretty(&document).unwrap_or_default(),
+        example: highlight::html(
+            "json",
+            &serde_json::to_string_pretty(&document).unwrap_or_default(),
+        ),
     };
     let path = format!("{INDEX}/{code}");
     DocsLayout { site, title: code.as_str(), path: &path, sidebar, headings: &[] }.render(&page)
@@ -82,6 +86,7 @@ struct CodePage<'a> {
     when: Vec<String>,
     remedy: Vec<String>,
     advice: String,
+    /// The problem document as HTML.
     example: String,
 }
 

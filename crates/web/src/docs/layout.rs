@@ -43,13 +43,20 @@ impl DocsLayout<'_> {
             path,
             sidebar,
             headings,
-            search_index: search::INDEX,
-            script: &assets::SEARCH.name,
+            script: &assets::PLACE.name,
             // Rendering writes into memory, so it does not fail.
             main: main.render().unwrap_or_default(),
         };
-        let extras =
-            LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
+        let search = SearchForm {
+            base: &site.base_path,
+            index: search::INDEX,
+            script: &assets::SEARCH.name,
+        };
+        let extras = LayoutExtras {
+            stylesheet: Some(&assets::DOCS.name),
+            nav_end: search.render().unwrap_or_default(),
+            ..LayoutExtras::default()
+        };
         Layout { site, title, nav: &Nav::SITE, current: Nav::SITE.current(path) }
             .render_with(&frame, &extras)
     }
@@ -75,9 +82,17 @@ struct Frame<'a> {
     path: &'a str,
     sidebar: &'a [SidebarGroup],
     headings: &'a [Heading],
-    search_index: &'a str,
     script: &'a str,
     main: String,
+}
+
+/// The search in the header.
+#[derive(Template)]
+#[template(path = "docs/search.html")]
+struct SearchForm<'a> {
+    base: &'a str,
+    index: &'a str,
+    script: &'a str,
 }
 
 const REFERENCE: [(&str, &str); 4] = [

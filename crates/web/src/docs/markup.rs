@@ -25,11 +25,19 @@ pub(super) fn html(text: &str) -> String {
             html.push_str(&part);
         } else {
             // Writing to a string cannot fail.
-            write!(html, "<code>{part}</code>").unwrap_or_default();
+            write!(html, "<code{}>{part}</code>", class_of(&part)).unwrap_or_default();
         }
     }
     html
 }
+
+/// Returns the attribute of a flag, such as `--events v1.1`. Browsers would otherwise break its line after a hyphen.
+pub(super) fn class_of(code: &str) -> &'static str {
+    if code.starts_with("--") && code.len() <= FLAG_LENGTH { " class=\"flag\"" } else { "" }
+}
+
+/// Maximum length of a text that always fits into a line.
+const FLAG_LENGTH: usize = 32;
 
 /// Escapes a text as HTML.
 pub(super) fn escaped(text: &str) -> String {
@@ -58,6 +66,7 @@ mod tests {
             "send <code>to</code>, &lt;b&gt;&quot;x&quot;&lt;/b&gt;"
         );
         assert_eq!(html("`<i>`"), "<code>&lt;i&gt;</code>");
+        assert_eq!(html("`--dev`"), "<code class=\"flag\">--dev</code>");
     }
 
     #[test]

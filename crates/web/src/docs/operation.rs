@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     access::Access,
     curl::{self, Credentials},
-    markup,
+    highlight, markup,
     schema_fields::{BodyVariant, body_variants, resolved},
     snippets::{self, Snippet},
 };
@@ -50,7 +50,8 @@ pub(super) struct Tab {
 
 pub(super) struct Example {
     pub(super) title: String,
-    pub(super) text: String,
+    /// The code as HTML.
+    pub(super) html: String,
 }
 
 pub(super) struct ErrorRow {
@@ -83,7 +84,9 @@ impl Operation<'_> {
     pub(super) fn details(&self, document: &Value) -> OperationDetails {
         let object = self.object;
         let request = object.pointer("/requestBody/content/application~1json");
-        let response = object.pointer("/responses/200/content/application~1json");
+        let response = object.pointer("/responses/200/content").and_then(Value::as_object);
+        // All content types of a response have the same schema and examples.
+        let response = response.and_then(|content| content.values().next());
         let bodies = |content: Option<&Value>| {
             let schema = content.and_then(|content| content.get("schema"));
             schema.map(|schema| body_variants(document, schema)).unwrap_or_default()
@@ -145,7 +148,10 @@ impl Operation<'_> {
             .then(|| Tab { name: "Event", examples: request.map(examples).unwrap_or_default() });
         let snippet = |Snippet { language, text }| Tab {
             name: language,
-            examples: vec![Example { title: String::new(), text }],
+            examples: vec![Example {
+                title: String::new(),
+                html: highlight::html(language, &text),
+            }],
         };
         let curl = (!self.is_event())
             .then(|| Tab { name: "curl", examples: self.commands(document, access, request) });
@@ -169,7 +175,7 @@ impl Operation<'_> {
         };
         let command = |title: &str, credentials: Credentials, body| Example {
             title: title.to_owned(),
-            text: curl::command(&self.method, &url, credentials, body),
+            html: highlight::html("curl", &curl::command(&self.method, &url, credentials, body)),
         };
         let Some((first, others)) = access.credentials().split_first() else { return Vec::new() };
         let mut commands: Vec<_> =
@@ -204,9 +210,15 @@ impl Operation<'_> {
 
 fn examples(content: &Value) -> Vec<Example> {
     let examples = content.get("examples").and_then(Value::as_object).into_iter().flatten();
-    let example = |example: &Value| Example {
-        title: text(example, "/summary").to_owned(),
-        text: example.get("value").map(|value| format!("{value:#}")).unwrap_or_default(),
+    let example = |example: &Value| {
+        let title = text(example, "/summary").to_owned();
+        match example.get("value") {
+            Some(Value::String(text)) => Example { title, html: markup::escaped(text) },
+            value => {
+                let json = value.map(|value| format!("{value:#}")).unwrap_or_default();
+                Example { title, html: highlight::html("json", &json) }
+            }
+        }
     };
     examples.map(|(_, value)| example(value)).collect()
 }

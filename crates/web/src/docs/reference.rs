@@ -1,13 +1,15 @@
 //! The API reference: a list of all endpoints and events, and a page for each. It is rendered only from the OpenAPI
 //! document, so both always agree.
 
+use std::collections::{HashMap, HashSet};
+
 use askama::Template;
 use serde_json::Value;
 
 use super::{
     layout::{DocsLayout, SidebarGroup, SidebarLink},
     markup,
-    operation::{OperationDetails, list, tagged, text},
+    operation::{ErrorRow, OperationDetails, list, tagged, text},
 };
 use crate::html::SiteAddress;
 
@@ -16,9 +18,12 @@ pub(super) fn pages(site: &SiteAddress, document: &Value) -> Vec<(String, String
     let sections: Vec<_> =
         list(document, "/tags").iter().map(|tag| TagSection::new(document, tag)).collect();
     let sidebar: Vec<_> = sections.iter().map(TagSection::links).collect();
-    let operations = sections.iter().flat_map(|section| &section.operations);
-    let page = |operation| (path(operation), operation_page(site, &sidebar, operation));
-    let mut pages: Vec<_> = operations.map(page).collect();
+    let operations: Vec<_> = sections.iter().flat_map(|section| &section.operations).collect();
+    let common = common_codes(&operations);
+    let page = |operation: &&OperationDetails| {
+        (path(operation), operation_page(site, &sidebar, operation, &common))
+    };
+    let mut pages: Vec<_> = operations.iter().map(page).collect();
     let main = ReferencePage {
         base: &site.base_path,
         base_url: &site.base_url,
@@ -35,11 +40,25 @@ fn operation_page(
     site: &SiteAddress,
     sidebar: &[SidebarGroup],
     operation: &OperationDetails,
+    common: &HashSet<&str>,
 ) -> String {
     let path = path(operation);
-    let main = OperationPage { base: &site.base_path, operation };
+    let (common_errors, errors) =
+        operation.errors.iter().partition(|error| common.contains(error.code.as_str()));
+    let main = OperationPage { base: &site.base_path, operation, errors, common_errors };
     DocsLayout { site, title: &operation.summary, path: &path, sidebar, headings: &[] }
         .render(&main)
+}
+
+/// Returns the error codes of at least three of four endpoints. Their list is folded, so that readers see the others first.
+fn common_codes<'a>(operations: &[&'a OperationDetails]) -> HashSet<&'a str> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for error in operations.iter().flat_map(|operation| &operation.errors) {
+        *counts.entry(&error.code).or_default() += 1;
+    }
+    let endpoints = operations.iter().filter(|operation| !operation.errors.is_empty()).count();
+    counts.retain(|_, count| *count * 4 >= endpoints * 3);
+    counts.into_keys().collect()
 }
 
 fn path(operation: &OperationDetails) -> String {
@@ -88,6 +107,8 @@ struct ReferencePage<'a> {
 struct OperationPage<'a> {
     base: &'a str,
     operation: &'a OperationDetails,
+    errors: Vec<&'a ErrorRow>,
+    common_errors: Vec<&'a ErrorRow>,
 }
 
 const INDEX: &str = "/docs/reference";

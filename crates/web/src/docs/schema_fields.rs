@@ -1,5 +1,6 @@
 //! Converts a JSON schema into rows of a table, with the path, type and description of each field.
 
+use sealpost_domain::Code;
 use serde_json::{Map, Value};
 
 use super::markup;
@@ -7,85 +8,121 @@ use super::markup;
 /// One of the alternative schemas of a request or response body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BodyVariant {
-    /// The description of the alternative as HTML. Empty if the body has only one schema.
-    pub(super) title: String,
+    /// The heading of the alternative as HTML. Empty if the body has only one schema.
+    pub(super) heading: String,
+    /// The description of the alternative as HTML. Empty if the heading says all.
+    pub(super) about: String,
     pub(super) fields: Vec<FieldRow>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FieldRow {
     pub(super) name: String,
+    /// The type as HTML.
     pub(super) kind: String,
     pub(super) is_required: bool,
+    /// The description as HTML. The values of an enumeration and their meanings follow as a list.
     pub(super) about: String,
 }
 
 /// Returns the alternatives of a body with this schema. References in the schema are resolved in `document`.
 pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant> {
     let schema = resolved(document, schema);
+    let fields = |schemas: &[&Value]| {
+        let mut fields = Vec::new();
+        schemas.iter().for_each(|schema| collect(document, "", schema, &mut fields));
+        fields
+    };
     let variants = variants(schema);
     if variants.is_empty() {
-        return vec![body_variant(document, String::new(), &[schema])];
+        let [heading, about] = [const { String::new() }; 2];
+        return vec![BodyVariant { heading, about, fields: fields(&[schema]) }];
     }
     let bodies = variants.iter().map(|variant| {
         let variant = resolved(document, variant);
-        body_variant(document, markup::html(about(variant)), &[variant, schema])
+        let (heading, about) = match action(variant) {
+            Some(action) => (format!("<code>{}</code>", escaped(action)), about(variant)),
+            None => {
+                let (first, rest) = about(variant).split_once(". ").unwrap_or((about(variant), ""));
+                (markup::html(first.trim_end_matches('.')), rest)
+            }
+        };
+        BodyVariant { heading, about: markup::html(about), fields: fields(&[variant, schema]) }
     });
     bodies.collect()
 }
 
-fn body_variant(document: &Value, title: String, schemas: &[&Value]) -> BodyVariant {
-    let mut fields = Vec::new();
-    for schema in schemas {
-        collect(document, "", schema, &mut fields);
-    }
-    BodyVariant { title, fields }
+/// Returns the constant that selects this variant of a request.
+fn action(variant: &Value) -> Option<&Value> {
+    variant.pointer("/properties/action/const")
 }
 
 fn collect(document: &Value, before: &str, schema: &Value, fields: &mut Vec<FieldRow>) {
     let required = schema.get("required").and_then(Value::as_array);
     for (name, property) in members(schema, "properties").into_iter().flatten() {
         let inner = without_null(document, property);
+        let nested = inner.get("items").map_or(inner, |items| resolved(document, items));
         let own = about(property);
+        let own = if own.is_empty() { about(inner) } else { own };
         let whole = format!("{before}{name}");
         fields.push(FieldRow {
-            kind: kind(document, property),
+            kind: kind(document, property, own),
             is_required: required.is_some_and(|names| names.contains(&Value::from(name.as_str()))),
-            about: markup::html(if own.is_empty() { about(inner) } else { own }),
+            about: markup::html(own) + &meanings(nested),
             name: whole.clone(),
         });
-        let is_list = inner.get("items").is_some();
-        let nested = inner.get("items").map_or(inner, |items| resolved(document, items));
-        let step = if is_list { "[]." } else { "." };
-        if variants(nested).is_empty() {
-            collect(document, &format!("{whole}{step}"), nested, fields);
+        let step = if inner.get("items").is_some() { "[]" } else { "" };
+        let path = format!("{whole}{step}");
+        let forms = variants(nested).iter().map(|variant| resolved(document, variant));
+        let forms: Vec<_> = forms.filter(|form| form.get("properties").is_some()).collect();
+        if forms.is_empty() {
+            collect(document, &format!("{path}."), nested, fields);
+        }
+        for (number, form) in (1..).zip(&forms) {
+            let kind = format!("form {number} of {}", forms.len());
+            let about = markup::html(about(form));
+            fields.push(FieldRow { name: path.clone(), kind, is_required: false, about });
+            collect(document, &format!("{path}."), form, fields);
         }
     }
 }
 
-/// Describes the type of a value in words, such as `string, 1 to 9 characters or null`.
-fn kind(document: &Value, schema: &Value) -> String {
+/// Describes the type of a value in words as HTML, such as `string, 1 to 9 characters, or null`.
+fn kind(document: &Value, schema: &Value, about: &str) -> String {
     let inner = without_null(document, schema);
-    let mut kind = bare_kind(document, inner);
+    let kind = bare_kind(document, inner, about);
     let is_nullable = !std::ptr::eq(inner, resolved(document, schema)) || allows_null(inner);
-    if is_nullable {
-        kind.push_str(" or null");
+    if !is_nullable {
+        return kind;
     }
-    kind
+    // After a list, a comma separates the last choice.
+    if kind.contains(", ") { format!("{kind}, or null") } else { format!("{kind} or null") }
 }
 
-fn bare_kind(document: &Value, schema: &Value) -> String {
+fn bare_kind(document: &Value, schema: &Value, about: &str) -> String {
     let choices = choices(schema);
-    if let [only] = choices.as_slice() {
-        return format!("always <code>{}</code>", escaped(only));
-    }
-    if !choices.is_empty() {
-        let names: Vec<_> =
-            choices.iter().map(|name| format!("<code>{}</code>", escaped(name))).collect();
-        return format!("one of {}", names.join(", "));
+    match choices.as_slice() {
+        [] => {}
+        // The description already names the value.
+        [_] if about.starts_with("Always") => return type_name(schema).to_owned(),
+        [only] => return format!("always <code>{}</code>", escaped(only)),
+        codes if codes.len() > 9 && codes.iter().all(|code| is_error_code(code)) => {
+            return "string, an <a href=\"../errors\">error code</a>".to_owned();
+        }
+        _ if !meanings(schema).is_empty() => return type_name(schema).to_owned(),
+        _ => {
+            let names = choices.iter().map(|name| format!("<code>{}</code>", escaped(name)));
+            return format!("one of {}", names.collect::<Vec<_>>().join(", "));
+        }
     }
     if let Some(items) = schema.get("items") {
-        return format!("array of {}", kind(document, items));
+        return format!("array of {}", kind(document, items, ""));
+    }
+    let mut forms: Vec<_> =
+        variants(schema).iter().map(|variant| kind(document, variant, "")).collect();
+    forms.dedup();
+    if !forms.is_empty() {
+        return forms.join(" or ");
     }
     if schema.get("format").is_some_and(|format| format == "date-time") {
         return "time".to_owned();
@@ -97,23 +134,45 @@ fn bare_kind(document: &Value, schema: &Value) -> String {
     }
 }
 
+fn is_error_code(value: &Value) -> bool {
+    Code::ALL.into_iter().any(|code| value == code.as_str())
+}
+
+/// Returns the values of an enumeration with their meanings, as a list. Empty if the description of the schema does not
+/// have the meaning of each value, as in "Kinds. `a`: The first. `b`: The second."
+fn meanings(schema: &Value) -> String {
+    let (about, choices) = (about(schema), choices(schema));
+    let start =
+        |choice: &Value| about.find(&format!("`{}`: ", choice.as_str().unwrap_or_default()));
+    let starts: Option<Vec<_>> = choices.iter().map(|choice| start(choice)).collect();
+    let Some(mut starts) = starts.filter(|starts| starts.len() > 1) else { return String::new() };
+    starts.sort_unstable();
+    let ends = starts.iter().skip(1).copied().chain([about.len()]);
+    let meaning = |(start, end): (&usize, usize)| {
+        let meaning = about.get(*start..end).unwrap_or_default().trim();
+        format!("<li>{}</li>", markup::html(meaning))
+    };
+    format!("<ul>{}</ul>", starts.iter().zip(ends).map(meaning).collect::<String>())
+}
+
 fn type_name(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(name)) => name,
         Some(Value::Array(names)) => {
             names.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("any")
         }
+        _ if schema.get("properties").is_some() => "object",
         _ => "any",
     }
 }
 
-/// Returns the values of an enumeration. Returns an empty list for other schemas.
+/// Returns the values of an enumeration except null. Returns an empty list for other schemas.
 fn choices(schema: &Value) -> Vec<&Value> {
     if let Some(only) = schema.get("const") {
         return vec![only];
     }
     if let Some(names) = schema.get("enum").and_then(Value::as_array) {
-        return names.iter().collect();
+        return names.iter().filter(|name| !name.is_null()).collect();
     }
     let variants = variants(schema);
     let constants: Vec<_> = variants.iter().filter_map(|variant| variant.get("const")).collect();
@@ -130,7 +189,7 @@ fn without_null<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = resolved(document, schema);
     match variants(schema) {
         [inner, null] if null.get("type").is_some_and(|name| name == "null") => {
-            resolved(document, inner)
+            without_null(document, inner)
         }
         _ => schema,
     }
@@ -181,15 +240,19 @@ mod tests {
     #[test]
     fn nested_fields_are_named_by_their_path() {
         let span = json!({ "$ref": "#/components/schemas/Span" });
+        let form = |name: &str| json!({ "description": name, "properties": { name: { "type": "integer" } } });
         let schema = json!({
             "type": "object",
             "required": ["first"],
             "properties": {
                 "first": span,
                 "all": { "type": "array", "items": span },
-                "last": { "anyOf": [span, { "type": "null" }] },
+                "last": { "anyOf": [{ "anyOf": [span, { "type": "null" }] }, { "type": "null" }] },
                 "name": { "type": ["string", "null"], "minLength": 1, "maxLength": 9 },
-                "kind": { "oneOf": [{ "const": "a" }, { "const": "b" }] },
+                "kind": { "type": ["string", "null"], "enum": ["a", "b", null] },
+                "value": { "anyOf": [{ "type": "string" }, { "type": "object" }] },
+                "done": { "const": true, "type": "boolean", "description": "Always `true`." },
+                "results": { "type": "array", "items": { "anyOf": [form("good"), form("bad")] } },
             },
         });
         let expected = [
@@ -199,25 +262,49 @@ mod tests {
             ("all[].ends", "time", false),
             ("last", "object or null", false),
             ("last.ends", "time", false),
-            ("name", "string, 1 to 9 characters or null", false),
-            ("kind", "one of <code>a</code>, <code>b</code>", false),
+            ("name", "string, 1 to 9 characters, or null", false),
+            ("kind", "one of <code>a</code>, <code>b</code>, or null", false),
+            ("value", "string or object", false),
+            ("done", "boolean", false),
+            ("results", "array of object", false),
+            ("results[]", "form 1 of 2", false),
+            ("results[].good", "integer", false),
+            ("results[]", "form 2 of 2", false),
+            ("results[].bad", "integer", false),
         ];
         let expected = expected.map(|(name, kind, must)| (name.to_owned(), kind.to_owned(), must));
         assert_eq!(rows(&schema), expected);
     }
 
     #[test]
+    fn values_with_meanings_are_a_list() {
+        let kinds = json!({ "enum": ["a", "b"], "type": "string", "description": "Kinds. `a`: One. `b`: Two." });
+        let codes: Vec<_> = Code::ALL.into_iter().map(Code::as_str).collect();
+        let schema = json!({ "properties": {
+            "kinds": { "type": "array", "items": kinds, "description": "Which." },
+            "code": { "type": "string", "enum": codes },
+        } });
+        let bodies = body_variants(&json!({}), &schema);
+        let [kinds, code] = bodies[0].fields.as_slice() else { panic!("{bodies:?}") };
+        assert_eq!(kinds.kind, "array of string");
+        assert_eq!(
+            kinds.about,
+            "Which.<ul><li><code>a</code>: One.</li><li><code>b</code>: Two.</li></ul>"
+        );
+        assert!(code.kind.ends_with(">error code</a>"), "{}", code.kind);
+    }
+
+    #[test]
     fn each_schema_variant_is_a_body_variant() {
-        let variant = |action: &str| json!({ "description": action, "properties": { "action": { "const": action } } });
+        let variant = |action: &str| json!({ "description": "Acts.", "properties": { "action": { "const": action } } });
         let schema = json!({
-            "oneOf": [variant("list"), variant("delete")],
+            "oneOf": [variant("list"), { "description": "A result. It may be empty." }],
             "properties": { "api_key_id": { "type": "string" } },
         });
         let bodies = body_variants(&json!({}), &schema);
-        assert_eq!(
-            bodies.iter().map(|body| body.title.as_str()).collect::<Vec<_>>(),
-            ["list", "delete"]
-        );
-        assert!(bodies.iter().all(|body| body.fields.len() == 2), "{bodies:?}");
+        let texts = bodies.iter().map(|body| (body.heading.as_str(), body.about.as_str()));
+        let expected = [("<code>list</code>", "Acts."), ("A result", "It may be empty.")];
+        assert_eq!(texts.collect::<Vec<_>>(), expected);
+        assert_eq!(bodies.iter().map(|body| body.fields.len()).collect::<Vec<_>>(), [2, 1]);
     }
 }

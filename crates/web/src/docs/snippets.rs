@@ -30,12 +30,19 @@ fn source(path: &str) -> Option<&'static str> {
     FILES.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// Returns the part of a program that calls an operation, after the parts that create the client of this call. Returns
-/// `None` if the program does not call the operation.
+/// Returns the part of a program that calls an operation, after the parts that create the client of this call. The
+/// imports of all parts come first. Returns `None` if the program does not call the operation.
 fn call(program: &str, operation: &str) -> Option<String> {
     let call = part(program, operation)?;
     let client = CLIENTS.iter().find(|client| call.contains(&format!("{client}.")))?;
-    Some([part(program, "setup")?, part(program, client)?, call].join("\n\n"))
+    let start = [part(program, "setup")?, part(program, client)?].join("\n");
+    let is_import = |line: &&str| IMPORTS.iter().any(|word| line.starts_with(word));
+    let imports = start.lines().chain(call.lines()).filter(is_import);
+    let start = start.lines().filter(|line| !is_import(line) && !line.is_empty());
+    let calls = call.lines().filter(|line| !is_import(line));
+    let [imports, start, call] =
+        [imports.collect(), start.collect(), calls.collect()].map(|lines: Vec<_>| lines.join("\n"));
+    Some([imports.as_str(), start.as_str(), call.trim_start()].join("\n\n"))
 }
 
 /// Returns the lines between the comments `[name]` and `[end]`, without their common indentation.
@@ -57,6 +64,8 @@ const CALLS: [(&str, &str); 3] = [
 ];
 /// The names of the clients in these programs: with the login secret, without credentials, and with an API token.
 const CLIENTS: [&str; 3] = ["owner", "visitor", "client"];
+/// The beginnings of the lines that import something.
+const IMPORTS: [&str; 3] = ["import ", "from ", "use "];
 /// The operation, the language and the source of each program that is shown as a whole: a file, or a guide and the file
 /// that its text names.
 const PROGRAMS: [(&str, &str, &str); 4] = [
@@ -86,6 +95,9 @@ client = Client()
 # [end]
 
 # [owner]
+from client import Login
+
+login = Login()
 owner = Client(login)
 # [end]
 
@@ -98,7 +110,7 @@ owner.close()
     fn a_call_has_the_parts_that_it_needs_without_indentation() {
         let sent = "import json\n\nclient = Client()\n\nif sent:\n    print(client.sent)";
         assert_eq!(call(PROGRAM, "sendMessage").as_deref(), Some(sent));
-        let closed = "import json\n\nowner = Client(login)\n\nowner.close()";
+        let closed = "import json\nfrom client import Login\n\nlogin = Login()\nowner = Client(login)\n\nowner.close()";
         assert_eq!(call(PROGRAM, "closeAccount").as_deref(), Some(closed));
         assert_eq!(call(PROGRAM, "openEnvelope"), None);
     }

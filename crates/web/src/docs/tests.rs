@@ -13,7 +13,11 @@ use sealpost_api::{
 };
 use sealpost_domain::Code;
 
-use super::{content, guides, llms, search, synonyms::SYNONYMS};
+use super::{
+    content, guides, llms, search,
+    snippets::{self, Snippet},
+    synonyms::SYNONYMS,
+};
 use crate::html::SiteAddress;
 
 fn all_pages() -> Vec<(String, String)> {
@@ -27,9 +31,10 @@ fn no_page_needs_more_than_its_content_security_policy_allows() {
         {
             assert!(!html.contains(forbidden), "{path} has {forbidden}");
         }
-        assert_eq!(html.matches("<script").count(), 2, "{path}");
+        assert_eq!(html.matches("<script").count(), 3, "{path}");
         assert!(html.contains("<script src=\"/assets/copy."), "{path}");
         assert!(html.contains("<script src=\"/assets/search."), "{path}");
+        assert!(html.contains("<script src=\"/assets/place."), "{path}");
         let loaded = ["src=\"", "<link rel=\"stylesheet\" href=\""];
         for way in loaded {
             for target in html.split(way).skip(1) {
@@ -105,6 +110,47 @@ fn every_endpoint_lists_its_headers_and_shows_an_api_token_first() {
     }
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
     assert!(place("Bearer $SEALPOST_TOKEN") < place("Bearer $SESSION_TOKEN"));
+}
+
+#[test]
+fn pages_of_endpoints_describe_all_fields_and_variants() {
+    for (path, page) in
+        all_pages().into_iter().filter(|(path, _)| path.starts_with("/docs/reference/"))
+    {
+        assert!(!page.contains("<dd></dd>"), "{path} has a field without a description");
+        for soup in ["quiet\">any", "array of any", "<code>null</code> or null"] {
+            assert!(!page.contains(soup), "{path}: {soup}");
+        }
+        for list in page.split(">one of ").skip(1) {
+            let values = list.split("</span>").next().unwrap().matches("<code>").count();
+            assert!(values < 10, "{path} has a list of {values} values in a line");
+        }
+    }
+    let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    let actions = &pages["/docs/reference/manageWebhooks"];
+    assert!(actions.contains("<h3><code>rotate_secret</code></h3>"), "{actions}");
+    let batch = &pages["/docs/reference/sendMessages"];
+    assert!(batch.contains("<code>results[].envelope_id</code>"), "{batch}");
+    let received = &pages["/docs/reference/receiveEnvelope"];
+    assert!(!received.contains("<code>envelope.bounced</code>"), "{received}");
+}
+
+/// Checks that the calls of the clients import at the top, and have no large gaps.
+#[test]
+fn examples_begin_with_their_imports() {
+    let document = openapi("https://seal.example.org");
+    let operations = document["paths"].as_object().unwrap().values();
+    for id in operations.map(|item| item.as_object().unwrap().values().next().unwrap()) {
+        let id = id["operationId"].as_str().unwrap();
+        for Snippet { language, text } in snippets::of(id) {
+            let is_import =
+                |line: &str| ["import ", "from ", "use "].iter().any(|it| line.starts_with(it));
+            let code = text.lines().skip_while(|line| is_import(line));
+            assert!(!code.clone().any(is_import), "{id} in {language}:\n{text}");
+            let gaps = code.filter(|line| line.is_empty()).count();
+            assert!(gaps < 4 && !text.contains("\n\n\n"), "{id} in {language}:\n{text}");
+        }
+    }
 }
 
 #[test]

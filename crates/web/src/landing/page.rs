@@ -43,3 +43,20 @@ struct LandingTemplate<'a> {
     base_url: &'a str,
     activation: Activation,
 }
+
+#[expect(unreachable_pub, reason = "the macro makes a public type")]
+mod filters {
+    use std::fmt::Display;
+
+    use askama::{Result, Values};
+
+    /// Marks the tokens of an example program.
+    #[askama::filter_fn]
+    pub(super) fn highlighted(
+        code: impl Display,
+        _: &dyn Values,
+        language: &str,
+    ) -> Result<String> {
+        Ok(crate::docs::highlighted(language, &code.to_string()))
+    }
+}

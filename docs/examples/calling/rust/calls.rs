@@ -7,11 +7,12 @@
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 
 // [setup]
-use std::{env, error::Error};
+use std::env;
 
-use futures_util::TryStreamExt as _;
 use sealpost_client::Client;
 // [end]
+use std::error::Error;
+
 use sealpost_client::{Activated, EnvelopeId, WebhookId};
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,6 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let carol = identities(&client, &owner, &visitor).await?;
     let webhook_id = register(&client).await?;
     let envelope_id = messages(&client).await?;
+    list(&client).await?;
     webhooks(&client, webhook_id).await?;
     deliveries(&client, webhook_id, envelope_id).await?;
     badges(&owner, &visitor).await?;
@@ -117,13 +119,6 @@ async fn messages(client: &Client) -> Result<EnvelopeId, Box<dyn Error>> {
     }
     // [end]
 
-    // [listSent]
-    let mut sent = client.sent(&sealpost_client::SentFilter::default(), 100);
-    while let Some(envelope) = sent.try_next().await? {
-        println!("{} {}", envelope.envelope_id, envelope.state.as_str());
-    }
-    // [end]
-
     // [getEvidence]
     std::fs::write("order-7.evidence", client.evidence(envelope_id).await?.evidence)?;
     // [end]
@@ -137,6 +132,18 @@ async fn messages(client: &Client) -> Result<EnvelopeId, Box<dyn Error>> {
     println!("{} {}", envelope.sender, envelope.message);
     // [end]
     Ok(envelope_id)
+}
+
+async fn list(client: &Client) -> Result<(), Box<dyn Error>> {
+    // [listSent]
+    use futures_util::TryStreamExt as _;
+
+    let mut sent = client.sent(&sealpost_client::SentFilter::default(), 100);
+    while let Some(envelope) = sent.try_next().await? {
+        println!("{} {}", envelope.envelope_id, envelope.state.as_str());
+    }
+    // [end]
+    Ok(())
 }
 
 async fn webhooks(client: &Client, webhook_id: WebhookId) -> Result<(), Box<dyn Error>> {
@@ -176,6 +183,8 @@ async fn deliveries(
     envelope_id: EnvelopeId,
 ) -> Result<(), Box<dyn Error>> {
     // [listDeliveries]
+    use futures_util::TryStreamExt as _;
+
     let mut deliveries = client.webhooks().deliveries_in(webhook_id, "failed", 100);
     while let Some(delivery) = deliveries.try_next().await? {
         println!("{} {} {:?}", delivery.envelope_id, delivery.attempt, delivery.error);
@@ -251,6 +260,8 @@ async fn api_tokens(owner: &Client) -> Result<(), Box<dyn Error>> {
 
 async fn account(owner: &Client) -> Result<(), Box<dyn Error>> {
     // [listActivity]
+    use futures_util::TryStreamExt as _;
+
     let mut activity = owner.account().activity(100);
     while let Some(entry) = activity.try_next().await? {
         println!("{} {}", entry.at, entry.kind);

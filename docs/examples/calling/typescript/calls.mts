@@ -4,7 +4,6 @@
 // handle `bob`, and API_KEY, ACCOUNT_ID and LOGIN_SECRET of this identity.
 
 // [setup]
-import { writeFileSync } from "node:fs";
 import { Sealpost } from "sealpost";
 
 const { SEALPOST_URL: url = "" } = process.env;
@@ -79,6 +78,8 @@ for await (const envelope of client.sent({ recipient: "bob" })) console.log(enve
 // [end]
 
 // [getEvidence]
+import { writeFileSync } from "node:fs";
+
 writeFileSync("order-7.evidence", (await client.evidence(envelopeId)).evidence);
 // [end]
 

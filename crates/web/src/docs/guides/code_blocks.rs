@@ -4,7 +4,7 @@ use std::{fmt::Write as _, mem};
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
-use crate::docs::markup::escaped;
+use crate::docs::highlight;
 
 /// Replaces the code blocks by HTML.
 pub(super) fn render(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
@@ -52,7 +52,7 @@ impl CodeBlock {
     /// Returns the block as HTML, with its name in a line above the code. A block of kind `text` shows output, so it has
     /// no such line and no button to copy.
     fn html(&self, name: &str) -> String {
-        let code = escaped(&self.code);
+        let code = highlight::html(&self.language, &dedented(&self.code));
         if self.language == "text" {
             return format!("<pre class=\"output\" tabindex=\"0\"><code>{code}</code></pre>\n");
         }
@@ -71,6 +71,14 @@ impl CodeBlock {
     }
 }
 
+/// Removes the indentation that all lines share. Parts of programs have it.
+fn dedented(code: &str) -> String {
+    let lines = code.lines().filter(|line| !line.trim().is_empty());
+    let indent = lines.map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    let line = |line: &str| line.get(indent..).unwrap_or_default().to_owned() + "\n";
+    code.lines().map(line).collect()
+}
+
 /// Code blocks with nothing between them.
 #[derive(Default)]
 struct BlockRun {
@@ -82,9 +90,11 @@ struct BlockRun {
 impl BlockRun {
     /// Adds a block. If the block is no further tab of the previous blocks, returns their HTML.
     fn push(&mut self, block: CodeBlock) -> String {
-        let is_known = self.blocks.iter().any(|previous| previous.language == block.language);
+        let fits =
+            |previous: &CodeBlock| previous.tab().is_some() && previous.language != block.language;
         // A command after a program runs the program.
-        let is_tab = block.tab().is_some() && block.language != "sh" && !is_known;
+        let is_tab =
+            block.tab().is_some() && block.language != "sh" && self.blocks.iter().all(fits);
         let html = if is_tab { String::new() } else { self.finish() };
         self.blocks.push(block);
         html
@@ -139,12 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn the_indentation_of_all_lines_is_removed() {
+        assert_eq!(dedented("    a\n\n      b\n    c\n"), "a\n\n  b\nc\n");
+        assert_eq!(dedented("{\n  a\n}\n"), "{\n  a\n}\n");
+    }
+
+    #[test]
     fn blocks_of_different_languages_become_tabs() {
         for (languages, groups, tabs) in [
             (&["python"][..], 0, 0),
             (&["sh", "text"], 0, 0),
             (&["sh", "python", "js", "rust", "text"], 1, 4),
             (&["python", "js", "python", "rust"], 2, 4),
+            // A command with its output, and then programs.
+            (&["sh", "text", "python", "js"], 1, 2),
             // A program and the command that runs it.
             (&["python", "sh", "text"], 0, 0),
         ] {

@@ -70,8 +70,10 @@ pub(in crate::docs) const FILES: &[SourceFile] = &[
     file!("operating/grafana.json"),
     file!("operating/kubernetes.yml"),
     file!("operating/sealpost.service"),
+    file!("pictures/message-narrow.svg"),
     file!("pictures/message.svg"),
     file!("pictures/purpose-narrow.svg"),
     file!("pictures/purpose.svg"),
+    file!("pictures/shapes-narrow.svg"),
     file!("pictures/shapes.svg"),
 ];

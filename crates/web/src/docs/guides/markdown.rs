@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::{Guide, addresses, code_blocks, links, tables};
-use crate::html::SiteAddress;
+use crate::{docs::markup, html::SiteAddress};
 
 /// A guide as HTML.
 pub(super) struct RenderedGuide {
@@ -60,7 +60,14 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
             }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
                 let dest_url = rewritten(&dest_url);
+                events.push(Event::Html(narrow_picture(&dest_url).into()));
                 events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
+            Event::End(TagEnd::Image) => {
+                events.extend([event, Event::Html("</picture>".into())]);
+            }
+            Event::Code(code) if !markup::class_of(&code).is_empty() => {
+                events.push(Event::Html(markup::html(&format!("`{code}`")).into()));
             }
             other => events.push(other),
         }
@@ -70,6 +77,13 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
     // In Markdown, a table without headings has a header row with empty cells. Renders them as ordinary cells.
     let html = html.replace("<th></th>", "<td></td>");
     RenderedGuide { html, headings, dead_links }
+}
+
+/// Returns the beginning of the element of a picture, with the drawing for narrow screens. A test checks that each
+/// picture has such a drawing beside it.
+fn narrow_picture(path: &str) -> String {
+    let narrow = path.replace(".svg", "-narrow.svg");
+    format!("<picture><source media=\"(max-width: 40rem)\" srcset=\"{narrow}\">")
 }
 
 /// Returns the headings, each with an id that is unique on the page. The ids are the same as on GitHub, so that links

@@ -6,6 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sealpost_api::openapi;
+use serde_json::Value;
+
 use super::{FILES, Guide, all, links::is_external, markdown};
 use crate::html::SiteAddress;
 
@@ -56,6 +59,36 @@ fn no_link_of_a_guide_is_dead() {
             assert!(has_anchor, "{path}: {link} leads to a heading that does not exist");
         }
     }
+}
+
+#[test]
+fn no_link_has_the_name_of_a_page_as_its_text() {
+    for guide in all() {
+        let html = render(guide, "http://localhost").html;
+        assert!(!html.contains(".md</a>"), "{}: name the title of the page", guide.name);
+    }
+}
+
+#[test]
+fn pictures_have_a_drawing_for_narrow_screens() {
+    let html: String = all().map(|guide| render(guide, "http://localhost").html).collect();
+    let drawings: Vec<_> = html.split(" srcset=\"/").skip(1).collect();
+    assert_eq!(html.matches("<img").count(), drawings.len());
+    for drawing in drawings {
+        let path = drawing.split('"').next().unwrap();
+        let file = FILES.iter().find(|file| file.path == path);
+        assert!(file.is_some_and(|file| file.text.contains(" width=\"340\" ")), "{path}");
+    }
+}
+
+#[test]
+fn the_first_example_of_an_event_is_the_example_of_the_reference() {
+    let receiving = all().find(|guide| guide.name == "receiving").unwrap();
+    let (_, example) = receiving.markdown.split_once("```json\n").unwrap();
+    let example: Value = serde_json::from_str(example.split("```").next().unwrap()).unwrap();
+    let document = openapi("http://localhost");
+    let content = &document["webhooks"]["envelope.received"]["post"]["requestBody"]["content"];
+    assert_eq!(example, content["application/json"]["examples"]["example1"]["value"]);
 }
 
 #[test]
