@@ -110,7 +110,8 @@ class User:
         """Runs the programs of the landing page, which open a message."""
         request = urllib.request.Request(self.environment["SEALPOST_URL"], headers={"Accept": "text/html"})
         with urllib.request.urlopen(request) as response:
-            programs = re.findall(r"<code>((?:from|import) .*?)</code>", response.read().decode(), re.DOTALL)
+            page = re.sub(r"</?span[^>]*>", "", response.read().decode())
+        programs = re.findall(r"<code>((?:from|import) .*?)</code>", page, re.DOTALL)
         for program, file, command in zip(programs, ("landing.py", "landing.mjs"), ("python", "node"), strict=True):
             (self.folder / file).write_text(html.unescape(program))
             expect(file, "Hello, Alice.", self.run(f"{command} {file}"))

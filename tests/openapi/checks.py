@@ -93,6 +93,8 @@ def check_commands(server):
     replace the login secret."""
     addresses = sorted(set(re.findall(r'href="(/docs/reference/\w+)"', server.get("/docs/reference").text)))
     pages = "".join(server.get(address).text for address in addresses)
+    # The colours of the code are no part of the commands.
+    pages = re.sub(r"</?span[^>]*>", "", pages)
     commands = [html.unescape(found) for found in re.findall(r"<code>(curl [^<]*)</code>", pages)]
     for command in commands:
         identity = server.new_identity()

@@ -193,7 +193,10 @@ fn the_commands_of_the_landing_page_open_a_message() {
     let page = html(&get_as_browser(server.client(), "/"));
     let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
     let commands = commands.split("</code>").next().unwrap();
-    let commands = commands.replace("<span class=\"string\">", "").replace("</span>", "");
+    let commands =
+        ["string", "flag"].iter().fold(commands.replace("</span>", ""), |text, class| {
+            text.replace(&format!("<span class=\"{class}\">"), "")
+        });
     let commands = commands.replace("&lt;", "<").replace("&#39;", "'").replace("&quot;", "\"");
     let printed = Command::new("bash").arg("-c").arg(commands).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "Hello, Alice.\n", "{printed:?}");

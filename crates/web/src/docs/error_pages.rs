@@ -56,8 +56,8 @@ fn page(site: &SiteAddress, sidebar: &[SidebarGroup], code: Code) -> String {
             &serde_json::to_string_pretty(&document).unwrap_or_default(),
         ),
     };
-    let path = format!("{INDEX}/{code}");
-    DocsLayout { site, title: code.as_str(), path: &path, sidebar, headings: &[] }.render(&page)
+    // The list of pages has no link for each code.
+    DocsLayout { site, title: code.as_str(), path: INDEX, sidebar, headings: &[] }.render(&page)
 }
 
 #[derive(Template)]

@@ -38,8 +38,8 @@ struct Syntax {
     comments: &'static [(&'static str, &'static str)],
     /// The quotes of strings. Longer ones come first.
     quotes: &'static [&'static str],
-    /// True if strings are those of a shell: with commands in `"`, and without escapes in `'`.
-    has_commands: bool,
+    /// True for a shell. It has flags, commands in `"`, and no escapes in `'`.
+    is_shell: bool,
     /// True if a string between single characters may have several lines.
     has_long_strings: bool,
     has_numbers: bool,
@@ -63,6 +63,9 @@ impl Syntax {
         }
         if let Some(quote) = self.quotes.iter().find(|quote| rest.starts_with(**quote)) {
             return self.string(rest, quote).unwrap_or((quote.len(), None));
+        }
+        if self.is_shell && rest.starts_with("--") && before.is_whitespace() {
+            return (end_of(rest, |it| it.is_alphanumeric() || it == '-'), Some("flag"));
         }
         if first.is_ascii_digit() {
             let length = end_of(rest, |it| it.is_ascii_alphanumeric() || it == '_' || it == '.');
@@ -93,12 +96,12 @@ impl Syntax {
             let mut symbols = part.chars();
             from += match symbols.next()? {
                 // A command inside the string has quotes of its own.
-                '$' if self.has_commands && quote == "\"" && part.starts_with("$(") => {
+                '$' if self.is_shell && quote == "\"" && part.starts_with("$(") => {
                     self.command(part)?
                 }
                 '\n' if !is_long => return None,
                 // A backslash is an escape, but not between the single quotes of a shell.
-                '\\' if !(self.has_commands && quote == "'") => 1 + symbols.next()?.len_utf8(),
+                '\\' if !(self.is_shell && quote == "'") => 1 + symbols.next()?.len_utf8(),
                 symbol => symbol.len_utf8(),
             };
         };
@@ -135,7 +138,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["sh", "curl"],
         comments: &[("#", "\n")],
         quotes: &["\"", "'"],
-        has_commands: true,
+        is_shell: true,
         has_long_strings: true,
         has_numbers: false,
         keywords: "if then else fi for do done while case esac",
@@ -144,7 +147,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["python", "Python"],
         comments: &[("#", "\n")],
         quotes: &["\"\"\"", "\"", "'"],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: "and as assert async await break class continue def del elif else except False finally for from global \
@@ -154,7 +157,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["js", "TypeScript"],
         comments: &[("//", "\n"), ("/*", "*/")],
         quotes: &["\"", "'", "`"],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: "as async await break case catch class const continue default delete do else export extends false \
@@ -166,7 +169,7 @@ const SYNTAXES: [Syntax; 8] = [
         comments: &[("//", "\n")],
         // A single quote also begins a lifetime.
         quotes: &["\""],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: true,
         has_numbers: true,
         keywords: "as async await break const continue crate else enum extern false fn for if impl in let loop match mod \
@@ -176,7 +179,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["go", "Go"],
         comments: &[("//", "\n")],
         quotes: &["\"", "'", "`"],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: "break case chan const continue default defer else false for func go if import interface map nil package \
@@ -186,7 +189,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["json"],
         comments: &[],
         quotes: &["\""],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: JSON,
@@ -195,7 +198,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["toml", "yaml"],
         comments: &[("#", "\n")],
         quotes: &["\"", "'"],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: "true false",
@@ -204,7 +207,7 @@ const SYNTAXES: [Syntax; 8] = [
         languages: &["sql"],
         comments: &[("--", "\n")],
         quotes: &["'"],
-        has_commands: false,
+        is_shell: false,
         has_long_strings: false,
         has_numbers: true,
         keywords: "ALTER AND BY CREATE DATABASE DELETE FROM GRANT GROUP IN INSERT INTO IS NOT NULL ON OR ORDER ROLE SELECT \
@@ -242,6 +245,7 @@ mod tests {
             ("sh", "curl a/#b -d '{\"x\":\n1}' \\", "curl a/#b -d [string|'{\"x\":\n1}'] \\"),
             ("sh", "'it'\\''s' # it's", "[string|'it']\\'[string|'s'] [comment|# it's]"),
             ("sh", "a \"$(b '(c' <<<\"$d\")\" e", "a [string|\"$(b '(c' <<<\"$d\")\"] e"),
+            ("sh", "a --b-c d--e", "a [flag|--b-c] d--e"),
             (
                 "json",
                 "{\"a\": \"b\", \"c\": null}",

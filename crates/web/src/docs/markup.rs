@@ -25,18 +25,22 @@ pub(super) fn html(text: &str) -> String {
             html.push_str(&part);
         } else {
             // Writing to a string cannot fail.
-            write!(html, "<code{}>{part}</code>", class_of(&part)).unwrap_or_default();
+            write!(html, "<code>{}</code>", with_flags(&part)).unwrap_or_default();
         }
     }
     html
 }
 
-/// Returns the attribute of a flag, such as `--events v1.1`. Browsers would otherwise break its line after a hyphen.
-pub(super) fn class_of(code: &str) -> &'static str {
-    if code.starts_with("--") && code.len() <= FLAG_LENGTH { " class=\"flag\"" } else { "" }
+/// Marks the flags of a command, such as `--events`. Browsers would otherwise break the line after their hyphens.
+fn with_flags(code: &str) -> String {
+    let word = |word: &str| match word.starts_with("--") && word.len() <= FLAG_LENGTH {
+        true => format!("<span class=\"flag\">{word}</span>"),
+        false => word.to_owned(),
+    };
+    code.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Maximum length of a text that always fits into a line.
+/// Maximum length of a flag that always fits into a line.
 const FLAG_LENGTH: usize = 32;
 
 /// Escapes a text as HTML.
@@ -66,7 +70,8 @@ mod tests {
             "send <code>to</code>, &lt;b&gt;&quot;x&quot;&lt;/b&gt;"
         );
         assert_eq!(html("`<i>`"), "<code>&lt;i&gt;</code>");
-        assert_eq!(html("`--dev`"), "<code class=\"flag\">--dev</code>");
+        let flag = "<code>serve <span class=\"flag\">--dev</span> x</code>";
+        assert_eq!(html("`serve --dev x`"), flag);
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(super) fn render(guide: &Guide, site: &SiteAddress) -> RenderedGuide {
             Event::End(TagEnd::Image) => {
                 events.extend([event, Event::Html("</picture>".into())]);
             }
-            Event::Code(code) if !markup::class_of(&code).is_empty() => {
+            Event::Code(code) if code.contains("--") => {
                 events.push(Event::Html(markup::html(&format!("`{code}`")).into()));
             }
             other => events.push(other),
