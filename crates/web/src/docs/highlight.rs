@@ -17,12 +17,11 @@ pub(crate) fn html(language: &str, code: &str) -> String {
         let (length, class) = syntax.token(rest, before);
         let (token, after) = rest.split_at(length);
         let text = escaped(token);
-        match class {
+        if let Some(class) = class {
             // Writing to a string cannot fail.
-            Some(class) => {
-                write!(html, "<span class=\"{class}\">{text}</span>").unwrap_or_default()
-            }
-            None => html.push_str(&text),
+            write!(html, "<span class=\"{class}\">{text}</span>").unwrap_or_default();
+        } else {
+            html.push_str(&text);
         }
         before = token.chars().next_back().unwrap_or(' ');
         rest = after;

@@ -33,11 +33,11 @@ pub(super) fn html(text: &str) -> String {
 
 /// Marks the flags of a command, such as `--events`. Browsers would otherwise break the line after their hyphens.
 fn with_flags(code: &str) -> String {
-    let word = |word: &str| match word.starts_with("--") && word.len() <= FLAG_LENGTH {
-        true => format!("<span class=\"flag\">{word}</span>"),
-        false => word.to_owned(),
+    let is_flag = |word: &str| word.starts_with("--") && word.len() <= FLAG_LENGTH;
+    let marked = |word: &str| {
+        if is_flag(word) { format!("<span class=\"flag\">{word}</span>") } else { word.to_owned() }
     };
-    code.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    code.split(' ').map(marked).collect::<Vec<_>>().join(" ")
 }
 
 /// Maximum length of a flag that always fits into a line.

@@ -30,7 +30,9 @@ pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant
     let schema = resolved(document, schema);
     let fields = |schemas: &[&Value]| {
         let mut fields = Vec::new();
-        schemas.iter().for_each(|schema| collect(document, "", schema, &mut fields));
+        for schema in schemas {
+            collect(document, "", schema, &mut fields);
+        }
         fields
     };
     let variants = variants(schema);
@@ -40,12 +42,12 @@ pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant
     }
     let bodies = variants.iter().map(|variant| {
         let variant = resolved(document, variant);
-        let (heading, about) = match action(variant) {
-            Some(action) => (format!("<code>{}</code>", escaped(action)), about(variant)),
-            None => {
-                let (first, rest) = about(variant).split_once(". ").unwrap_or((about(variant), ""));
-                (markup::html(first.trim_end_matches('.')), rest)
-            }
+        let about = about(variant);
+        let (heading, about) = if let Some(action) = action(variant) {
+            (format!("<code>{}</code>", escaped(action)), about)
+        } else {
+            let (first, rest) = about.split_once(". ").unwrap_or((about, ""));
+            (markup::html(first.trim_end_matches('.')), rest)
         };
         BodyVariant { heading, about: markup::html(about), fields: fields(&[variant, schema]) }
     });

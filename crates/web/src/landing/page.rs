@@ -8,6 +8,7 @@ use sealpost_service::Activation;
 
 use crate::{
     assets,
+    docs::highlighted,
     html::{Layout, LayoutExtras, Nav, SiteAddress, cached_page},
 };
 
@@ -31,7 +32,16 @@ impl Landing {
 
 fn render(site: &SiteAddress, activation: Activation) -> String {
     let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), ..LayoutExtras::default() };
-    let main = LandingTemplate { base: &site.base_path, base_url: &site.base_url, activation };
+    let program = |language: &str, text: &str| {
+        highlighted(language, text.trim_end()).replace(EXAMPLE_URL, &site.base_url)
+    };
+    let main = LandingTemplate {
+        base: &site.base_path,
+        shell: program("sh", include_str!("../../templates/landing/try_it.sh")),
+        python: program("python", include_str!("../../templates/landing/try_it.py")),
+        typescript: program("js", include_str!("../../templates/landing/try_it.mjs")),
+        activation,
+    };
     let title = "Identities and sealed messages for your users";
     Layout { site, title, nav: &Nav::SITE, current: "" }.render_with(&main, &extras)
 }
@@ -40,23 +50,12 @@ fn render(site: &SiteAddress, activation: Activation) -> String {
 #[template(path = "landing.html")]
 struct LandingTemplate<'a> {
     base: &'a str,
-    base_url: &'a str,
+    // The programs as HTML.
+    shell: String,
+    python: String,
+    typescript: String,
     activation: Activation,
 }
 
-#[expect(unreachable_pub, reason = "the macro makes a public type")]
-mod filters {
-    use std::fmt::Display;
-
-    use askama::{Result, Values};
-
-    /// Marks the tokens of an example program.
-    #[askama::filter_fn]
-    pub(super) fn highlighted(
-        code: impl Display,
-        _: &dyn Values,
-        language: &str,
-    ) -> Result<String> {
-        Ok(crate::docs::highlighted(language, &code.to_string()))
-    }
-}
+/// The address of the service in the programs.
+const EXAMPLE_URL: &str = "https://sealpost.example";
