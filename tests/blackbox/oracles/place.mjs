@@ -29,6 +29,13 @@ try {
     assert.equal(await search.getAttribute('placeholder'), 'Search the docs');
     assert.ok((await search.boundingBox()).y < 60, `at ${width} px the search is not in the header`);
   }
+  // The header covers no heading that a link leads to.
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${base}/docs/receiving#headers`);
+    const [header, heading] = [await page.locator('.top').boundingBox(), await page.locator('#headers').boundingBox()];
+    assert.ok(heading.y >= header.y + header.height, `at ${width} px the header covers the heading`);
+  }
 } finally {
   await browser.close();
 }
