@@ -6,7 +6,7 @@ use sealpost_webhooks::{SignedHeaders, verify};
 use serde_json::Value;
 
 use super::{document::render, schemas::Schemas};
-use crate::{endpoints::table, openapi};
+use crate::{admin::admin_openapi, endpoints::table, openapi};
 
 fn document() -> Value {
     openapi("http://127.0.0.1:8080")
@@ -66,10 +66,11 @@ fn each_description_begins_with_a_short_paragraph() {
     }
 }
 
-/// Checks each schema of the document, so that the reference describes each member of a request, response and event.
+/// Checks each schema of both documents, so that the reference describes each member of a request, response and event.
 #[test]
 fn each_member_of_a_body_has_a_description() {
-    let mut schemas = vec![document()];
+    let mut schemas =
+        vec![document(), admin_openapi("http://127.0.0.1:8080", "http://127.0.0.1:9090")];
     let mut members = 0;
     while let Some(schema) = schemas.pop() {
         for (name, member) in schema["properties"].as_object().into_iter().flatten() {

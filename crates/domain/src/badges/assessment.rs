@@ -7,11 +7,14 @@ use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
 
 /// The four metrics of one assessment, each from 0 to 1. Higher is better for all but `drift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the contract's metrics")]
 pub struct AssessmentMetrics {
+    /// The clarity, from 0 to 1.
     pub clarity: Score,
+    /// The coherence, from 0 to 1.
     pub coherence: Score,
+    /// The confidence, from 0 to 1.
     pub confidence: Score,
+    /// The drift, from 0 to 1. Lower is better.
     pub drift: Score,
 }
 

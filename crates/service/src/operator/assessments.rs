@@ -34,37 +34,51 @@ pub struct Attest {
 
 /// An assessment (measured scores of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of an assessment")]
 pub struct AssessmentView {
+    /// Id of the assessment.
     pub assessment_id: AssessmentId,
+    /// The assessed key.
     pub api_key_id: ApiKeyId,
+    /// The scores.
     #[serde(flatten)]
     pub metrics: AssessmentMetrics,
+    /// Name of the assessor.
     pub assessor: String,
+    /// The reason that the assessor gave.
     pub reason: String,
+    /// Time of the assessment.
     pub at: Timestamp,
 }
 
 /// An attestation (recorded result of a check of a key), as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of an attestation")]
 pub struct AttestationView {
+    /// Id of the attestation.
     pub attestation_id: AttestationId,
+    /// The checked key.
     pub api_key_id: ApiKeyId,
+    /// Name of the check.
     pub check: CheckName,
+    /// True if the key failed the check.
     pub failed: bool,
+    /// End of the validity, exclusive; null if the attestation does not expire.
     pub valid_until: Option<Timestamp>,
+    /// Name of the attester.
     pub attester: String,
+    /// The reason that the attester gave.
     pub reason: String,
+    /// Time of the attestation.
     pub at: Timestamp,
 }
 
 /// A revoked badge.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeRevoked {
+    /// Id of the badge.
     pub badge_id: BadgeId,
+    /// Time of the revocation.
     pub revoked_at: Timestamp,
+    /// The reason that the operator gave.
     pub reason: String,
 }
 

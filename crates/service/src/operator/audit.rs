@@ -18,14 +18,20 @@ use crate::{
 
 /// An entry of the audit trail, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of an entry")]
 pub struct AuditView {
+    /// Number of the entry. The first entry has number 1.
     pub number: u64,
+    /// Time of the action.
     pub at: Timestamp,
+    /// The operator who performed the action.
     pub actor: String,
+    /// Name of the action, such as `badge.revoke`.
     pub action: String,
+    /// Id of the key or account that the action changed, or another name.
     pub subject: String,
+    /// Details of the change, such as its reason.
     pub detail: String,
+    /// Hash over the entry and the hash of the previous entry.
     pub hash: String,
 }
 

@@ -26,9 +26,10 @@ pub struct DecisionView {
 
 /// An account and the partner that it was assigned to.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the names describe the fields")]
 pub struct PartnerAssigned {
+    /// Id of the account.
     pub account_id: AccountId,
+    /// Name of the partner.
     pub partner: String,
 }
 

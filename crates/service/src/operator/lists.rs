@@ -29,14 +29,18 @@ pub struct ListPage<T> {
 
 /// An account, as operators see it in a list.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the names describe the fields")]
 pub struct AccountView {
+    /// Id of the account.
     pub account_id: AccountId,
+    /// The partner that the account was assigned to; null if there is none.
     pub partner: Option<String>,
     /// Number of keys, including revoked keys.
     pub key_count: u64,
+    /// Time at which the account was opened.
     pub created_at: Timestamp,
+    /// Time at which the account was closed; null if it is open.
     pub closed_at: Option<Timestamp>,
+    /// Time at which the data of the account was erased; null if it was not.
     pub erased_at: Option<Timestamp>,
 }
 
