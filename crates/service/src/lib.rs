@@ -92,7 +92,9 @@ pub use operator::{
     },
     governance::{DecisionView, PartnerAssigned},
     invites::{InviteCreated, InviteTerms, InviteView},
-    lists::{AccountDetails, AccountView, BadgeListed, KeyDetails, KeyRowView, ListPage},
+    lists::{
+        AccountDetails, AccountView, BadgeListed, KeyDetails, KeyEvidence, KeyRowView, ListPage,
+    },
     log::LogRestarted,
     recovery::{DatabaseRecovered, EndedCredentials},
     stats::{NodeView, StatsView, TaskView},

@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Badge, BadgeId, BadgeStatus, Jurisdiction, Timestamp, WebhookId,
+    AccountId, ApiKey, ApiKeyId, Assessment, Attestation, Badge, BadgeId, BadgeStatus,
+    Jurisdiction, Timestamp, WebhookId,
     ports::{AccountOverview, AccountSummary, KeyFilter, KeyOverview, StoreError, WebhookOwner},
 };
 use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
@@ -169,6 +170,16 @@ pub struct KeyDetails {
     pub badges: Vec<BadgeListed>,
 }
 
+/// What operators recorded about a key: the assessments and attestations that badges rest on, newest first, at most 100
+/// of each.
+#[derive(Debug, Clone)]
+pub struct KeyEvidence {
+    /// The assessments.
+    pub assessments: Vec<Assessment>,
+    /// The attestations.
+    pub attestations: Vec<Attestation>,
+}
+
 /// A badge of a key, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct BadgeListed {
@@ -188,6 +199,15 @@ impl Operator {
     /// Returns a key with its usage, governance and webhooks.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
         key_details(&self.store, self.clock.now(), id)?.ok_or(NO_KEY)
+    }
+
+    /// Returns the assessments and attestations of a key. Empty if the key does not exist.
+    pub fn key_evidence(&self, id: &ApiKeyId) -> Result<KeyEvidence, OperatorError> {
+        let (store, limit) = (&self.store, EVIDENCE_SHOWN_MAX);
+        Ok(KeyEvidence {
+            assessments: store.read(|reader| reader.assessments_of(id, limit))?,
+            attestations: store.read(|reader| reader.attestations_of(id, limit))?,
+        })
     }
 }
 
@@ -228,3 +248,4 @@ fn listed(badge: Badge, now: Timestamp) -> BadgeListed {
 
 const WEBHOOKS_SHOWN_MAX: u32 = 100;
 const BADGES_SHOWN_MAX: u32 = 100;
+const EVIDENCE_SHOWN_MAX: u32 = 100;

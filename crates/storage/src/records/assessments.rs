@@ -9,7 +9,11 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        transaction::{Reader, Transaction},
+    },
     rows::columns,
     schema::{assessments as s, attestations as t},
 };
@@ -58,6 +62,38 @@ impl Transaction {
                 }
             }
             Ok(newest)
+        })
+    }
+}
+
+impl Reader {
+    /// Lists up to `limit` assessments of a key, newest first.
+    pub fn assessments_of(
+        &mut self,
+        key: &ApiKeyId,
+        limit: u32,
+    ) -> Result<Vec<Assessment>, StoreError> {
+        let newest = s::table
+            .filter(s::api_key_id.eq(key.to_string()))
+            .order((s::at.desc(), s::id.desc()))
+            .limit(limit.into());
+        self.run(|conn| {
+            newest.load::<AssessmentRow>(conn)?.into_iter().map(AssessmentRow::read).collect()
+        })
+    }
+
+    /// Lists up to `limit` attestations of a key, newest first.
+    pub fn attestations_of(
+        &mut self,
+        key: &ApiKeyId,
+        limit: u32,
+    ) -> Result<Vec<Attestation>, StoreError> {
+        let newest = t::table
+            .filter(t::api_key_id.eq(key.to_string()))
+            .order((t::at.desc(), t::id.desc()))
+            .limit(limit.into());
+        self.run(|conn| {
+            newest.load::<AttestationRow>(conn)?.into_iter().map(AttestationRow::read).collect()
         })
     }
 }

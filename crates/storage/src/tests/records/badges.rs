@@ -110,9 +110,11 @@ fn the_newest_assessment_is_returned(db: &Fixture) {
     let second = assess(db, &key, 20);
     assess(db, &key, 10);
     assess(db, &other, 30);
-    assert_eq!(newest(&key), Some(second));
+    assert_eq!(newest(&key).as_ref(), Some(&second));
     let third = assess(db, &key, 20);
-    assert_eq!(newest(&key), Some(third), "of one instant the later one");
+    assert_eq!(newest(&key).as_ref(), Some(&third), "of one instant the later one");
+    let listed = db.read(|reader| reader.assessments_of(&key, 2)).unwrap();
+    assert_eq!(listed, [third, second]);
 }
 
 fn the_newest_attestation_of_each_check_is_returned(db: &Fixture) {
@@ -121,11 +123,13 @@ fn the_newest_attestation_of_each_check_is_returned(db: &Fixture) {
     let kyc = attest(db, &key, "kyc", 8);
     attest(db, &key, "kyc", 3);
     let seat = attest(db, &key, "seat", 2);
-    attest(db, &key, "unasked", 9);
+    let unasked = attest(db, &key, "unasked", 9);
     attest(db, &other, "missing", 9);
     let names = ["kyc", "missing", "seat"].map(|name| CheckName::parse(name).unwrap());
     let found = db.write(Durable, |tx| tx.newest_attestations(&key, &names)).unwrap();
-    assert!(found.into_values().eq([kyc, seat]));
+    assert!(found.into_values().eq([kyc.clone(), seat]));
+    let listed = db.read(|reader| reader.attestations_of(&key, 2)).unwrap();
+    assert_eq!(listed, [unasked, kyc]);
 }
 
 fn the_database_refuses_to_change_assessments_and_attestations(db: &Fixture) {
