@@ -1,7 +1,7 @@
 // Adds a button that follows the event log live. Without this script, the page has a link that reloads the log.
 "use strict";
 
-const KEPT_ENTRIES = 200;
+const KEPT_EVENTS = 200;
 
 function follow(place) {
   const status = place.querySelector("[role=status]");
@@ -29,21 +29,27 @@ function follow(place) {
   }
 
   function add(html) {
-    const list = document.querySelector("table.log > tbody");
-    // An empty log has no list yet.
-    if (!list) return location.reload();
+    const table = document.querySelector("table.log");
+    // An empty log has no table yet.
+    if (!table) return location.reload();
     const parsed = document.createElement("template");
     parsed.innerHTML = html;
-    const entry = parsed.content.firstElementChild;
-    for (const old of list.children) {
-      if (old.dataset.entry === entry.dataset.entry) return;
+    const event = parsed.content.firstElementChild;
+    const [entry] = event.rows;
+    const old = Array.from(table.tBodies).find((body) => body.dataset.event === event.dataset.event);
+    if (old) {
+      const rows = Array.from(old.rows);
+      if (rows.some((row) => row.dataset.entry === entry.dataset.entry)) return;
+      // A row shows the newest attempt of its delivery. The first row also has the cells of the event.
+      for (const row of rows.filter((row) => row.dataset.webhook !== entry.dataset.webhook)) {
+        row.querySelectorAll(".kind, .parties").forEach((cell) => cell.remove());
+        event.append(row);
+      }
+      entry.querySelectorAll(".kind, .parties").forEach((cell) => { cell.rowSpan = event.rows.length; });
+      old.remove();
     }
-    // A row shows the newest attempt of its delivery.
-    for (const old of list.children) {
-      if (old.dataset.delivery === entry.dataset.delivery) old.remove();
-    }
-    list.prepend(entry);
-    while (list.children.length > KEPT_ENTRIES) list.lastElementChild.remove();
+    table.tHead.after(event);
+    while (table.tBodies.length > KEPT_EVENTS) table.tBodies[table.tBodies.length - 1].remove();
     added += 1;
     show(counted());
   }

@@ -11,6 +11,7 @@ use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeView;
 
 use crate::{
+    dashboard::text::when,
     html::{Layout, Nav, private_page},
     state::WebState,
 };

@@ -6,7 +6,7 @@
 // KNOWN is JSON: a key with a webhook and a hostile label, its account, and the name and the password of an operator.
 import assert from 'node:assert/strict';
 
-import { launch, visitPages } from './browser.mjs';
+import { launch, notTooWide, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { key, account, label, name, password } = JSON.parse(known);
@@ -61,7 +61,7 @@ async function findKey(page) {
   await page.click('tbody a');
   assert.ok(page.url().endsWith(`/console/keys/${key}`), page.url());
   await has(page, 'h1', label);
-  assert.equal(await page.getAttribute('dl.facts code', 'data-copy'), key);
+  assert.equal(await page.innerText('dl.facts code >> nth=0'), key, 'the whole key can be read');
 }
 
 async function setPlan(page) {
@@ -109,10 +109,16 @@ async function decide(page) {
 async function assess(page) {
   await page.click('nav.tabbar >> text=Evidence');
   await page.selectOption('#check', 'identity_verified');
+  await page.fill('#reason-attest', 'Papers seen');
+  await page.click('button:has-text("Record the attestation")');
+  await has(page, '[aria-labelledby=attestations-head] tbody', 'identity_verified');
+  await has(page, '[aria-labelledby=attestations-head] tbody', 'Papers seen');
   for (const metric of ['clarity', 'coherence', 'confidence', 'drift']) await page.fill(`#${metric}`, '0.75');
   await page.fill('#reason-assess', 'Review');
   await page.click('button:has-text("Record the assessment")');
   await has(page, '[role=status]', 'The assessment is recorded.');
+  await has(page, '[aria-labelledby=assessments-head] tbody', '0.75');
+  await has(page, '[aria-labelledby=assessments-head] tbody', 'Review');
 }
 
 async function checkEveryPage(person) {
@@ -120,7 +126,24 @@ async function checkEveryPage(person) {
   const tabs = ['', '/webhooks', '/plan', '/state', '/governance', '/evidence'];
   const paths = ['/console', ...tabs.map((tab) => `/console/keys/${key}${tab}`), '/console/accounts', `/console/accounts/${account}`,
     '/console/service', '/console/audit', '/console/nowhere', '/console/sign-in'];
-  await visitPages(browser, base, paths, { storageState, shots, loaded: notOwned });
+  await visitPages(browser, base, paths, { storageState, shots, loaded: notOwned, look });
+}
+
+// Buttons stand inside their card, fields have one height, and labels begin with a capital letter.
+async function look(page, form) {
+  await notTooWide(page, form);
+  assert.deepEqual(await page.evaluate(overhanging), [], form);
+  const heights = await page.locator('input:not([type=hidden], [type=checkbox]), select').evaluateAll((all) => all.map((it) => it.offsetHeight));
+  assert.ok(new Set(heights.filter(Boolean)).size <= 1, `${form}: the fields are ${heights} px high`);
+  const labels = await page.locator('main label, main legend, main th').allInnerTexts();
+  assert.deepEqual(labels.filter((text) => /^[a-z]/.test(text)), [], form);
+}
+
+function overhanging() {
+  return [...document.querySelectorAll('.card button, .card .button, .card summary')].filter((it) => it.checkVisibility()).filter((it) => {
+    const [inner, card] = [it.getBoundingClientRect(), it.closest('.card').getBoundingClientRect()];
+    return inner.bottom > card.bottom - 8 || inner.right > card.right;
+  }).map((it) => it.outerHTML);
 }
 
 async function notOwned(page) {

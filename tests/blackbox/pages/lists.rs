@@ -19,7 +19,11 @@ on_both!(
     a_row_of_the_event_log_has_its_sender_and_its_attempts,
     lists_of_another_account_are_not_shown,
 );
-on_embedded!(the_lists_work_in_a_browser, a_webhook_without_a_response_is_shown_in_a_browser);
+on_embedded!(
+    the_lists_work_in_a_browser,
+    a_webhook_without_a_response_is_shown_in_a_browser,
+    the_deliveries_of_an_event_stand_together_in_a_browser,
+);
 
 fn the_lists_work_in_a_browser(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=0", "--events", "v1.1"]);
@@ -54,6 +58,42 @@ fn a_webhook_without_a_response_is_shown_in_a_browser(database: &Database) {
         "id": alice.account, "secret": alice.login_secret, "key": alice.key, "hook": hook, "pending": pending,
     });
     let program = root().join("tests/blackbox/oracles/pending.mjs");
+    let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn the_deliveries_of_an_event_stand_together_in_a_browser(database: &Database) {
+    let server =
+        database.serve_with(&["--dashboard-per-minute=0", "--webhook-retry-schedule", "10ms,1h"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let sender = client.sibling(&alice);
+    let register = |receiver: &Receiver, path: &str, description: Value| {
+        let url = receiver.url.replace("/hook", path);
+        let events = ["envelope.received"];
+        let body = json!({"url": url, "events": events, "description": description});
+        text(&client.act(&alice, "/v1/webhooks/register", &body).ok(), "webhook_id")
+    };
+    let receivers =
+        [204, 500, 410].map(|status| Receiver::reacting(move |_| Reaction::Status(status)));
+    let good = register(&receivers[0], "/orders", json!("Orders of the shop"));
+    let long = register(
+        &receivers[1],
+        "/hooks/notifications/legacy/version/received/envelopes",
+        json!(null),
+    );
+    let gone = register(&receivers[2], "/gone", json!(null));
+    send(client, &sender, &alice.key, &json!({}));
+    eventually("the webhook is disabled", SOON, || {
+        (database.count("webhooks WHERE status = 'disabled'") == 1).then_some(())
+    });
+    send(client, &sender, &alice.key, &json!({}));
+    eventually("all attempts are logged", SOON, || (database.count("attempts") == 7).then_some(()));
+    let known = json!({
+        "id": alice.account, "secret": alice.login_secret, "key": alice.key, "sender": sender.key,
+        "good": good, "long": long, "gone": gone,
+    });
+    let program = root().join("tests/blackbox/oracles/events.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known.to_string()]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }

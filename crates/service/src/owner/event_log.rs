@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashSet};
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Attempt, Description, EnvelopeId, EventId, EventKind, PendingDelivery,
-    Timestamp, Webhook, WebhookId, ports::WebhookOwner,
+    Timestamp, Webhook, WebhookId, WebhookStatus, ports::WebhookOwner,
 };
 use sealpost_storage::Reader;
 
@@ -73,6 +73,10 @@ pub struct LoggedWebhook {
     pub url: String,
     /// The owner's note about the webhook.
     pub description: Option<Description>,
+    /// Enabled or disabled. A disabled webhook gets no attempts.
+    pub status: WebhookStatus,
+    /// True if the owner paused the webhook. A paused webhook gets no attempts.
+    pub paused: bool,
 }
 
 /// An entry, with its position in the log.
@@ -251,6 +255,8 @@ impl LoggedWebhook {
             api_key_id: webhook.api_key_id,
             url: webhook.url.clone(),
             description: webhook.description.clone(),
+            status: webhook.status,
+            paused: webhook.paused,
         }
     }
 }

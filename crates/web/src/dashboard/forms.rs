@@ -17,7 +17,7 @@ pub(crate) use fields::Form;
 pub(crate) use rejection::Rejection;
 pub(super) use single_use::{SingleUse, form_id};
 
-use super::response::{PageResponse, web_state};
+use super::response::{Frame, PageResponse, web_state};
 
 impl FromRequest for Form {
     type Error = PageResponse;
@@ -28,12 +28,12 @@ impl FromRequest for Form {
         let fields = UrlEncoded::new(&request, payload);
         Box::pin(async move {
             let app = web_state(&request)?;
-            let site = &app.site;
+            let frame = Frame::public(&app.site);
             if !same_site::is_same_site(request.headers(), &app.api.base_url) {
-                return Err(PageResponse::foreign_form(site));
+                return Err(PageResponse::foreign_form(frame));
             }
             let form = Self::read(fields, app.api.body_timeout).await;
-            form.ok_or_else(|| PageResponse::unreadable_form(site))
+            form.ok_or_else(|| PageResponse::unreadable_form(frame))
         })
     }
 }

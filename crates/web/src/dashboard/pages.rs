@@ -6,12 +6,12 @@ pub(super) mod activity;
 pub(super) mod change_webhook;
 pub(super) mod close_account;
 pub(super) mod event;
-mod event_row;
 pub(super) mod events;
 pub(super) mod export;
 pub(super) mod identities;
 pub(super) mod identity;
 pub(super) mod live_events;
+mod logged_event;
 pub(super) mod new_identity;
 pub(super) mod open_account;
 pub(super) mod overview;
@@ -38,7 +38,7 @@ use super::{
 
 /// Parses the API key in a path. If the API key is malformed, returns the 404 page as the error.
 fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
-    text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
+    text.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))
 }
 
 /// Reads label, handle and invite from the form of a new identity. A handle is a readable name that senders can use.

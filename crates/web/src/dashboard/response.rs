@@ -89,79 +89,79 @@ impl PageResponse {
         self.with(header::SET_COOKIE, cookie.to_string())
     }
 
-    pub(super) fn not_found(site: &SiteAddress) -> Self {
+    pub(super) fn not_found(frame: Frame<'_>) -> Self {
         let detail = "This page does not exist, or it belongs to another account.";
-        Self::error_page(site, StatusCode::NOT_FOUND, "Not found", detail)
+        Self::error_page(frame, StatusCode::NOT_FOUND, "Not found", detail)
     }
 
-    pub(super) fn method_not_allowed(site: &SiteAddress, allowed: &str) -> Self {
+    pub(super) fn method_not_allowed(frame: Frame<'_>, allowed: &str) -> Self {
         let detail = "This address does not support this kind of request. Go back and use the buttons of the page.";
-        Self::error_page(site, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
+        Self::error_page(frame, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
             .with(header::ALLOW, allowed.to_owned())
     }
 
     /// Rejects a form that does not come from a page of this session.
-    pub(super) fn foreign_form(site: &SiteAddress) -> Self {
+    pub(super) fn foreign_form(frame: Frame<'_>) -> Self {
         let detail = "The form was not sent from a page of your current session. Nothing was done. Open the page again \
             and repeat the action.";
-        Self::error_page(site, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
+        Self::error_page(frame, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
     }
 
     /// Rejects a form that was sent before, while its act is not known to have ended.
-    pub(super) fn repeated_form(site: &SiteAddress) -> Self {
+    pub(super) fn repeated_form(frame: Frame<'_>) -> Self {
         let detail = "This form was sent before, and it acts only once. Its first result is not known yet: look at your \
             identities before you open the form again.";
-        Self::error_page(site, StatusCode::CONFLICT, NOTHING_DONE, detail)
+        Self::error_page(frame, StatusCode::CONFLICT, NOTHING_DONE, detail)
     }
 
     /// Rejects a request because the account has reached the rate limit of the dashboard.
-    pub(super) fn too_many_requests(site: &SiteAddress, retry_after: Duration) -> Self {
+    pub(super) fn too_many_requests(frame: Frame<'_>, retry_after: Duration) -> Self {
         let seconds = whole_seconds(retry_after);
         let text = format!(
             "Your account requested too many pages within a minute. Nothing was done. Try again in {seconds} s."
         );
         let status = StatusCode::TOO_MANY_REQUESTS;
         let rejection = Rejection { text, field: None, status, retry_after_s: Some(seconds) };
-        Self::error_page(site, status, "Too many requests", &rejection.text)
+        Self::error_page(frame, status, "Too many requests", &rejection.text)
             .with_headers_of(&rejection)
     }
 
     /// Refuses a live stream because a limit is reached.
-    pub(super) fn live_limit(site: &SiteAddress, status: StatusCode, detail: &str) -> Self {
-        Self::error_page(site, status, "Too many live logs", detail)
+    pub(super) fn live_limit(frame: Frame<'_>, status: StatusCode, detail: &str) -> Self {
+        Self::error_page(frame, status, "Too many live logs", detail)
             .with(header::RETRY_AFTER, "60".to_owned())
     }
 
-    pub(super) fn unreadable_form(site: &SiteAddress) -> Self {
+    pub(super) fn unreadable_form(frame: Frame<'_>) -> Self {
         let detail = "The form was incomplete, too long, or arrived too slowly. Nothing was done. Try again.";
-        Self::error_page(site, StatusCode::BAD_REQUEST, NOTHING_DONE, detail)
+        Self::error_page(frame, StatusCode::BAD_REQUEST, NOTHING_DONE, detail)
     }
 
-    pub(super) fn internal_error(site: &SiteAddress) -> Self {
+    pub(super) fn internal_error(frame: Frame<'_>) -> Self {
         let detail = "The service failed to process the request. It may have been processed in part: look at \
             your identities, then try again.";
-        Self::error_page(site, StatusCode::INTERNAL_SERVER_ERROR, "Internal error", detail)
+        Self::error_page(frame, StatusCode::INTERNAL_SERVER_ERROR, "Internal error", detail)
     }
 
     /// Responds with an error page for an error of the service. If the service refused the request, the page has the
     /// status and the text of the refusal. Any other error is logged, and the page has status 500.
-    pub(super) fn service_error(site: &SiteAddress, error: &Error) -> Self {
+    pub(super) fn service_error(frame: Frame<'_>, error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
             let error: &dyn std::error::Error = error;
             tracing::error!(error, "the service failed to process a request of the dashboard");
-            return Self::internal_error(site);
+            return Self::internal_error(frame);
         };
         let rejection = Rejection::from(refusal);
         match rejection.status {
-            StatusCode::NOT_FOUND => Self::not_found(site),
-            status => Self::error_page(site, status, NOTHING_DONE, &rejection.text)
+            StatusCode::NOT_FOUND => Self::not_found(frame),
+            status => Self::error_page(frame, status, NOTHING_DONE, &rejection.text)
                 .with_headers_of(&rejection),
         }
     }
 
-    fn error_page(site: &SiteAddress, status: StatusCode, title: &str, detail: &str) -> Self {
-        let main = ErrorPage { base: &site.base_path, title, detail };
-        Self::new(status, Frame::public(site).render(title, &main))
+    fn error_page(frame: Frame<'_>, status: StatusCode, title: &str, detail: &str) -> Self {
+        let main = ErrorPage { base: &frame.site.base_path, title, detail };
+        Self::new(status, frame.render(title, &main))
     }
 
     /// Creates a response with a status and the HTML of a page.
@@ -203,7 +203,7 @@ impl PageResponse {
 /// Returns the shared state of the pages. Extractors use this function, because they receive only the request.
 pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, PageResponse> {
     let app = request.app_data::<web::Data<WebState>>().cloned();
-    app.ok_or_else(|| PageResponse::internal_error(&SiteAddress::new("")))
+    app.ok_or_else(|| PageResponse::internal_error(Frame::public(&SiteAddress::new(""))))
 }
 
 impl Responder for PageResponse {
@@ -273,7 +273,10 @@ mod tests {
     #[test]
     fn pages_let_the_browser_name_their_origin_to_this_service_alone() {
         let site = SiteAddress::new("http://127.0.0.1:8080");
-        for page in [PageResponse::not_found(&site), PageResponse::redirect(&site, "/dashboard")] {
+        for page in [
+            PageResponse::not_found(Frame::public(&site)),
+            PageResponse::redirect(&site, "/dashboard"),
+        ] {
             let response = page.response();
             let policies: Vec<_> = response.headers().get_all(header::REFERRER_POLICY).collect();
             assert_eq!(policies, ["same-origin"]);

@@ -2,7 +2,11 @@
 
 use actix_web::{Resource, guard, web};
 
-use super::{pages as p, response::PageResponse};
+use super::{
+    pages as p,
+    response::{Frame, PageResponse},
+    session::SignedInUser,
+};
 use crate::state::WebState;
 
 /// Mounts all pages and forms of the dashboard.
@@ -69,9 +73,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(
             web::resource("/dashboard/{rest}*")
                 .guard(guard::Any(guard::Get()).or(guard::Post()))
-                .default_service(web::to(async |app: web::Data<WebState>| {
-                    PageResponse::not_found(&app.site)
-                })),
+                .default_service(web::to(not_found)),
         );
 }
 
@@ -148,8 +150,14 @@ fn key_routes(config: &mut web::ServiceConfig) {
         );
 }
 
+async fn not_found(app: web::Data<WebState>, user: Option<SignedInUser>) -> PageResponse {
+    let public = || Frame::public(&app.site);
+    PageResponse::not_found(user.as_ref().map_or_else(public, SignedInUser::frame))
+}
+
 fn at(path: &str, allowed: &'static str) -> Resource {
-    let reject =
-        async move |app: web::Data<WebState>| PageResponse::method_not_allowed(&app.site, allowed);
+    let reject = async move |app: web::Data<WebState>| {
+        PageResponse::method_not_allowed(Frame::public(&app.site), allowed)
+    };
     web::resource(path).default_service(web::to(reject))
 }

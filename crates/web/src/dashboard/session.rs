@@ -67,7 +67,7 @@ impl SignedInUser {
             Ok(owner) => *owner.session(),
             Err(error) => match error.refusal() {
                 Some(refusal) if refusal.code() == Code::Unauthorized => return Err(to_sign_in()),
-                _ => return Err(PageResponse::service_error(&app.site, &error)),
+                _ => return Err(PageResponse::service_error(Frame::public(&app.site), &error)),
             },
         };
         let flash = Flash::extract(request).await?;
@@ -100,7 +100,7 @@ impl SignedInUser {
     /// page as the error.
     pub(super) fn rejection(&self, error: &Error) -> Result<Rejection, PageResponse> {
         let refusal = error.refusal().map(Rejection::from);
-        refusal.ok_or_else(|| PageResponse::service_error(self.site(), error))
+        refusal.ok_or_else(|| PageResponse::service_error(self.frame(), error))
     }
 
     /// Returns true if a form must ask for the login secret, because the user has not entered the secret within the
@@ -181,7 +181,7 @@ impl SignedInUser {
     /// Rejects a form without the form token of this session.
     pub(super) fn check(&self, form: &Form) -> Result<(), PageResponse> {
         let (sent, own) = (form.text("form_token").as_bytes(), self.form_token.as_bytes());
-        if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.site())) }
+        if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.frame())) }
     }
 
     /// Applies the rate limit of the dashboard.
@@ -189,7 +189,7 @@ impl SignedInUser {
         let keys = session_and_account(self.session.token_hash(), self.session.account_id());
         let cost = if *method == Method::GET { 1 } else { FORM_COST };
         let admitted = self.app.dashboard.admit(keys, cost, Instant::now());
-        admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
+        admitted.map_err(|retry_after| PageResponse::too_many_requests(self.frame(), retry_after))
     }
 
     /// Returns the page for an error of the service. Redirects to the sign-in page if the session has ended.
@@ -198,7 +198,7 @@ impl SignedInUser {
             Some(refusal) if refusal.code() == Code::Unauthorized => {
                 PageResponse::redirect_to_sign_in(&self.app, "")
             }
-            _ => PageResponse::service_error(self.site(), error),
+            _ => PageResponse::service_error(self.frame(), error),
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::{fmt::Display, ops::Range, time::Duration};
 
 use sealpost_domain::{
-    ActivityKind, EventKind, GovernanceKind, KeyStatus, ReceiptState, Timestamp,
+    ActivityKind, Description, EventKind, GovernanceKind, KeyStatus, ReceiptState, Timestamp,
+    WebhookStatus,
 };
-use sealpost_service::{Correspondent, DeliveryView};
+use sealpost_service::{Correspondent, DeliveryView, EventLogEntry, WebhookView};
 
 /// Formats a time relative to `now`, as an HTML `time` element. The exact time is in the attribute `datetime` for
 /// programs, and in the tooltip for users. Templates insert the element unescaped, because it contains no user text.
@@ -45,7 +46,10 @@ pub(crate) fn short_id(id: impl Display) -> String {
 /// Shortens the ids in a text.
 pub(super) fn short_ids(text: impl AsRef<str>) -> String {
     let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
-    let shorten = |word| if is_id(word) { short_id(word) } else { word.to_owned() };
+    // A word joiner keeps the two parts of a shortened id in one line.
+    let shorten = |word: &str| {
+        if is_id(word) { short_id(word).replace('…', "…\u{2060}") } else { word.to_owned() }
+    };
     text.as_ref().split(' ').map(shorten).collect::<Vec<_>>().join(" ")
 }
 
@@ -74,6 +78,18 @@ pub(super) fn attempt_result(attempt: &DeliveryView) -> String {
         (Some(status), _) => format!("The receiver responded {status}"),
         (None, Some(class)) => failure(class, attempt.error_detail.as_deref()),
         (None, None) => "Not attempted yet".to_owned(),
+    }
+}
+
+/// Explains why a delivery that has not ended gets no attempt. `None` if it gets attempts, or if it has ended.
+pub(super) fn why_no_attempt(entry: &EventLogEntry) -> Option<&'static str> {
+    if !matches!(entry.delivery.outcome, "pending" | "failed") {
+        return None;
+    }
+    match (entry.webhook.status, entry.webhook.paused) {
+        (WebhookStatus::Disabled, _) => Some("no attempt while the webhook is disabled"),
+        (WebhookStatus::Enabled, true) => Some("no attempt while the webhook is paused"),
+        (WebhookStatus::Enabled, false) => None,
     }
 }
 
@@ -147,6 +163,18 @@ pub(super) fn short_day(at: Timestamp) -> String {
 /// Shortens the URL of a webhook to its host and path, or to the word `relay`: pages have the whole URL elsewhere.
 pub(super) fn short_url(url: &str) -> &str {
     url.split_once("://").map_or(url.trim_end_matches(':'), |(_, rest)| rest)
+}
+
+/// Returns the parts of a webhook's short URL, after each of which a line may break.
+pub(super) fn url_parts(url: &str) -> impl Iterator<Item = &str> {
+    short_url(url).split_inclusive(['/', '.', '?', '&'])
+}
+
+/// Names a webhook by its description, or by the host of its URL. Returns the parts after which a line may break.
+pub(super) fn name_parts(webhook: &WebhookView) -> impl Iterator<Item = &str> {
+    let host = || short_url(&webhook.url).split('/').next().unwrap_or_default();
+    let name = webhook.description.as_ref().map_or_else(host, Description::as_str);
+    name.split_inclusive('.')
 }
 
 /// Names a correspondent: by its label, its handle, or its shortened id.
@@ -334,7 +362,7 @@ mod tests {
             assert_eq!(short_id(id), id);
         }
         let text = "wh_01h455vb4pex5vsknk084sn02q of per_minute=20000";
-        assert_eq!(short_ids(text), "wh_…4sn02q of per_minute=20000");
+        assert_eq!(short_ids(text), "wh_…\u{2060}4sn02q of per_minute=20000");
     }
 
     #[test]

@@ -4,8 +4,8 @@ pub(crate) mod acts;
 
 use actix_web::{http::StatusCode, web};
 use askama::Template;
-use sealpost_domain::{ApiKeyId, CheckName, KeyStatus, Plan};
-use sealpost_service::{KeyDetails, OperatorRole};
+use sealpost_domain::{ApiKeyId, AssessmentMetric, CheckName, KeyStatus, Plan};
+use sealpost_service::{KeyDetails, KeyEvidence, OperatorRole};
 
 use crate::{
     console::{
@@ -15,7 +15,7 @@ use crate::{
     dashboard::{
         charts::{UsageMeter, usage_meters},
         forms::Draft,
-        health::state_of,
+        health::{WebhookState, state_of},
         response::PageResponse,
         text::{failure, short_id, thousands, what_blocks, when},
     },
@@ -40,6 +40,7 @@ struct KeyPage<'a> {
     may_act: bool,
     tab: KeyTab,
     details: KeyDetails,
+    evidence: KeyEvidence,
     meters: [UsageMeter; 3],
     plans: &'static [&'static str],
     /// The checks that the circuits of this service know.
@@ -119,6 +120,7 @@ async fn page(
     draft: Draft<'_>,
 ) -> Result<PageResponse, PageResponse> {
     let details = user.ask(move |operator| operator.key_details(&id)).await?;
+    let evidence = user.ask(move |operator| operator.key_evidence(&id)).await?;
     let title = details.key.label.as_str().to_owned();
     let api = &user.state.admin.api;
     let main = KeyPage {
@@ -128,6 +130,7 @@ async fn page(
         tab,
         meters: usage_meters(&details.usage, api.clock.now()),
         details,
+        evidence,
         plans: &Plan::NAMES,
         checks: api.sealpost.known_checks(),
         draft,

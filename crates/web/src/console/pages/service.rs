@@ -19,7 +19,7 @@ struct ServicePage<'a> {
     stats: StatsView,
     version: &'static str,
     queue_depth: usize,
-    queue_bytes: usize,
+    queue_bytes: u64,
     /// The error that the health check of this node returned. `None` if the node is healthy.
     fault: Option<String>,
     is_short_of_space: bool,
@@ -41,7 +41,7 @@ pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse
         stats,
         version,
         queue_depth,
-        queue_bytes,
+        queue_bytes: u64::try_from(queue_bytes).unwrap_or(u64::MAX),
         fault,
         is_short_of_space,
     };

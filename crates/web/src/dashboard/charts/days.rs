@@ -69,6 +69,13 @@ impl DayChart {
         Self { bars: (0..).zip(&days).map(bars).collect(), top, names, bar_width }
     }
 
+    /// Returns true if the name of a day is left out where only three names have room.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+    pub(in crate::dashboard) fn is_minor(&self, index: &usize) -> bool {
+        let step = self.names.len().div_ceil(5).max(1);
+        (self.names.len().saturating_sub(index + 1) / step) % 2 == 1
+    }
+
     /// Returns the number at half the height of the scale. `None` if it is not a whole number.
     pub(in crate::dashboard) fn middle(&self) -> Option<u64> {
         self.top.is_multiple_of(2).then_some(self.top / 2)
@@ -134,9 +141,14 @@ mod tests {
     #[test]
     fn at_most_five_days_are_named_and_the_last_is_one_of_them() {
         for (number, named) in [(0, 0), (1, 1), (5, 5), (14, 5), (30, 5)] {
-            let names = DayChart::new(days(&vec![(1, 1); number])).names;
-            assert_eq!(names.iter().filter(|name| !name.is_empty()).count(), named, "{names:?}");
-            assert!(names.last().is_none_or(|name| !name.is_empty()));
+            let chart = DayChart::new(days(&vec![(1, 1); number]));
+            let named_days: Vec<_> =
+                (0..number).filter(|day| !chart.names[*day].is_empty()).collect();
+            assert_eq!(named_days.len(), named, "{:?}", chart.names);
+            assert!(number == 0 || named_days.contains(&(number - 1)));
+            let major: Vec<_> = named_days.iter().filter(|day| !chart.is_minor(day)).collect();
+            assert_eq!(major.len(), named.div_ceil(2), "{major:?}");
+            assert!(major.last().is_none_or(|day| **day == number - 1));
         }
     }
 

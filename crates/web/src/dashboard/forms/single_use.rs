@@ -6,7 +6,7 @@ use sealpost_service::{FormUse, form_hash, new_form_id};
 
 use super::fields::Form;
 use crate::{
-    dashboard::response::{Flash, PageResponse},
+    dashboard::response::{Flash, Frame, PageResponse},
     state::WebState,
 };
 
@@ -20,16 +20,16 @@ impl SingleUse {
     /// Records the use of the form. If the form was used before, returns the response for the repetition as the error.
     pub(in crate::dashboard) async fn begin(
         app: &web::Data<WebState>,
+        frame: Frame<'_>,
         form: &Form,
     ) -> Result<Self, PageResponse> {
-        let site = &app.site;
         let form =
-            form_hash(form.text("form_id")).ok_or_else(|| PageResponse::foreign_form(site))?;
+            form_hash(form.text("form_id")).ok_or_else(|| PageResponse::foreign_form(frame))?;
         let used = app.api.sealpost.use_form(form).await;
-        match used.map_err(|error| PageResponse::service_error(site, &error))? {
+        match used.map_err(|error| PageResponse::service_error(frame, &error))? {
             FormUse::First => Ok(Self { app: app.clone(), form }),
             FormUse::Repeated(Some(path)) => Err(Flash::notice(&path, REPEATED).redirect(app)),
-            FormUse::Repeated(None) => Err(PageResponse::repeated_form(site)),
+            FormUse::Repeated(None) => Err(PageResponse::repeated_form(frame)),
         }
     }
 
@@ -50,7 +50,7 @@ impl SingleUse {
     pub(in crate::dashboard) async fn release(self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
         let released = app.api.sealpost.release_form(form).await;
-        released.map_err(|error| PageResponse::service_error(&app.site, &error))
+        released.map_err(|error| PageResponse::service_error(Frame::public(&app.site), &error))
     }
 }
 

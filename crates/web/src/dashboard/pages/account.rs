@@ -118,7 +118,7 @@ pub(crate) async fn replace_secrets(
         Ok(owner) => owner,
         Err(rejection) => return ask(user, &REPLACE_SECRETS, Some((&form, &rejection))).await,
     };
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let secrets = user.app.api.sealpost.replace_secrets(owner).await;
     let secrets = secrets.map_err(|error| user.error_response(&error))?;
     let result = Flash::notice("/dashboard/account/secrets", "")

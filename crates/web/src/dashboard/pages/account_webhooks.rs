@@ -6,10 +6,10 @@ use sealpost_service::{Truncated, WebhookView};
 
 use super::scope::Scope;
 use crate::dashboard::{
-    health::state_of,
+    health::{WebhookState, state_of},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, failure, short_url},
+    text::{ago, failure, url_parts},
 };
 
 #[derive(Template)]

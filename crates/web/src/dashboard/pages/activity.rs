@@ -10,7 +10,7 @@ use super::scope::Scope;
 use crate::dashboard::{
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, program, short_id, short_ids, what_happened},
+    text::{ago, program, short_id, short_ids, what_happened, when},
 };
 
 #[derive(Template)]

@@ -13,7 +13,7 @@ use crate::dashboard::{
     forms::{Draft, Form, Rejection, SingleUse},
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::short_url,
+    text::name_parts,
 };
 
 #[derive(Template)]
@@ -51,7 +51,7 @@ pub(crate) async fn submit(
             return page(&user, &key, &webhook, Draft::rejected(&form, &rejection)).await;
         }
     };
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let change =
         async |sealpost: &Sealpost, actor: &Actor| sealpost.update_webhook(actor, update).await;
     match user.act(&id, change).await? {

@@ -63,7 +63,7 @@ pub(crate) async fn submit(
                 let rejection = Rejection::field("login_secret", WRONG_SECRET);
                 Ok(page(user, Draft::rejected(&form, &rejection)))
             }
-            _ => Err(PageResponse::service_error(user.site(), &error)),
+            _ => Err(PageResponse::service_error(user.frame(), &error)),
         },
     }
 }

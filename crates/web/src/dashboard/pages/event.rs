@@ -2,15 +2,15 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventId, KeyStatus, Timestamp};
-use sealpost_service::{Actor, EventLogEntry, EventReport, KeyStanding, ReportedAttempt, Sealpost};
+use sealpost_domain::{EventId, KeyStatus, Timestamp, WebhookStatus};
+use sealpost_service::{Actor, EventReport, KeyStanding, LoggedWebhook, ReportedAttempt, Sealpost};
 
 use super::key_of;
 use crate::dashboard::{
     forms::Form,
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, attempt_result, handle_of, name_of, short_url, thousands},
+    text::{ago, attempt_result, handle_of, name_of, thousands, url_parts, when, why_no_attempt},
 };
 
 #[derive(Template)]
@@ -21,8 +21,14 @@ struct EventPage<'a> {
     now: Timestamp,
     key: &'a KeyStanding,
     event: &'a EventReport,
-    /// The newest state of the delivery to each webhook.
-    deliveries: Vec<&'a EventLogEntry>,
+    deliveries: Vec<EventDelivery<'a>>,
+}
+
+/// The delivery of an event to one webhook.
+struct EventDelivery<'a> {
+    webhook: &'a LoggedWebhook,
+    /// The pending delivery or the newest attempt, then the earlier attempts.
+    attempts: Vec<&'a ReportedAttempt>,
 }
 
 pub(crate) async fn show(
@@ -32,7 +38,7 @@ pub(crate) async fn show(
     let (key, event) = path.into_inner();
     let id = key_of(&user, &key)?;
     let event_id: EventId =
-        event.parse().map_err(|_malformed| PageResponse::not_found(user.site()))?;
+        event.parse().map_err(|_malformed| PageResponse::not_found(user.frame()))?;
     let (key, event) = user
         .ask(async |owner| Ok((owner.standing(&id).await?, owner.event(&id, event_id).await?)))
         .await?;
@@ -53,15 +59,18 @@ fn pretty(body: &str) -> String {
     parsed.map_or_else(|_malformed| body.to_owned(), |value| format!("{value:#}"))
 }
 
-/// Returns the newest attempt or the pending delivery of each webhook.
-fn deliveries_of(event: &EventReport) -> Vec<&EventLogEntry> {
-    let mut newest: Vec<&EventLogEntry> = Vec::new();
-    for ReportedAttempt { entry, .. } in &event.attempts {
-        if newest.iter().all(|known| known.webhook.webhook_id != entry.webhook.webhook_id) {
-            newest.push(entry);
+/// Groups the attempts by their webhook, oldest webhook first.
+fn deliveries_of(event: &EventReport) -> Vec<EventDelivery<'_>> {
+    let mut deliveries: Vec<EventDelivery<'_>> = Vec::new();
+    for attempt in &event.attempts {
+        let webhook = &attempt.entry.webhook;
+        match deliveries.iter_mut().find(|delivery| delivery.webhook == webhook) {
+            Some(delivery) => delivery.attempts.push(attempt),
+            None => deliveries.push(EventDelivery { webhook, attempts: vec![attempt] }),
         }
     }
-    newest
+    deliveries.sort_by_key(|delivery| delivery.webhook.webhook_id);
+    deliveries
 }
 
 /// Blocks the sender of the envelope.

@@ -5,15 +5,15 @@ mod redelivery;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventId, EventKind, Timestamp};
+use sealpost_domain::{EventId, EventKind, Timestamp, WebhookStatus};
 use sealpost_service::{EventLogCursor, ListEvents, LoggedWebhook};
 
 pub(super) use query::{ENTRIES_PER_PAGE, EventsQuery};
 pub(super) use redelivery::send_again;
 
 use super::{
-    event_row::{EventRow, rows_of},
     identity::IdentityHead,
+    logged_event::{LoggedDelivery, events_of},
     scope::Scope,
 };
 use crate::{
@@ -22,7 +22,10 @@ use crate::{
         forms::{Form, SingleUse},
         response::{Flash, PageResponse},
         session::SignedInUser,
-        text::{ago, attempt_result, handle_of, name_of, short_id, short_url, thousands},
+        text::{
+            ago, attempt_result, handle_of, name_of, short_id, short_url, thousands, url_parts,
+            why_no_attempt,
+        },
     },
 };
 
@@ -36,7 +39,7 @@ struct EventsPage<'a> {
     path: String,
     scope: &'a Scope,
     head: Option<IdentityHead<'a>>,
-    rows: Vec<EventRow>,
+    events: Vec<Vec<LoggedDelivery>>,
     with_webhook: bool,
     next: Option<EventLogCursor>,
     kinds: Vec<(EventKind, usize)>,
@@ -122,7 +125,7 @@ async fn redeliver_from(
 ) -> Result<PageResponse, PageResponse> {
     user.check(form)?;
     let scope = Scope::load(user, tab, &query.identity).await?;
-    let single_use = SingleUse::begin(&user.app, form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), form).await?;
     match send_again(user, form).await? {
         Ok(result) => {
             let page = format!("{}/events{}", scope.path(), query.filter());
@@ -158,7 +161,7 @@ async fn page(
         path,
         scope,
         head: scope.head(user, "/events"),
-        rows: rows_of(log.entries),
+        events: events_of(log.entries),
         with_webhook: true,
         next: log.next,
         kinds,
@@ -170,10 +173,10 @@ async fn page(
 }
 
 const STATES: [(&str, &str); 5] = [
-    ("", "all states"),
-    ("succeeded", "succeeded"),
-    ("failed", "failed, with a retry"),
-    ("exhausted", "exhausted: no further attempt"),
-    ("pending", "pending"),
+    ("", "All states"),
+    ("succeeded", "Succeeded"),
+    ("failed", "Failed, retry follows"),
+    ("exhausted", "Exhausted, no retry"),
+    ("pending", "Pending"),
 ];
 const MALFORMED_TIME: &str = "This is not a time. Give a time in UTC, such as 2027-01-31T12:00.";

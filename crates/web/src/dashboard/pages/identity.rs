@@ -9,10 +9,10 @@ use sealpost_service::{KeyPage, KeyStanding, PendingCount, WebhookReport};
 use super::key_of;
 use crate::dashboard::{
     charts::{ChartDay, DayChart, UsageMeter, usage_meters},
-    health::WebhookCard,
+    health::state_of,
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, day, thousands, what_blocks, why_no_change},
+    text::{ago, day, thousands, what_blocks, when, why_no_change},
 };
 
 #[derive(Template)]
@@ -27,7 +27,7 @@ struct IdentityPage<'a> {
     days: &'a [DailyCount],
     /// The sums of all days.
     sent: u64,
-    delivered: u64,
+    received: u64,
     /// Whether no message was sent or received on any day.
     is_quiet: bool,
     chart: DayChart,
@@ -71,7 +71,7 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let view = load(&user, &key).await?;
     let (key, now) = (&view.key.standing, user.app.api.clock.now());
-    let cards = view.webhooks.iter().map(WebhookCard::new);
+    let states = view.webhooks.iter().map(|report| state_of(&report.webhook));
     let main = IdentityPage {
         base: user.base(),
         head: IdentityHead::new(&user, key, ""),
@@ -81,22 +81,22 @@ pub(crate) async fn show(
         meters: usage_meters(&key.usage, now),
         days: &view.key.days,
         sent: view.key.days.iter().map(|day| day.sent).sum(),
-        delivered: view.key.days.iter().map(|day| day.delivered).sum(),
+        received: view.key.days.iter().map(|day| day.received).sum(),
         is_quiet: view.key.days.iter().all(|day| day.sent + day.received + day.delivered == 0),
         chart: activity_chart(&view.key.days),
         pending: view.key.pending,
-        failing: cards.filter(|card| card.health.is_unhealthy()).count(),
+        failing: states.filter(|state| state.is_unhealthy()).count(),
     };
     Ok(PageResponse::ok(user.frame(), key.label.as_str(), &main))
 }
 
-/// Draws the messages sent and the events delivered on each day.
+/// Draws the messages sent and received on each day.
 fn activity_chart(days: &[DailyCount]) -> DayChart {
     DayChart::new(days.iter().map(|day| ChartDay {
         day: day.day,
         first: day.sent,
-        second: day.delivered,
-        title: format!("{} sent, {} delivered", thousands(day.sent), thousands(day.delivered)),
+        second: day.received,
+        title: format!("{} sent, {} received", thousands(day.sent), thousands(day.received)),
     }))
 }
 

@@ -14,28 +14,30 @@ use actix_web::{
     web::{self, Bytes},
 };
 use askama::Template;
-use sealpost_domain::Timestamp;
+use sealpost_domain::{Timestamp, WebhookStatus};
 use sealpost_service::EventLogEntry;
 
 use super::{
     events::{ENTRIES_PER_PAGE, EventsQuery},
+    logged_event::LoggedDelivery,
     scope::Scope,
 };
 use crate::dashboard::{
     live::{LiveStream, StreamEnd},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, attempt_result, handle_of, name_of, short_id, short_url, thousands},
+    text::{
+        ago, attempt_result, handle_of, name_of, short_id, thousands, url_parts, why_no_attempt,
+    },
 };
 
 #[derive(Template)]
-#[template(path = "dashboard/log_entry.html")]
-struct LogEntry<'a> {
+#[template(path = "dashboard/log_event.html")]
+struct LogEvent<'a> {
     base: &'a str,
     now: Timestamp,
     scope: &'a Scope,
-    entry: &'a EventLogEntry,
-    earlier: &'a [EventLogEntry],
+    event: [LoggedDelivery; 1],
     with_webhook: bool,
 }
 
@@ -77,12 +79,12 @@ async fn stream(
     query: web::Query<EventsQuery>,
 ) -> Result<HttpResponse, PageResponse> {
     if !query.begins_with_newest_attempt() {
-        return Err(PageResponse::not_found(user.site()));
+        return Err(PageResponse::not_found(user.frame()));
     }
     let scope = Scope::load(&user, tab, &query.identity).await?;
     let stream = user.app.live.open(user.account_id(), user.source.address).ok_or_else(|| {
         let text = "The service has its largest number of live logs. Reload the page instead.";
-        PageResponse::live_limit(user.site(), StatusCode::SERVICE_UNAVAILABLE, text)
+        PageResponse::live_limit(user.frame(), StatusCode::SERVICE_UNAVAILABLE, text)
     })?;
     let follower = Follower {
         scope,
@@ -161,13 +163,14 @@ impl Follower {
             }
             Some(_) => {}
         }
-        for entry in log.entries.iter().rev() {
-            if self.seen.as_ref().is_some_and(|seen| seen.contains(&entry_id(entry))) {
+        for entry in log.entries.into_iter().rev() {
+            if self.seen.as_ref().is_some_and(|seen| seen.contains(&entry_id(&entry))) {
                 continue;
             }
             let base = self.user.base();
             let (scope, with_webhook) = (&self.scope, true);
-            let html = LogEntry { base, now, scope, entry, earlier: &[], with_webhook }.render();
+            let event = [LoggedDelivery::new(entry)];
+            let html = LogEvent { base, now, scope, event, with_webhook }.render();
             text.push_str("event: entry\n");
             // Rendering writes into memory, so it does not fail.
             for line in html.unwrap_or_default().lines() {

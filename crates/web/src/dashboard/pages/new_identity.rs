@@ -38,7 +38,7 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_activation(&user.app.api, &request) {
         return reject(Rejection::from(&problem));
     }
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let sealpost = &user.app.api.sealpost;
     let activate = async move |owner: &Owner<'_>| {
         Ok(sealpost.activate(Some(owner.session()), input, owner.source()).await)

@@ -61,7 +61,7 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_sign_up(&app.api, &request, input.invite.as_deref()).await {
         return reject(Rejection::from(&problem));
     }
-    let single_use = SingleUse::begin(&app, &form).await?;
+    let single_use = SingleUse::begin(&app, Frame::public(&app.site), &form).await?;
     match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {
         Ok(opened) => {
             let page = single_use.done(result_of(&opened)).await;
@@ -72,7 +72,7 @@ pub(crate) async fn submit(
                 single_use.release().await?;
                 reject(Rejection::from(refusal))
             }
-            None => Err(PageResponse::service_error(&app.site, &error)),
+            None => Err(PageResponse::service_error(Frame::public(&app.site), &error)),
         },
     }
 }

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use askama::Template;
-use sealpost_domain::{ApiKeyId, KeyStatus, Label, Timestamp, WebhookStatus};
+use sealpost_domain::{ApiKeyId, KeyStatus, Label, Timestamp};
 use sealpost_service::{KeyStanding, Truncated, WebhookView};
 
 use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
+    health::{WebhookState, state_of},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, elapsed, failure, short_id, short_url, thousands},
+    text::{ago, elapsed, failure, short_id, thousands, url_parts},
 };
 
 #[derive(Template)]

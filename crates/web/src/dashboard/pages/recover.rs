@@ -35,7 +35,7 @@ pub(crate) async fn submit(
         account_id: form.text("account_id").to_owned(),
         recovery_code: form.text("recovery_code").to_owned(),
     };
-    let single_use = SingleUse::begin(&app, &form).await?;
+    let single_use = SingleUse::begin(&app, Frame::public(&app.site), &form).await?;
     match recover(&app.api, &request, recovery).await {
         Ok(secrets) => {
             let result = Flash::notice("/dashboard/recovered", "The account is recovered.")
@@ -45,7 +45,7 @@ pub(crate) async fn submit(
             Ok(single_use.done(result).await)
         }
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
-            Err(PageResponse::service_error(&app.site, &error))
+            Err(PageResponse::service_error(Frame::public(&app.site), &error))
         }
         Err(problem) => {
             single_use.release().await?;

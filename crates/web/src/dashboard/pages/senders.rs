@@ -58,7 +58,7 @@ pub(crate) async fn submit(
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
     let id = key_of(&user, &path)?;
-    let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.site()))?;
+    let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
     let change =
         async |sealpost: &Sealpost, actor: &Actor| sealpost.set_policy(actor, change).await;
     match user.act(&id, change).await? {

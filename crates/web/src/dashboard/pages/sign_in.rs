@@ -50,7 +50,7 @@ pub(crate) async fn submit(
         Ok(session) => PageResponse::redirect(&app.site, next)
             .with_cookie(&cookie::set(&app, session.session_token)),
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
-            PageResponse::service_error(&app.site, &error)
+            PageResponse::service_error(Frame::public(&app.site), &error)
         }
         Err(problem) => page(&app, next, Draft::rejected(&form, &rejection_of(&problem))),
     }

@@ -54,7 +54,7 @@ pub(crate) async fn create(
         Ok(owner) => owner,
         Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
     };
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     match user.app.api.sealpost.create_api_token(owner, create).await {
         Ok(created) => {
             let page = format!("/dashboard/tokens/{}", created.token_id);
@@ -75,7 +75,7 @@ pub(crate) async fn show_token(
 ) -> Result<PageResponse, PageResponse> {
     let tokens = tokens_of(&user).await?;
     let token = tokens.iter().find(|token| token.token_id.to_string() == *id);
-    let token = token.ok_or_else(|| PageResponse::not_found(user.site()))?;
+    let token = token.ok_or_else(|| PageResponse::not_found(user.frame()))?;
     let main = TokenPage { base: user.base(), token, result: &user.flash };
     Ok(PageResponse::ok(user.frame(), token.name.as_str(), &main))
 }

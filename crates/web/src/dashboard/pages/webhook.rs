@@ -14,18 +14,18 @@ use serde::Deserialize;
 pub(crate) use actions::act;
 
 use super::{
-    event_row::{EventRow, rows_of},
     key_of,
+    logged_event::{LoggedDelivery, events_of},
     scope::Scope,
 };
 use crate::dashboard::{
     charts::{ChartDay, DayChart, Sparkline},
-    health::WebhookCard,
+    health::{WebhookCard, WebhookState},
     response::{Flash, PageResponse},
     session::SignedInUser,
     text::{
-        ago, attempt_result, day, elapsed, failure, handle_of, name_of, short_id, short_url,
-        thousands, when, why_no_change,
+        ago, attempt_result, day, elapsed, failure, handle_of, name_of, name_parts, short_id,
+        thousands, url_parts, when, why_no_attempt, why_no_change,
     },
 };
 
@@ -41,7 +41,7 @@ struct WebhookPage<'a> {
     card: WebhookCard<'a>,
     times: &'a ResponseTimes,
     chart: DayChart,
-    rows: Vec<EventRow>,
+    events: Vec<Vec<LoggedDelivery>>,
     with_webhook: bool,
     next: Option<EventLogCursor>,
     filters: [StateFilter; 5],
@@ -114,7 +114,7 @@ pub(crate) async fn show(
     let filter = |(name, value)| StateFilter { name, value, is_current: value == state };
     let scope = Scope::of_tab(key);
     let Some(key) = scope.keys.first() else {
-        return Err(PageResponse::not_found(user.site()));
+        return Err(PageResponse::not_found(user.frame()));
     };
     let main = WebhookPage {
         base: user.base(),
@@ -126,7 +126,7 @@ pub(crate) async fn show(
         card: WebhookCard::new(&report),
         chart: times_chart(&times),
         times: &times,
-        rows: rows_of(log.entries),
+        events: events_of(log.entries),
         with_webhook: false,
         next: log.next,
         filters: FILTERS.map(filter),
@@ -174,23 +174,26 @@ pub(crate) async fn show_secret(
     Ok(PageResponse::ok(user.frame(), "Signing secret", &main))
 }
 
-/// Explains to the user why the service disabled a webhook.
+/// Explains why a webhook is disabled.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-fn why_disabled(reason: &DisabledReason) -> &'static str {
+fn why_disabled(reason: &Option<DisabledReason>) -> &'static str {
     match reason {
-        DisabledReason::Failing => {
+        Some(DisabledReason::Failing) => {
             "The service disabled this webhook because all deliveries failed for days."
         }
-        DisabledReason::Gone => "The service disabled this webhook because it responded 410 Gone.",
+        Some(DisabledReason::Gone) => {
+            "The service disabled this webhook because it responded 410 Gone."
+        }
+        None => "An operator of the service disabled this webhook.",
     }
 }
 
 const FILTERS: [(&str, &str); 5] = [
-    ("all", ""),
-    ("pending", "pending"),
-    ("succeeded", "succeeded"),
-    ("failed", "failed"),
-    ("exhausted", "exhausted"),
+    ("All", ""),
+    ("Pending", "pending"),
+    ("Succeeded", "succeeded"),
+    ("Failed", "failed"),
+    ("Exhausted", "exhausted"),
 ];
 /// Number of log entries on one page.
 const ATTEMPTS_PER_PAGE: u32 = 25;

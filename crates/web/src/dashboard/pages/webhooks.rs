@@ -9,10 +9,10 @@ use super::{identity::IdentityHead, key_of};
 use crate::dashboard::{
     charts::Sparkline,
     forms::{Draft, Form, Rejection, SingleUse},
-    health::WebhookCard,
+    health::{WebhookCard, WebhookState},
     response::{Flash, PageResponse},
     session::SignedInUser,
-    text::{ago, elapsed, failure, short_url, thousands},
+    text::{ago, elapsed, failure, thousands, url_parts},
 };
 
 #[derive(Template)]
@@ -56,7 +56,7 @@ pub(crate) async fn register(
         Err(rejection) => return page(&user, &path, Draft::rejected(&form, &rejection)).await,
     };
     let input = Register { url: form.text("url").to_owned(), events, description, waiting };
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let register =
         async |sealpost: &Sealpost, actor: &Actor| sealpost.register_webhook(actor, input).await;
     match user.act(&id, register).await? {

@@ -15,13 +15,13 @@ pub(in crate::dashboard::pages) async fn send_again(
 ) -> Result<Result<String, String>, PageResponse> {
     let selected: BTreeSet<_> = form.all("selected").into_iter().collect();
     if selected.len() > usize::from(ENTRIES_PER_PAGE) * 2 {
-        return Err(PageResponse::unreadable_form(user.site()));
+        return Err(PageResponse::unreadable_form(user.frame()));
     }
     let (mut sent, mut problem) = (0, None);
     for delivery in &selected {
         let parts: Vec<_> = delivery.split(' ').map(str::to_owned).collect();
         let [key, webhook_id, envelope_id] = <[String; 3]>::try_from(parts)
-            .map_err(|_malformed| PageResponse::unreadable_form(user.site()))?;
+            .map_err(|_malformed| PageResponse::unreadable_form(user.frame()))?;
         let id = key_of(user, &key)?;
         let redeliver = async |sealpost: &Sealpost, actor: &Actor| {
             sealpost.redeliver(actor, webhook_id, envelope_id).await

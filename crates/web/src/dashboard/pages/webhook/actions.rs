@@ -33,7 +33,7 @@ pub(crate) async fn act(
         let test = async |sealpost: &Sealpost, actor: &Actor| {
             sealpost.test_webhook(actor, webhook_id).await
         };
-        let single_use = SingleUse::begin(&user.app, &form).await?;
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
         let result = match admit_owner_test(&user.app.api, user.account_id()) {
             Ok(()) => {
                 let tested = user.act(&id, test).await?;
@@ -44,12 +44,12 @@ pub(crate) async fn act(
         return Ok(single_use.done(Flash::outcome(&page, result)).await);
     }
     if form.text("do") == "redeliver" {
-        let single_use = SingleUse::begin(&user.app, &form).await?;
+        let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
         let result = send_again(&user, &form).await?;
         return Ok(single_use.done(Flash::outcome(&filtered, result)).await);
     }
     let change = change_of(&user, &form)?;
-    let single_use = SingleUse::begin(&user.app, &form).await?;
+    let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let act = async |sealpost: &Sealpost, actor: &Actor| {
         change.perform(sealpost, actor, webhook_id, [&page, &filtered]).await
     };
@@ -140,7 +140,7 @@ fn result_of(tested: &Tested) -> Result<String, String> {
 }
 
 fn change_of(user: &SignedInUser, form: &Form) -> Result<Change, PageResponse> {
-    let unreadable = || PageResponse::unreadable_form(user.site());
+    let unreadable = || PageResponse::unreadable_form(user.frame());
     Ok(match form.text("do") {
         "delete" => Change::Delete,
         "enable" => Change::Enable,
