@@ -175,8 +175,7 @@ pub(crate) async fn show_secret(
 }
 
 /// Explains why a webhook is disabled.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-fn why_disabled(reason: &Option<DisabledReason>) -> &'static str {
+fn why_disabled(reason: Option<&DisabledReason>) -> &'static str {
     match reason {
         Some(DisabledReason::Failing) => {
             "The service disabled this webhook because all deliveries failed for days."
