@@ -44,7 +44,7 @@ pub(crate) fn short_id(id: impl Display) -> String {
 }
 
 /// Shortens the ids in a text.
-pub(super) fn short_ids(text: impl AsRef<str>) -> String {
+pub(crate) fn short_ids(text: impl AsRef<str>) -> String {
     let is_id = |word: &str| word.split_once('_').is_some_and(|(_, rest)| rest.len() == ID_LEN);
     // A word joiner keeps the two parts of a shortened id in one line.
     let shorten = |word: &str| {

@@ -10,7 +10,7 @@ use crate::{
     console::user::ConsoleUser,
     dashboard::{
         response::PageResponse,
-        text::{short_id, when},
+        text::{short_id, short_ids, when},
     },
 };
 
@@ -66,7 +66,7 @@ fn collect(before: &str, members: &Map<String, Value>, texts: &mut Vec<String>) 
         match value {
             Value::Null => {}
             Value::Object(inner) => collect(&format!("{before}{name}."), inner, texts),
-            Value::String(text) => texts.push(format!("{before}{name}: {text}")),
+            Value::String(text) => texts.push(format!("{before}{name}: {}", short_ids(text))),
             other => texts.push(format!("{before}{name}: {other}")),
         }
     }
