@@ -175,7 +175,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
             guide!("operating/monitoring", "Log, spans, metrics, dashboard and alerts."),
             guide!(
                 "operating/hostile-tenants",
-                "Attacks, and an honest tenant beside each of them."
+                "Measured attacks, and their effect on an honest tenant."
             ),
             guide!("settings", "All settings of a server, with their defaults."),
             guide!("scaling", "Several nodes, large rates, and a design for sharding."),
