@@ -138,8 +138,8 @@ fn headers() -> Value {
 }
 
 const API_KEY: &str = "\
-The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key \
-is an identity and no secret: the token authorizes.";
+The API key to act as. The body may name it instead, as `api_key_id`. A session token needs it; an API token acts as \
+its own key. An API key is an identity and no secret: the token authorizes.";
 const IDEMPOTENCY_KEY: &str = "\
 A unique string for this message, with or without quotes. If the same request is sent again with the same key, the \
 service repeats the first response and sends nothing. Keys are kept for 24 hours by default.";
