@@ -1,9 +1,9 @@
 //! The state of a webhook as one word, for labels and colours on the pages.
 
-use sealpost_domain::WebhookStatus;
+use sealpost_domain::{DisabledReason, WebhookStatus};
 use sealpost_service::{RecentAttempts, WebhookReport, WebhookView};
 
-use super::charts::Sparkline;
+use super::{charts::Sparkline, text::failure};
 
 /// A webhook with its state and its recent attempts, for display on a page.
 pub(super) struct WebhookCard<'a> {
@@ -56,6 +56,22 @@ impl WebhookState {
             Self::Enabled => "good",
             Self::Paused => "warn",
         }
+    }
+}
+
+/// Explains in a few words why a webhook is disabled or failing. `None` for other webhooks.
+pub(crate) fn why_unhealthy(webhook: &WebhookView) -> Option<String> {
+    let disabled = match webhook.disabled_reason {
+        Some(DisabledReason::Failing) => "All deliveries failed for days",
+        Some(DisabledReason::Gone) => "The receiver responded 410 Gone",
+        None => "An operator of the service disabled it",
+    };
+    match (state_of(webhook), &webhook.last_failure) {
+        (WebhookState::Disabled, _) => Some(disabled.to_owned()),
+        (WebhookState::Failing, Some(last)) => {
+            Some(failure(&last.error, last.error_detail.as_deref()))
+        }
+        _ => None,
     }
 }
 

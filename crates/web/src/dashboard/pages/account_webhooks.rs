@@ -6,10 +6,10 @@ use sealpost_service::{Truncated, WebhookView};
 
 use super::scope::Scope;
 use crate::dashboard::{
-    health::{WebhookState, state_of},
+    health::{state_of, why_unhealthy},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, failure, url_parts},
+    text::{ago, url_parts},
 };
 
 #[derive(Template)]

@@ -8,10 +8,10 @@ use sealpost_service::{KeyStanding, Truncated, WebhookView};
 
 use crate::dashboard::{
     charts::{UsageMeter, usage_meters},
-    health::{WebhookState, state_of},
+    health::{WebhookState, state_of, why_unhealthy},
     response::PageResponse,
     session::SignedInUser,
-    text::{ago, elapsed, failure, short_id, thousands, url_parts},
+    text::{ago, elapsed, short_id, thousands, url_parts},
 };
 
 #[derive(Template)]
