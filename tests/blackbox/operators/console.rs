@@ -19,6 +19,7 @@ on_both!(
     a_session_ends_with_sign_out_and_cannot_be_forged,
     guesses_of_a_password_are_throttled,
     hostile_text_is_escaped,
+    the_lists_mark_blocked_keys,
     the_plan_form_shows_the_present_overage,
     the_service_page_shows_nodes_delivery_and_housekeeping,
 );
@@ -167,6 +168,36 @@ fn a_rejected_form_shows_its_error_and_keeps_what_was_typed(database: &Database)
     let page = String::from_utf8(again.body).unwrap();
     assert_eq!(again.status, 409);
     assert!(page.contains("enforced already") && page.contains("value=\"r1\""), "{page}");
+}
+
+fn the_lists_mark_blocked_keys(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let bob = server.server.client().new_identity();
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let account = format!("/console/accounts/{}", bob.account);
+    let are_marked = || {
+        let rows = &server.act("/keys/list", &json!({}))["entries"];
+        assert_eq!(rows.as_array().map(Vec::len), Some(1), "{rows}");
+        let pages = ["/console", &account].map(|path| desk.page(path).contains("tag blocked"));
+        (rows[0]["blocked"] == json!(true), pages)
+    };
+    assert_eq!(are_marked(), (false, [false; 2]));
+    // Decisions on the key, on its account and on the partner of the account block alike.
+    let on_key = json!({"subject": bob.key, "reason": "r"});
+    server.act("/governance/enforce", &on_key);
+    assert_eq!(are_marked(), (true, [true; 2]));
+    server.act("/governance/lift", &on_key);
+    assert_eq!(are_marked(), (false, [false; 2]));
+    let on_account = json!({"subject": bob.account, "reason": "r"});
+    server.act("/governance/enforce", &on_account);
+    assert_eq!(are_marked(), (true, [true; 2]));
+    server.act("/governance/lift", &on_account);
+    server.act(
+        "/partners/assign",
+        &json!({"account_id": bob.account, "partner": "acme", "reason": "r"}),
+    );
+    server.act("/partners/suspend", &json!({"partner": "acme", "reason": "r"}));
+    assert_eq!(are_marked(), (true, [true; 2]));
 }
 
 fn each_tab_of_a_key_shows_its_forms(database: &Database) {

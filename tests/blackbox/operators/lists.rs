@@ -80,8 +80,10 @@ fn keys_are_listed_by_every_filter(database: &Database) {
         let expected: Vec<_> = expected.iter().map(|identity| identity.key.as_str()).collect();
         assert_eq!(column(&listed, "api_key_id"), expected, "{filter:?}");
     }
-    let alone = database.operate_lines(&["key", "list", "--handle", "alice"]).remove(0);
+    let mut alone = database.operate_lines(&["key", "list", "--handle", "alice"]).remove(0);
     let shown = database.operate(&["key", "show", &alice.key]);
+    let blocked = alone.as_object_mut().and_then(|row| row.remove("blocked"));
+    assert_eq!(blocked.as_ref(), Some(&shown["governance"]["blocked"]));
     for (field, value) in alone.as_object().unwrap() {
         assert_eq!(shown[field], *value, "{field}: {shown}");
     }

@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{AccountOverview, AccountSummary, KeyFilter, KeyOverview, StoreError, WebhookOwner},
 };
 use sealpost_limits::{OveragePolicy, Terms, UsageReport, report};
-use sealpost_storage::Database;
+use sealpost_storage::{Database, Reader};
 use serde::Serialize;
 
 use crate::{
@@ -67,6 +67,8 @@ pub struct KeyRowView {
     pub key: KeyView,
     /// Time at which the key was created.
     pub created_at: Timestamp,
+    /// Whether a governance decision blocks the key.
+    pub blocked: bool,
 }
 
 impl Operator {
@@ -85,14 +87,15 @@ impl Operator {
         let of_account = KeyFilter { account: Some(*id), ..KeyFilter::default() };
         let (found, keys) = self.store.read(|reader| {
             let found = reader.account(id, self.clock.now())?.ok_or(NO_ACCOUNT)?;
-            Ok::<_, OperatorError>((found, reader.keys(&of_account, None, KEYS_SHOWN_MAX)?))
+            let keys = reader.keys(&of_account, None, KEYS_SHOWN_MAX)?;
+            Ok::<_, OperatorError>((found, key_rows(reader, keys)?))
         })?;
         let AccountOverview { summary, sessions, webhooks } = found;
         Ok(AccountDetails {
             account: summary.into(),
             session_count: sessions,
             webhook_count: webhooks,
-            keys: keys.into_iter().map(KeyRowView::from).collect(),
+            keys,
         })
     }
 
@@ -104,8 +107,10 @@ impl Operator {
         below: Option<&ApiKeyId>,
         limit: u32,
     ) -> Result<ListPage<KeyRowView>, OperatorError> {
-        let found =
-            self.store.read(|reader| reader.keys(filter, below, limit.saturating_add(1)))?;
+        let found = self.store.read(|reader| {
+            let keys = reader.keys(filter, below, limit.saturating_add(1))?;
+            key_rows(reader, keys)
+        })?;
         Ok(page(found, limit))
     }
 
@@ -139,10 +144,14 @@ impl From<AccountSummary> for AccountView {
     }
 }
 
-impl From<ApiKey> for KeyRowView {
-    fn from(key: ApiKey) -> Self {
-        Self { created_at: key.created_at, key: key.into() }
-    }
+fn key_rows(reader: &mut Reader, keys: Vec<ApiKey>) -> Result<Vec<KeyRowView>, StoreError> {
+    let blocked = reader.blocked_among(&keys)?;
+    let row = |key: ApiKey| KeyRowView {
+        created_at: key.created_at,
+        blocked: blocked.contains(&key.id),
+        key: key.into(),
+    };
+    Ok(keys.into_iter().map(row).collect())
 }
 
 pub(crate) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");

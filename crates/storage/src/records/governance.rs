@@ -5,12 +5,17 @@ use std::collections::{BTreeSet, HashMap};
 
 use diesel::{prelude::*, result::Error};
 use sealpost_domain::{
-    GovernanceDecision, GovernanceReason, GovernanceStanding, GovernanceStatus, GovernanceSubject,
-    PartnerId, ports::StoreError,
+    ApiKey, ApiKeyId, GovernanceDecision, GovernanceReason, GovernanceStanding, GovernanceStatus,
+    GovernanceSubject, PartnerId, ports::StoreError,
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{
+        AnyConnection,
+        fault::Fault,
+        on_backend,
+        transaction::{Reader, Transaction},
+    },
     query::{any_of::any_of, row_types::columns_of},
     rows::{columns, policy::ReasonRow},
     schema::{accounts, governance as g},
@@ -78,6 +83,36 @@ impl Transaction {
         let of_partner = accounts::table.filter(accounts::partner_id.eq(partner.as_str()));
         self.run(|conn| {
             columns::number(of_partner.count().get_result::<i64>(conn)?, "number of accounts")
+        })
+    }
+}
+
+impl Reader {
+    /// Returns the keys that governance blocks: by a decision on the key, its account or the partner of the account.
+    pub fn blocked_among(&mut self, keys: &[ApiKey]) -> Result<BTreeSet<ApiKeyId>, StoreError> {
+        self.run(|conn| {
+            let ids: BTreeSet<_> = keys.iter().map(|key| key.account_id.to_string()).collect();
+            let partners = accounts::table
+                .filter(any_of(accounts::id, ids))
+                .select((accounts::id, accounts::partner_id));
+            let partners: HashMap<_, _> =
+                on_backend!(conn, c => partners.load::<(String, Option<String>)>(c))?
+                    .into_iter()
+                    .collect();
+            let subjects_of = |key: &ApiKey| {
+                let account = key.account_id.to_string();
+                let partner = partners.get(&account).cloned().flatten();
+                let subjects = [Some(key.id.to_string()), Some(account), partner];
+                (key.id, subjects.into_iter().flatten().collect::<Vec<_>>())
+            };
+            let keys: Vec<_> = keys.iter().map(subjects_of).collect();
+            let subjects = keys.iter().flat_map(|(_, subjects)| subjects).map(String::as_str);
+            let decisions = OpenDecisions::on(conn, &subjects.collect())?;
+            let is_blocked = |(_, subjects): &(ApiKeyId, Vec<String>)| {
+                let subjects: Vec<_> = subjects.iter().map(String::as_str).collect();
+                decisions.standing(&subjects).is_blocked()
+            };
+            Ok(keys.into_iter().filter(is_blocked).map(|(id, _)| id).collect())
         })
     }
 }

@@ -135,7 +135,7 @@ impl RequestBody for PlanChoice {
 
 /// `POST /admin/v1/keys/list`
 pub(super) fn list_keys() -> Endpoint {
-    let key = example_with(&json!({ "created_at": "2026-11-21T06:56:38.596Z" }));
+    let key = example_with(&json!({ "created_at": "2026-11-21T06:56:38.596Z", "blocked": false }));
     let page = json!({ "entries": [key], "next_cursor": null });
     let operation = Operation::new::<Page<KeyRowView>>("listKeys", page)
         .describe(Tag::Keys, "List keys", "Lists API keys, newest first.")
