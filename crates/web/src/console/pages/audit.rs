@@ -53,12 +53,25 @@ pub(crate) async fn show(
     Ok(user.show("/console/audit", "Audit trail", &main))
 }
 
-/// Writes the details of an act, a JSON object, as text. Leaves out members that are null.
-fn readable(detail: &str) -> String {
-    let Ok(members) = serde_json::from_str(detail) else { return detail.to_owned() };
+/// The details of an act, for people.
+struct ActDetails {
+    reason: Option<String>,
+    /// The other members that are not null and are not in another column.
+    rest: String,
+}
+
+fn readable(entry: &AuditView) -> ActDetails {
+    let Ok(mut members) = serde_json::from_str::<Map<String, Value>>(&entry.detail) else {
+        return ActDetails { reason: None, rest: entry.detail.clone() };
+    };
+    let reason = members.remove("reason").and_then(|reason| Some(short_ids(reason.as_str()?)));
+    members.retain(|name, value| {
+        name != "at"
+            && !value.as_str().is_some_and(|text| text == entry.subject || text == entry.actor)
+    });
     let mut texts = Vec::new();
     collect("", &members, &mut texts);
-    texts.join(", ")
+    ActDetails { reason: reason.filter(|reason| !reason.is_empty()), rest: texts.join(", ") }
 }
 
 fn collect(before: &str, members: &Map<String, Value>, texts: &mut Vec<String>) {
@@ -72,16 +85,56 @@ fn collect(before: &str, members: &Map<String, Value>, texts: &mut Vec<String>) 
     }
 }
 
+/// Returns the path of the subject's page. `None` for subjects without a page.
+fn page_of(subject: &str) -> Option<String> {
+    if subject.starts_with("ak_") {
+        Some(format!("/console/keys/{subject}"))
+    } else if subject.starts_with("acct_") {
+        Some(format!("/console/accounts/{subject}"))
+    } else {
+        None
+    }
+}
+
 const LIMIT: u32 = 50;
 
 #[cfg(test)]
 mod tests {
+    use sealpost_domain::Timestamp;
+
     use super::*;
+
+    fn details_of(detail: &str) -> (Option<String>, String) {
+        let details = readable(&AuditView {
+            number: 1,
+            at: Timestamp::from_millis(0),
+            actor: "console:alice".to_owned(),
+            action: "plan.set".to_owned(),
+            subject: "ak_1".to_owned(),
+            detail: detail.to_owned(),
+            hash: String::new(),
+        });
+        (details.reason, details.rest)
+    }
 
     #[test]
     fn details_are_text_without_null() {
         let detail = r#"{"from":null,"to":"builder","terms":{"per_day":5},"operator":{"uid":0,"claimed":null}}"#;
-        assert_eq!(readable(detail), "to: builder, terms.per_day: 5, operator.uid: 0");
-        assert_eq!(readable("no JSON"), "no JSON");
+        let text = "to: builder, terms.per_day: 5, operator.uid: 0";
+        assert_eq!(details_of(detail), (None, text.to_owned()));
+        assert_eq!(details_of("no JSON"), (None, "no JSON".to_owned()));
+    }
+
+    #[test]
+    fn details_leave_out_what_other_columns_have() {
+        let detail = r#"{"api_key_id":"ak_1","check":"x","attester":"console:alice","reason":"Papers","at":"2026"}"#;
+        assert_eq!(details_of(detail), (Some("Papers".to_owned()), "check: x".to_owned()));
+    }
+
+    #[test]
+    fn keys_and_accounts_have_a_page() {
+        assert_eq!(page_of("ak_1").unwrap(), "/console/keys/ak_1");
+        assert_eq!(page_of("acct_1").unwrap(), "/console/accounts/acct_1");
+        assert_eq!(page_of("ivt_1"), None);
     }
 }
