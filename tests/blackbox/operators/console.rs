@@ -13,6 +13,7 @@ on_both!(
     a_wrong_form_changes_nothing,
     a_rejected_form_shows_its_error_and_keeps_what_was_typed,
     each_tab_of_a_key_shows_its_forms,
+    a_disabled_webhook_shows_its_reason,
     a_key_is_found_by_its_names,
     a_form_of_another_site_changes_nothing,
     a_viewer_sees_and_may_not_act,
@@ -219,6 +220,23 @@ fn each_tab_of_a_key_shows_its_forms(database: &Database) {
     }
     let evidence = desk.page(&format!("/console/keys/{}/evidence", bob.key));
     assert!(evidence.contains("<option>identity_verified</option>"), "{evidence}");
+}
+
+fn a_disabled_webhook_shows_its_reason(database: &Database) {
+    let server = ConsoleServer::start(database, &[]);
+    let client = server.server.client();
+    let bob = client.new_identity();
+    client.register(&bob, "https://93.184.216.34/");
+    let desk = Desk::sign_in(&server.ops, Staff::Alice);
+    let key = format!("/console/keys/{}", bob.key);
+    let is_explained = || {
+        desk.page(&format!("{key}/webhooks")).contains("An operator of the service disabled it.")
+    };
+    assert!(!is_explained());
+    let shown = server.act("/keys/show", &json!({"api_key_id": bob.key}));
+    let form = format!("webhook_id={}&reason=r", text(&shown["webhooks"][0], "webhook_id"));
+    assert_eq!(desk.submit(&format!("{key}/webhook"), &form).status, 303);
+    assert!(is_explained());
 }
 
 fn a_key_is_found_by_its_names(database: &Database) {

@@ -15,7 +15,7 @@ use crate::{
     dashboard::{
         charts::{UsageMeter, usage_meters},
         forms::Draft,
-        health::{WebhookState, state_of},
+        health::{WebhookState, state_of, why_unhealthy},
         response::PageResponse,
         text::{failure, short_id, thousands, what_blocks, when},
     },
