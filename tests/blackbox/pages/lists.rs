@@ -87,6 +87,10 @@ fn the_deliveries_of_an_event_stand_together_in_a_browser(database: &Database) {
     eventually("the webhook is disabled", SOON, || {
         (database.count("webhooks WHERE status = 'disabled'") == 1).then_some(())
     });
+    // A later attempt would place the first event above the second.
+    eventually("the first event is logged", SOON, || {
+        (database.count("attempts") == 4).then_some(())
+    });
     send(client, &sender, &alice.key, &json!({}));
     eventually("all attempts are logged", SOON, || (database.count("attempts") == 7).then_some(()));
     let known = json!({
