@@ -61,6 +61,21 @@ fn turns_are_round_robin() {
 }
 
 #[test]
+fn deliveries_start_in_the_order_of_their_leases() {
+    let mut targets = targets(8, 512);
+    attempt(&mut targets, 1, RESPONSE, NOW);
+    // A relay's connection has ended, and returns its deliveries after younger ones were queued.
+    for (envelope, lease_s) in [(3, 30), (1, 10), (4, 30), (2, 20)] {
+        let lease_until = NOW.plus(Duration::from_secs(lease_s));
+        let returned = LeasedDelivery { lease_until, ..delivery(1, envelope) };
+        assert!(targets.push(returned, 10_000, NOW));
+    }
+    let next = || targets.next_delivery(NOW).map(|(next, _)| next.event.id());
+    let started: Vec<_> = std::iter::from_fn(next).collect();
+    assert_eq!(started, [1, 2, 3, 4].map(|envelope| delivery(1, envelope).event.id()));
+}
+
+#[test]
 fn requests_in_flight_to_a_responsive_target_are_bounded() {
     let mut targets = targets(2, 512);
     attempt(&mut targets, 1, RESPONSE, NOW);
