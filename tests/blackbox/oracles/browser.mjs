@@ -1,4 +1,4 @@
-// What the programs with a browser share: Chromium, and the checks of a page in all its forms.
+// What the programs with a browser share: Chromium, the sign-in, and the checks of a page in all its forms.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,14 @@ export function launch(executablePath) {
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'],
   });
+}
+
+// Signs in to the dashboard with a login secret.
+export async function signIn(page, base, id, secret) {
+  await page.goto(`${base}/dashboard/sign-in`);
+  await page.fill('#account_id', id);
+  await page.fill('#login_secret', secret);
+  await page.click('button.main');
 }
 
 // Visits each path, and then looks at it in light and dark, wide and narrow. `loaded` is called with the page and the

@@ -7,7 +7,7 @@
 // two events and three webhooks: `good` with a description, `long` that fails, and `gone` that was disabled by the first event.
 import assert from 'node:assert/strict';
 
-import { launch } from './browser.mjs';
+import { launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known] = process.argv.slice(2);
 const { id, secret, key, sender, good, long, gone } = JSON.parse(known);
@@ -25,10 +25,7 @@ async function walk() {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  await page.goto(`${base}/dashboard/sign-in`);
-  await page.fill('#account_id', id);
-  await page.fill('#login_secret', secret);
-  await page.click('button.main');
+  await signIn(page, base, id, secret);
   await lookAtLog(page);
   await lookAtEvent(page);
   await lookAtWebhooks(page);

@@ -7,7 +7,7 @@
 // KNOWN is JSON: an account, its login secret, and its key with a webhook, one sent and one received envelope.
 import assert from 'node:assert/strict';
 
-import { launch, visitPages } from './browser.mjs';
+import { launch, signIn, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key } = JSON.parse(known);
@@ -24,10 +24,7 @@ async function walk() {
   const person = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } });
   const page = await person.newPage();
   page.setDefaultTimeout(20_000);
-  await page.goto(`${base}/dashboard/sign-in`);
-  await page.fill('#account_id', id);
-  await page.fill('#login_secret', secret);
-  await page.click('button.main');
+  await signIn(page, base, id, secret);
   const pages = [await useSidebar(page), await followSent(page), await followEvents(page), await changeWebhook(page)].flat();
   await visitPages(browser, base, pages, { storageState: await person.storageState(), shots, look: nothingCutOff });
 }

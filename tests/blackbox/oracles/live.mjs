@@ -7,7 +7,7 @@
 // account may open one stream.
 import assert from 'node:assert/strict';
 
-import { checkAccessibility, launch } from './browser.mjs';
+import { checkAccessibility, launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key, token } = JSON.parse(known);
@@ -26,10 +26,7 @@ async function follow() {
   const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
-  await page.goto(`${base}/dashboard/sign-in`);
-  await page.fill('#account_id', id);
-  await page.fill('#login_secret', secret);
-  await page.click('button.main');
+  await signIn(page, base, id, secret);
   await page.goto(`${base}/dashboard/keys/${key}/events`);
   assert.equal(await page.locator('table.log > tbody > tr').count(), 1);
   await page.click('text=Follow live');

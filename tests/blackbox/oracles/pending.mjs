@@ -6,7 +6,7 @@
 // KNOWN is JSON: an account, its login secret, its key, the key's webhook, and the number of its pending deliveries.
 import assert from 'node:assert/strict';
 
-import { launch } from './browser.mjs';
+import { launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known] = process.argv.slice(2);
 const { id, secret, key, hook, pending } = JSON.parse(known);
@@ -23,10 +23,7 @@ async function walk() {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  await page.goto(`${base}/dashboard/sign-in`);
-  await page.fill('#account_id', id);
-  await page.fill('#login_secret', secret);
-  await page.click('button.main');
+  await signIn(page, base, id, secret);
   await countPending(page);
   await lookAtWebhook(page);
   await filterEvents(page);
