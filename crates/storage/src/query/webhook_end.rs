@@ -1,8 +1,8 @@
 //! Conditions on the end of a webhook's id.
 //!
-//! The indexes that get an entry for each delivery have only the last six characters of the id, which keeps them and the
-//! write-ahead log small. To use them, a query has such a condition beside the condition on the whole id. The length is
-//! part of the SQL text, because the databases use an index on an expression only for the same expression.
+//! Some indexes get an entry for each delivery. They have only the last six characters of the id: this keeps them and
+//! the write-ahead log small. To use them, a query has such a condition beside the condition on the whole id. The number
+//! 24 is part of the SQL text, because the databases use an index on an expression only for the same expression.
 
 use diesel::{
     dsl::{Eq, sql},
