@@ -6,7 +6,6 @@ pub(crate) mod facts_cache;
 pub(crate) mod idempotency;
 pub(crate) mod ledger;
 pub(crate) mod policies;
-pub(crate) mod recent_facts;
 pub(crate) mod statements;
 pub(crate) mod stored_bytes;
 mod thresholds;

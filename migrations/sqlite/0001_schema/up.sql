@@ -777,14 +777,6 @@ CREATE TABLE facts_versions (
     version INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The state of all facts of sends. Every change of a fact replaces the state. A batch whose cached facts have the same
--- state reads one row instead of the versions, the sessions and the open decisions of its keys.
-CREATE TABLE facts_state (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    state INTEGER NOT NULL
-) STRICT;
-INSERT INTO facts_state (id, state) VALUES (1, random());
-
 CREATE TRIGGER tr_api_keys__facts
 AFTER UPDATE ON api_keys
 WHEN (
@@ -870,67 +862,34 @@ BEGIN
     ON CONFLICT (api_key_id) DO UPDATE SET version = excluded.version;
 END;
 
--- Keys, handles, policies and webhooks change the state by the version of their key.
-CREATE TRIGGER tr_facts_versions__state_new
+-- Marks the connections of relays that must be checked, because their key, webhook or token has changed.
+CREATE TRIGGER tr_facts_versions__relays_new
 AFTER INSERT ON facts_versions
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE api_key_id = NEW.api_key_id;
 END;
-CREATE TRIGGER tr_facts_versions__state
+CREATE TRIGGER tr_facts_versions__relays
 AFTER UPDATE ON facts_versions
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE api_key_id = NEW.api_key_id;
 END;
-CREATE TRIGGER tr_facts_versions__state_gone
-AFTER DELETE ON facts_versions
-BEGIN
-    UPDATE facts_state SET state = random();
-END;
--- A new session or API token changes nothing: tokens without a row are not cached. The last use is no fact.
-CREATE TRIGGER tr_sessions__state
+CREATE TRIGGER tr_sessions__relays
 AFTER UPDATE OF token, account_id, expires_at ON sessions
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
-CREATE TRIGGER tr_sessions__state_gone
+CREATE TRIGGER tr_sessions__relays_gone
 AFTER DELETE ON sessions
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
-CREATE TRIGGER tr_api_tokens__state
+CREATE TRIGGER tr_api_tokens__relays
 AFTER UPDATE OF token, account_id, expires_at ON api_tokens
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
 END;
-CREATE TRIGGER tr_api_tokens__state_gone
+CREATE TRIGGER tr_api_tokens__relays_gone
 AFTER DELETE ON api_tokens
 BEGIN
-    UPDATE facts_state SET state = random();
     UPDATE relay_connections SET check_at = 0 WHERE token = OLD.token;
-END;
-CREATE TRIGGER tr_governance__state_new
-AFTER INSERT ON governance
-BEGIN
-    UPDATE facts_state SET state = random();
-END;
-CREATE TRIGGER tr_governance__state
-AFTER UPDATE ON governance
-BEGIN
-    UPDATE facts_state SET state = random();
-END;
-CREATE TRIGGER tr_governance__state_gone
-AFTER DELETE ON governance
-BEGIN
-    UPDATE facts_state SET state = random();
-END;
--- A decision on a partner concerns all keys of its accounts.
-CREATE TRIGGER tr_accounts__state
-AFTER UPDATE OF partner_id ON accounts
-BEGIN
-    UPDATE facts_state SET state = random();
 END;

@@ -232,7 +232,7 @@ impl Work {
             Some(portions) => portions,
             none => none.insert(Portions::open(&self.target, &self.settings)?),
         };
-        let begun = portions.reader.batch_execute("BEGIN; SELECT state FROM facts_state");
+        let begun = portions.reader.batch_execute("BEGIN; SELECT id FROM database_identity");
         let written = begun.and_then(|()| {
             let guard = self.write_lock.lock(self.settings.connection_timeout);
             // After a timeout, other writers have made the log longer.
@@ -280,7 +280,7 @@ const LOG_PAGES_MAX: i64 = 4096;
 /// Number of pages that are not copied yet (64 MiB) from which a reader must have kept the log.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
 /// A write without an effect, which adds a page to the log.
-const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE facts_state SET state = state";
+const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE database_identity SET id = id";
 /// Number of passes of a checkpoint beside other writers.
 const PASSES_BESIDE_WRITERS: u32 = 3;
 /// Pause between two looks at the log while transactions write.

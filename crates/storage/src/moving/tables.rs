@@ -102,10 +102,9 @@ fn kind(name: &str) -> Option<ColumnKind> {
 }
 
 /// The tables of either database that are not moved, with the reasons.
-pub(crate) const LEFT: [(&str, &str); 8] = [
+pub(crate) const LEFT: [(&str, &str); 7] = [
     ("__diesel_schema_migrations", "the migrations of the target are its own"),
     ("additive_migrations", "the migrations of the target are its own"),
-    ("facts_state", "the version of what processes of the source have cached"),
     ("facts_versions", "the versions of what nodes have cached; the target makes its own"),
     ("nodes", "the servers of the source do not use the target"),
     ("partitions", "the partitions of the target are its own"),

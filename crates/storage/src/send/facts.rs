@@ -5,8 +5,8 @@
 //! read all other facts without locking them. A change of these facts therefore waits only for sends of the same key.
 //!
 //! Keys, handles, policies and webhooks are cached by API key, together with the facts version of the key. A
-//! transaction that changes one of them also replaces the version. On PostgreSQL, each batch reads versions, sessions
-//! and open decisions. On SQLite, a batch reads them only if any fact has changed since they were cached.
+//! transaction that changes one of them also replaces the version. Each batch reads versions, sessions and open
+//! decisions.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,7 +15,8 @@ use std::{
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, GovernanceReason, GovernanceStanding, Usage, WebhookId, WebhookStatus,
+    ApiKeyId, GovernanceReason, GovernanceStanding, Session, TokenHash, Usage, WebhookId,
+    WebhookStatus,
     ports::{
         AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhook, RecipientWebhooks, StoreError,
     },
@@ -31,7 +32,8 @@ use crate::{
     rows::{
         columns,
         plan::PlanRow,
-        policy::PolicyRow,
+        policy::{PolicyRow, ReasonRow},
+        session::{self, SessionRow},
         usage::UsageRow,
         webhook::{TargetRow, is_inactive},
     },
@@ -39,8 +41,7 @@ use crate::{
     send::{
         facts_cache::FactsCache,
         idempotency,
-        recent_facts::SharedFacts,
-        statements::{self, LockedFacts},
+        statements::{self, FactRows},
     },
 };
 
@@ -54,12 +55,13 @@ impl Transaction {
         let cache = Arc::clone(&self.facts_cache);
         self.run(|conn| {
             let ids = query.keys();
-            let LockedFacts { usage, shared } = statements::lock_facts(conn, query, &ids, &cache)?;
-            let SharedFacts { versions, sessions, decisions } = shared;
+            let FactRows { usage, versions, sessions, decisions } =
+                statements::lock_facts(conn, query, &ids)?;
+            let versions = read_versions(&ids, &versions)?;
             let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, &cache)?;
             Ok(AdmissionFacts {
-                sessions,
-                keys: with_standing(keys, decisions),
+                sessions: read_sessions(sessions)?,
+                keys: with_standing(keys, read_decisions(decisions)?),
                 usage: by_key(&usage)?,
                 webhooks,
                 idempotency: idempotency::find(conn, &query.idempotency)?,
@@ -67,6 +69,33 @@ impl Transaction {
             })
         })
     }
+}
+
+/// Returns the facts version of each key. A key without a stored version has version 0.
+fn read_versions(
+    ids: &[ApiKeyId],
+    stored: &[(String, i64)],
+) -> Result<HashMap<ApiKeyId, i64>, Fault> {
+    let mut versions: HashMap<_, _> = ids.iter().map(|id| (*id, 0)).collect();
+    for (id, version) in stored {
+        versions.insert(columns::id(id, "facts version")?, *version);
+    }
+    Ok(versions)
+}
+
+fn read_sessions(rows: Vec<SessionRow>) -> Result<HashMap<TokenHash, Session>, Fault> {
+    let read = |row| session::read(row).map(|session| (session.token, session));
+    rows.into_iter().map(read).collect()
+}
+
+fn read_decisions(
+    rows: Vec<(String, ReasonRow)>,
+) -> Result<HashMap<ApiKeyId, Vec<GovernanceReason>>, Fault> {
+    let mut decisions = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
+    for (key, reason) in rows {
+        decisions.entry(columns::id(&key, "key")?).or_default().push(reason.read()?);
+    }
+    Ok(decisions)
 }
 
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;

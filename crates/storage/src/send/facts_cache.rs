@@ -13,13 +13,10 @@ use sealpost_domain::{
     ports::{KeyFacts, RecipientWebhooks},
 };
 
-use crate::send::recent_facts::RecentFacts;
-
 /// The cached keys and webhooks, shared by all transactions of a node.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
-    pub(crate) recent: RecentFacts,
     /// Limits both parts of the cache: the total size of the cached keys (see `key_size`), and the number of cached
     /// webhooks.
     max: usize,
@@ -37,7 +34,7 @@ struct Entries {
 
 impl FactsCache {
     pub(crate) fn new(max: usize) -> Self {
-        Self { entries: Mutex::default(), recent: RecentFacts::new(max), max }
+        Self { entries: Mutex::default(), max }
     }
 
     /// Returns the cached keys and webhooks with the current version.
@@ -76,7 +73,6 @@ impl FactsCache {
     /// earlier state of the same server.
     pub(crate) fn clear(&self) {
         *self.lock() = Entries::default();
-        self.recent.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {

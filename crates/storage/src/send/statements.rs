@@ -6,60 +6,31 @@
 mod postgres;
 mod sqlite;
 
-use std::collections::HashMap;
-
-use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
 use crate::{
-    connection::fault::Fault,
     query::statement::on_either,
     rows::{
         channel::ChannelRow,
-        columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
         policy::{ContactRow, ReasonRow},
-        session::{self, SessionRow},
+        session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
-    send::{facts_cache::FactsCache, recent_facts::SharedFacts},
 };
 
-/// The locked usage rows of the callers, and the other facts that admission depends on.
+/// The rows of the facts that admission depends on. The usage rows are locked.
 #[derive(Debug)]
-pub(crate) struct LockedFacts {
+pub(crate) struct FactRows {
     pub(crate) usage: Vec<UsageRow>,
-    pub(crate) shared: SharedFacts,
-}
-
-/// The rows from which [`SharedFacts`] is built.
-struct SharedRows {
     /// Stored facts versions by key. A key without a stored version is absent.
-    versions: Vec<(String, i64)>,
-    sessions: Vec<SessionRow>,
+    pub(crate) versions: Vec<(String, i64)>,
+    pub(crate) sessions: Vec<SessionRow>,
     /// Open governance decisions by the key that they affect. Decisions on the key come first, then those on its
     /// account, then those on the partner of the account.
-    decisions: Vec<(String, ReasonRow)>,
-}
-
-impl SharedRows {
-    fn read(self, keys: &[ApiKeyId]) -> Result<SharedFacts, Fault> {
-        let mut versions: HashMap<_, _> = keys.iter().map(|key| (*key, 0)).collect();
-        for (key, version) in self.versions {
-            versions.insert(columns::id(&key, "facts version")?, version);
-        }
-        let mut sessions = HashMap::<TokenHash, Session>::new();
-        for row in self.sessions {
-            let session = session::read(row)?;
-            sessions.insert(session.token, session);
-        }
-        let mut decisions = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
-        for (key, reason) in self.decisions {
-            decisions.entry(columns::id(&key, "key")?).or_default().push(reason.read()?);
-        }
-        Ok(SharedFacts { versions, sessions, decisions })
-    }
+    pub(crate) decisions: Vec<(String, ReasonRow)>,
 }
 
 /// The rows of envelopes, deliveries and usage that a batch writes.
@@ -82,8 +53,8 @@ impl BatchRows<'_> {
 
 on_either! {
     /// Locks the usage rows of the callers in the order of ids. Then reads the facts versions and open decisions of
-    /// `keys`, and the sessions of the query. On SQLite, takes these from the cache if no fact has changed.
-    fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
+    /// `keys`, and the sessions of the query.
+    fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId]) -> FactRows;
     /// Stores envelopes with their statement for the transparency log and their deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Stores the channels that are not stored yet.

@@ -12,7 +12,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, SharedRows};
+use super::{BatchRows, FactRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -30,7 +30,7 @@ use crate::{
         usage::{OverageRow, UsageRow},
     },
     schema::{facts_versions, sessions, usage},
-    send::{facts_cache::FactsCache, usage_rows},
+    send::usage_rows,
 };
 
 /// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row, with an array of
@@ -39,8 +39,7 @@ pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
-    _cache: &FactsCache,
-) -> Result<LockedFacts, Fault> {
+) -> Result<FactRows, Fault> {
     type Records<R> = Array<Record<R>>;
     type Row = (
         Records<usage::SqlType>,
@@ -61,10 +60,11 @@ pub(super) fn lock_facts(
     let usage = usage.into_iter().map(<UsageRow as Queryable<usage::SqlType, Pg>>::build);
     let decision =
         |(key, kind, status, reason, since)| (key, ReasonRow { kind, status, reason, since });
-    let decisions = decisions.into_iter().map(decision).collect();
-    Ok(LockedFacts {
+    Ok(FactRows {
         usage: usage.collect::<Result<_, _>>().map_err(Error::DeserializationError)?,
-        shared: SharedRows { versions, sessions, decisions }.read(keys)?,
+        versions,
+        sessions,
+        decisions: decisions.into_iter().map(decision).collect(),
     })
 }
 

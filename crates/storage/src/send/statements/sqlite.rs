@@ -11,7 +11,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, SharedRows};
+use super::{BatchRows, FactRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -33,7 +33,6 @@ use crate::{
         facts_versions as v, governance as g, idempotency_keys as k, overages as o, sessions as s,
         usage as u,
     },
-    send::facts_cache::FactsCache,
 };
 
 /// Reads the facts without locks, because this transaction is the only writer.
@@ -41,23 +40,15 @@ pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
-    cache: &FactsCache,
-) -> Result<LockedFacts, Fault> {
+) -> Result<FactRows, Fault> {
     let callers = columns::texts(&query.callers);
-    let usage = u::table.filter(any_of(u::api_key_id, callers)).load(conn)?;
-    let state = Statement::<_, BigInt>::query(FACTS_STATE).get_result(conn)?;
-    if let Some(shared) = cache.recent.get(state, keys, &query.sessions) {
-        return Ok(LockedFacts { usage, shared });
-    }
     let texts = columns::texts(keys);
-    let rows = SharedRows {
+    Ok(FactRows {
+        usage: u::table.filter(any_of(u::api_key_id, callers)).load(conn)?,
         versions: v::table.filter(any_of(v::api_key_id, &texts)).load(conn)?,
         sessions: read_sessions(conn, &query.sessions)?,
         decisions: read_decisions(conn, &texts)?,
-    };
-    let shared = rows.read(keys)?;
-    cache.recent.insert(state, &shared);
-    Ok(LockedFacts { usage, shared })
+    })
 }
 
 /// Reads sessions and API tokens.
@@ -76,8 +67,6 @@ fn read_sessions(
     }
     Ok(found)
 }
-
-const FACTS_STATE: &str = "/* send.facts_state */ SELECT state FROM facts_state";
 
 fn read_decisions(
     conn: &mut SqliteConnection,
