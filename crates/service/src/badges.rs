@@ -3,5 +3,4 @@
 pub(crate) mod credential;
 pub(crate) mod issue;
 pub(crate) mod status_list;
-pub(crate) mod status_list_cache;
 pub(crate) mod verify;

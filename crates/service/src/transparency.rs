@@ -2,7 +2,6 @@
 
 pub(crate) mod append;
 mod files;
-pub(crate) mod head_cache;
 mod kept;
 pub(crate) mod logged_trail;
 pub(crate) mod proof;

@@ -14,7 +14,7 @@ impl Sealpost {
     /// Returns a status list as a signed credential, or `None` if the list contains no badge.
     pub async fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
         let Ok(list) = list.parse::<u64>() else { return Ok(None) };
-        if let Some(credential) = self.core.status_lists.get(list, self.core.clock.now()) {
+        if let Some(credential) = self.core.status_lists.get(&list, self.core.clock.now()) {
             return Ok(Some(credential));
         }
         self.block(move |core| sign_list(core, list)).await
@@ -38,11 +38,11 @@ fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
 
 /// Returns the badges of a list whose rows another program has changed. Verifies all badges of a list once a minute.
 fn forged_in(core: &Core, list: u64, now: Timestamp) -> Result<Arc<[u64]>, Error> {
-    if let Some(forged) = core.status_lists.forged(list, now) {
+    if let Some(forged) = core.forged_badges.get(&list, now) {
         return Ok(forged);
     }
     let forged: Arc<[u64]> = core.store.read(|reader| reader.forged_in(list, now))?.into();
-    core.status_lists.insert_forged(list, now, Arc::clone(&forged));
+    core.forged_badges.insert(list, now, Arc::clone(&forged));
     Ok(forged)
 }
 

@@ -1,23 +1,24 @@
 //! The state that all requests and threads of a service share.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::{
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
+};
 
 use sealpost_domain::{
     Circuits, Clock, LeaseToken, Timestamp,
-    ports::{Dispatch, StoreError, TargetGuard},
+    ports::{Dispatch, LogHead, StoreError, TargetGuard},
 };
 use sealpost_storage::Database;
 use sealpost_wallet::Keyring;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
-    badges::status_list_cache::StatusListCache,
-    cache::key_cache::KeyCache,
+    cache::{aged_cache::AgedCache, key_cache::KeyCache},
     caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
     error::Error,
     issuer::signer::Issuer,
     settings::Settings,
-    transparency::head_cache::HeadCache,
 };
 
 /// The parts of a service that the embedding program provides.
@@ -57,8 +58,12 @@ pub(crate) struct Core {
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
     pub(crate) token_uses: TokenUseQueue,
-    pub(crate) status_lists: StatusListCache,
-    pub(crate) log_head: HeadCache,
+    /// Signed status lists by the number of the list.
+    pub(crate) status_lists: AgedCache<u64, str>,
+    /// The badges of each list whose rows another program has changed.
+    pub(crate) forged_badges: AgedCache<u64, [u64]>,
+    /// The head of the transparency log.
+    pub(crate) log_head: AgedCache<(), LogHead>,
     /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
 }
@@ -81,8 +86,9 @@ impl Core {
             token_uses: TokenUseQueue::default(),
             settings,
             node,
-            status_lists: StatusListCache::default(),
-            log_head: HeadCache::default(),
+            status_lists: AgedCache::new(STATUS_LIST_CACHED_FOR),
+            forged_badges: AgedCache::new(FORGED_BADGES_CACHED_FOR),
+            log_head: AgedCache::new(LOG_HEAD_CACHED_FOR),
             contact_collection: Mutex::default(),
         }
     }
@@ -127,3 +133,8 @@ impl BlockingPool {
         spawn_blocking(task).await.map_err(|_panicked| Error::Lost)
     }
 }
+
+const STATUS_LIST_CACHED_FOR: Duration = Duration::from_secs(2);
+/// The verification of all badges of a list takes longer than its signature.
+const FORGED_BADGES_CACHED_FOR: Duration = Duration::from_mins(1);
+const LOG_HEAD_CACHED_FOR: Duration = Duration::from_secs(1);

@@ -46,12 +46,12 @@ impl Sealpost {
 /// Returns the head of the log. `None` if there is no log yet.
 fn head(core: &Core) -> Result<Option<Arc<LogHead>>, Error> {
     let now = core.clock.now();
-    if let Some(head) = core.log_head.get(now) {
+    if let Some(head) = core.log_head.get(&(), now) {
         return Ok(Some(head));
     }
     let Some(head) = core.store.read(sealpost_storage::Reader::log_head)? else { return Ok(None) };
     let head = Arc::new(head);
-    core.log_head.insert(now, Arc::clone(&head));
+    core.log_head.insert((), now, Arc::clone(&head));
     Ok(Some(head))
 }
 
