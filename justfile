@@ -16,8 +16,9 @@ demo:
 test:
     tests/run
 
-# Runs the tests of one crate: `just test-of limits`.
-test-of CRATE *ARGS:
+# Checks one crate while you work on it: `just check limits`.
+check CRATE *ARGS:
+    cargo clippy -p sealpost-{{ CRATE }} --all-targets -- -D warnings
     cargo test -p sealpost-{{ CRATE }} {{ ARGS }}
 
 lint:
