@@ -195,6 +195,8 @@ done
 echo ready
 cat >/dev/null
 kill -9 "$process"
+# A later pooler can use the port only after the end of this one.
+wait "$process" || true
 rm -f "$3"
 "#;
 
