@@ -5,5 +5,6 @@ mod files;
 mod kept;
 pub(crate) mod logged_trail;
 pub(crate) mod proof;
+pub(crate) mod statement_cursor;
 pub(crate) mod stored;
 mod witnessed;

@@ -19,6 +19,7 @@ use crate::{
     error::Error,
     issuer::signer::Issuer,
     settings::Settings,
+    transparency::statement_cursor::StatementCursor,
 };
 
 /// The parts of a service that the embedding program provides.
@@ -64,6 +65,7 @@ pub(crate) struct Core {
     pub(crate) forged_badges: AgedCache<u64, [u64]>,
     /// The head of the transparency log.
     pub(crate) log_head: AgedCache<(), LogHead>,
+    pub(crate) statement_cursor: StatementCursor,
     /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
 }
@@ -89,6 +91,7 @@ impl Core {
             status_lists: AgedCache::new(STATUS_LIST_CACHED_FOR),
             forged_badges: AgedCache::new(FORGED_BADGES_CACHED_FOR),
             log_head: AgedCache::new(LOG_HEAD_CACHED_FOR),
+            statement_cursor: StatementCursor::default(),
             contact_collection: Mutex::default(),
         }
     }

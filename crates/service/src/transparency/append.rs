@@ -24,17 +24,28 @@ use sealpost_wallet::{IssuerSecret, random};
 
 /// Appends all statements that are pending at the call. Creates the log if there is none. Blocks the thread.
 pub(crate) fn append_statements(core: &Core) -> Result<(), Error> {
-    let mut has_more = core.store.read(has_work)?;
+    let now = core.clock.now();
+    let Pending { after, newest, mut has_more } = core.store.read(|reader| {
+        let head = reader.log_head()?;
+        // All statements of a new log are pending.
+        let is_new = head.as_ref().is_none_or(|head| head.size == 0);
+        let after = if is_new { 0 } else { core.statement_cursor.after(now) };
+        let newest = reader.newest_statement_id()?;
+        let has_more = head.is_none() || reader.has_pending_statements(after)?;
+        Ok::<_, StoreError>(Pending { after, newest, has_more })
+    })?;
     while has_more {
         let salts = random::<{ LIMIT * 32 }>()?;
         let (salts, _) = salts.as_chunks::<32>();
-        let appended = core.store.write(Durability::Durable, |tx| append(core, tx, salts))?;
+        let appended =
+            core.store.write(Durability::Durable, |tx| append(core, tx, after, salts))?;
         if let Some(file) = &core.settings.checkpoint_file {
             keep(file, &appended.checkpoint);
         }
         // Sends add statements all the time. Those of after the call wait, so that they become one entry.
         has_more = appended.is_full;
     }
+    core.statement_cursor.searched(now, newest);
     Ok(())
 }
 
@@ -44,16 +55,25 @@ struct Appended {
     is_full: bool,
 }
 
-fn has_work(reader: &mut sealpost_storage::Reader) -> Result<bool, StoreError> {
-    Ok(reader.has_pending_statements()? || reader.log_head()?.is_none())
+/// The statements to append: those with a number above `after`.
+struct Pending {
+    after: i64,
+    /// The newest statement.
+    newest: i64,
+    has_more: bool,
 }
 
-/// Appends up to one statement for each salt. Merges statements about envelopes.
-fn append(core: &Core, tx: &mut Transaction, salts: &[[u8; 32]]) -> Result<Appended, StoreError> {
+/// Appends up to one statement for each salt, from those with a number above `after`. Merges statements about envelopes.
+fn append(
+    core: &Core,
+    tx: &mut Transaction,
+    after: i64,
+    salts: &[[u8; 32]],
+) -> Result<Appended, StoreError> {
     let head = lock(core, tx)?;
     let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
     let now = core.clock.now();
-    let pending = tx.pending_statements(limit)?;
+    let pending = tx.pending_statements(after, limit)?;
     let is_full = pending.len() >= salts.len();
     let entries = new_entries(pending, salts, head.size, now)?;
     let checkpoint = extend(core, tx, head, &entries, now)?;

@@ -24,7 +24,7 @@ fn settled(world: &World) -> LogHead {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
         let found = world.database.read(|reader| {
-            let is_done = !reader.has_pending_statements()?;
+            let is_done = !reader.has_pending_statements(0)?;
             Ok::<_, sealpost_domain::ports::StoreError>(reader.log_head()?.filter(|_| is_done))
         });
         if let Some(head) = found.unwrap() {
@@ -103,7 +103,7 @@ fn a_changed_tree_gets_no_checkpoint() {
         assert_eq!(head, before);
         thread::sleep(Duration::from_millis(50));
     }
-    assert!(world.database.read(sealpost_storage::Reader::has_pending_statements).unwrap());
+    assert!(world.database.read(|reader| reader.has_pending_statements(0)).unwrap());
 }
 
 /// Verifies a proof file with the published key, and returns its statement.

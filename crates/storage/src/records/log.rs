@@ -2,7 +2,6 @@
 //! the statements.
 
 use diesel::{
-    dsl::exists,
     prelude::*,
     sql_types::{BigInt, Binary, Text},
     upsert::excluded,
@@ -144,15 +143,29 @@ impl Reader {
         })
     }
 
-    /// Returns true if a statement is not in the log yet.
-    pub fn has_pending_statements(&mut self) -> Result<bool, StoreError> {
-        let pending = s::table.filter(s::number.is_null());
-        self.run(|conn| Ok(diesel::select(exists(pending)).get_result(conn)?))
+    /// Returns the number of the newest statement; 0 if there is none.
+    pub fn newest_statement_id(&mut self) -> Result<i64, StoreError> {
+        let newest = s::table.order(s::id.desc()).select(s::id);
+        self.run(|conn| Ok(newest.first(conn).optional()?.unwrap_or(0)))
     }
 
-    /// Reads up to `limit` statements that are not in the log yet, in the order of their rows.
-    pub fn pending_statements(&mut self, limit: u32) -> Result<Vec<PendingStatement>, StoreError> {
-        let pending = s::table.filter(s::number.is_null()).order(s::id).limit(limit.into());
+    /// Returns true if a statement with a number above `after` is not in the log yet.
+    pub fn has_pending_statements(&mut self, after: i64) -> Result<bool, StoreError> {
+        // The order makes PostgreSQL search by the number. A search for NULL would read the entries of all statements
+        // that were ever pending, while an open snapshot keeps them.
+        let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after)).order(s::id);
+        self.run(|conn| Ok(pending.select(s::id).first::<i64>(conn).optional()?.is_some()))
+    }
+
+    /// Reads up to `limit` statements that are not in the log yet, in the order of their numbers, from those above
+    /// `after`.
+    pub fn pending_statements(
+        &mut self,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<PendingStatement>, StoreError> {
+        let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after));
+        let pending = pending.order(s::id).limit(limit.into());
         self.run(|conn| {
             let rows: Vec<(i64, String, String, Option<Vec<u8>>)> =
                 pending.select((s::id, s::kind, s::text, s::leaves)).load(conn)?;

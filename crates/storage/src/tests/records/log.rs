@@ -22,7 +22,7 @@ on_both!(
 );
 
 fn pending(db: &Fixture) -> Vec<PendingStatement> {
-    db.read(|reader| reader.pending_statements(100)).unwrap()
+    db.read(|reader| reader.pending_statements(0, 100)).unwrap()
 }
 
 fn head(size: u64) -> LogHead {
@@ -50,14 +50,14 @@ fn append(db: &Fixture, first: u64) -> Vec<NewLogEntry> {
 }
 
 fn each_change_of_an_identity_is_a_statement(db: &Fixture) {
-    assert!(!db.read(crate::Reader::has_pending_statements).unwrap());
+    assert!(!db.read(|reader| reader.has_pending_statements(0)).unwrap());
     let key = db.activate();
     db.write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Deactivated)).unwrap();
     // Changes of other columns are no statements.
     db.execute("UPDATE api_keys SET label = 'other', plan = 'pro'").unwrap();
     db.execute("UPDATE api_keys SET did = 'did:key:other'").unwrap();
     db.execute("UPDATE api_keys SET sealing_version = 2").unwrap();
-    assert!(db.read(crate::Reader::has_pending_statements).unwrap());
+    assert!(db.read(|reader| reader.has_pending_statements(0)).unwrap());
     let found = pending(db);
     assert!(found.iter().all(|statement| statement.kind == "key"));
     let texts: Vec<_> = found.into_iter().map(|statement| statement.text).collect();

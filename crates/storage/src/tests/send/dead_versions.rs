@@ -97,6 +97,32 @@ fn a_deletion_of_expired_rows_reads_no_deleted_row() {
 }
 
 #[test]
+fn a_search_for_pending_statements_reads_no_appended_one() {
+    let db = postgres();
+    let snapshot = open_snapshot(&db);
+    db.execute(
+        "INSERT INTO log_statements (kind, subject, text)
+         SELECT 'key', n::TEXT, '' FROM generate_series(1, 400) AS n",
+    )
+    .unwrap();
+    db.execute("UPDATE log_statements SET number = id").unwrap();
+    let newest = db.read(crate::Reader::newest_statement_id).unwrap();
+    db.activate();
+    db.execute("VACUUM (ANALYZE)").unwrap();
+    let mut search = db.begin(Relaxed).unwrap();
+    let indexes =
+        ["ix_log_statements__pending", "log_statements_number_key", "log_statements_pkey"];
+    let before = indexes.map(|index| entries_read(&mut search, index));
+    assert!(search.has_pending_statements(newest).unwrap());
+    assert_eq!(search.pending_statements(newest, 9).unwrap().len(), 1);
+    for (index, before) in indexes.iter().zip(before) {
+        let read = entries_read(&mut search, index) - before;
+        assert!(read <= READ_MAX, "{index}: {read}");
+    }
+    drop((search, snapshot));
+}
+
+#[test]
 fn a_claim_reads_no_deleted_delivery() {
     let db = postgres();
     let to = db.register(&db.activate().id);
