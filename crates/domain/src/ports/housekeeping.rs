@@ -1,6 +1,6 @@
 //! The work of housekeeping, and the nodes that share it.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, mem, time::Duration};
 
 use super::overview::DailyCount;
 use crate::{ApiKeyId, LeaseToken, Timestamp};
@@ -43,6 +43,19 @@ pub struct UncountedRows {
     pub number: u64,
     /// The sums. Each pair of API key and day occurs once.
     pub sums: Vec<(ApiKeyId, DailyCount)>,
+}
+
+impl UncountedRows {
+    /// Adds the rows that follow.
+    pub fn add(&mut self, next: Self) {
+        self.last = next.last;
+        self.number = self.number.saturating_add(next.number);
+        let mut sums = BTreeMap::<_, DailyCount>::new();
+        for (key, count) in mem::take(&mut self.sums).into_iter().chain(next.sums) {
+            sums.entry((key, count.day)).and_modify(|sum| sum.add(&count)).or_insert(count);
+        }
+        self.sums = sums.into_iter().map(|((key, _), count)| (key, count)).collect();
+    }
 }
 
 /// Rows of which each has the time by which it expires.

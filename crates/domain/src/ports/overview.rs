@@ -117,3 +117,12 @@ pub struct DailyCount {
     /// Number of events delivered to the key's webhooks.
     pub delivered: u64,
 }
+
+impl DailyCount {
+    /// Adds the counts of other rows of the same key and day.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+        self.delivered = self.delivered.saturating_add(other.delivered);
+    }
+}

@@ -7,7 +7,7 @@ use std::{
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{CountedTable, Durability, HousekeepingTurn, StoreError},
+    ports::{CountedTable, Durability, HousekeepingTurn, StoreError, UncountedRows},
 };
 use sealpost_storage::Transaction;
 
@@ -128,13 +128,41 @@ fn run_batch(
     })?;
     let Some((times, mut rows)) = begun else { return Ok(None) };
     if let Work::Count(table) = task.work
-        && let Some(uncounted) =
-            core.store.read(|reader| reader.uncounted(table, times.before, limit))?
+        && let Some(uncounted) = read_uncounted(core, table, times.before, limit)?
     {
         let counted = timed_write(core, |tx| tx.count(&uncounted))?;
         (rows, took) = (counted.value, counted.took);
     }
     Ok(Some(Batch { times, rows, took }))
+}
+
+/// Reads and sums uncounted rows in portions of `limit` rows. Many rows become one change of the counts of a key,
+/// because an open snapshot of another session keeps each version of the counts, and a change reads them all.
+fn read_uncounted(
+    core: &Core,
+    table: CountedTable,
+    before: Timestamp,
+    limit: u32,
+) -> Result<Option<UncountedRows>, StoreError> {
+    let mut rows: Option<UncountedRows> = None;
+    loop {
+        let next =
+            core.store.read(|reader| reader.uncounted(table, before, limit, rows.as_ref()))?;
+        let Some(next) = next else { return Ok(rows) };
+        let is_last = next.number < u64::from(limit);
+        let all = match rows.take() {
+            Some(mut all) => {
+                all.add(next);
+                all
+            }
+            None => next,
+        };
+        let is_full = all.number >= COUNTED_ROWS_MAX || all.sums.len() >= COUNTED_SUMS_MAX;
+        rows = Some(all);
+        if is_last || is_full {
+            return Ok(rows);
+        }
+    }
 }
 
 /// The result of a transaction.
@@ -186,6 +214,10 @@ const TASK_MAX: Duration = Duration::from_secs(30);
 const LIMIT_MIN: u32 = 200;
 /// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
+
+/// Number of rows, and of pairs of key and day, from which a task adds them to the daily counts.
+const COUNTED_ROWS_MAX: u64 = 400_000;
+const COUNTED_SUMS_MAX: usize = 20_000;
 
 /// Time for which a node has the exclusive right to run a task.
 pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);

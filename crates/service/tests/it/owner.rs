@@ -202,8 +202,10 @@ async fn the_page_of_a_key_shows_thirty_days() {
     world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
     let store: &Database = &world.database;
     let now = sealpost_domain::Clock::now(&*world.clock).plus(Duration::from_secs(1));
-    let uncounted =
-        store.read(|reader| reader.uncounted(CountedTable::Envelopes, now, 9)).unwrap().unwrap();
+    let uncounted = store
+        .read(|reader| reader.uncounted(CountedTable::Envelopes, now, 9, None))
+        .unwrap()
+        .unwrap();
     let counted = store.write(Durability::Relaxed, |tx| tx.count(&uncounted)).unwrap();
     assert_eq!(counted, 2);
     let sum = |days: &[DailyCount]| {

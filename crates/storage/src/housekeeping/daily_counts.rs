@@ -30,8 +30,8 @@ use crate::{
 type KeyDay = (String, i64);
 
 impl Reader {
-    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before`. `None` if no row is
-    /// left. [`count`](crate::Transaction::count) adds the sums to the daily counts.
+    /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before` and follow those in
+    /// `read`. `None` if no row is left. [`count`](crate::Transaction::count) adds the sums to the daily counts.
     ///
     /// Call it outside a transaction, because all other writers of an embedded database wait for a transaction.
     pub fn uncounted(
@@ -39,10 +39,17 @@ impl Reader {
         table: CountedTable,
         before: Timestamp,
         limit: u32,
+        read: Option<&UncountedRows>,
     ) -> Result<Option<UncountedRows>, StoreError> {
         self.run(|conn| {
-            let after = p::table.find(name(table)).select(p::last_counted);
-            let after: Option<String> = after.first(conn).optional()?;
+            let after = match read {
+                Some(rows) => Some(rows.last.clone()),
+                None => p::table
+                    .find(name(table))
+                    .select(p::last_counted)
+                    .first::<String>(conn)
+                    .optional()?,
+            };
             let limit = i64::from(limit);
             // The statements are not kept prepared, so that PostgreSQL plans them for these values.
             let sums = match table {

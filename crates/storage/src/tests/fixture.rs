@@ -153,7 +153,8 @@ impl Fixture {
         before: Timestamp,
         limit: u32,
     ) -> u64 {
-        let Some(rows) = self.read(|reader| reader.uncounted(table, before, limit)).unwrap() else {
+        let Some(rows) = self.read(|reader| reader.uncounted(table, before, limit, None)).unwrap()
+        else {
             return 0;
         };
         self.write(Durability::Relaxed, |tx| tx.count(&rows)).unwrap()

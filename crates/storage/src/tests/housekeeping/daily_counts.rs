@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{
         CountedTable, DailyCount,
         Durability::{Durable, Relaxed},
-        WriteSet,
+        UncountedRows, WriteSet,
     },
 };
 
@@ -18,6 +18,7 @@ on_both!(
     succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook,
     a_recent_envelope_is_counted_later,
     counting_respects_its_limit,
+    portions_are_counted_together,
     rows_that_were_read_twice_are_counted_once,
     failed_attempts_do_not_stop_the_count,
     daily_counts_are_deleted_oldest_first,
@@ -42,6 +43,25 @@ fn days(db: &Fixture, key: &ApiKeyId, since: i64) -> Vec<(i64, u64, u64)> {
     let days = db.read(|reader| reader.daily_counts(key, at(since), 0)).unwrap();
     let day = |DailyCount { day, sent, received, .. }| (day.as_millis() / DAY, sent, received);
     days.into_iter().map(day).collect()
+}
+
+fn portions_are_counted_together(db: &Fixture) {
+    let (a, b) = (&db.activate().id, &db.activate().id);
+    for millis in [1, 2, 3, DAY, DAY + 1] {
+        sent(db, [a, b], millis);
+    }
+    let read = |rows: Option<&UncountedRows>| {
+        db.read(|reader| reader.uncounted(CountedTable::Envelopes, at(9 * DAY), 2, rows)).unwrap()
+    };
+    let mut rows = read(None).unwrap();
+    while let Some(next) = read(Some(&rows)) {
+        rows.add(next);
+    }
+    assert_eq!((rows.number, rows.sums.len()), (5, 4), "two keys on two days");
+    assert_eq!(db.write(Relaxed, |tx| tx.count(&rows)).unwrap(), 5);
+    assert_eq!(days(db, a, 0), [(0, 3, 0), (1, 2, 0)]);
+    assert_eq!(days(db, b, 0), [(0, 0, 3), (1, 0, 2)]);
+    assert_eq!(count(db, at(9 * DAY), 99), 0);
 }
 
 fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
@@ -120,7 +140,7 @@ fn counting_respects_its_limit(db: &Fixture) {
 fn rows_that_were_read_twice_are_counted_once(db: &Fixture) {
     let key = &db.activate().id;
     let uncounted =
-        || db.read(|reader| reader.uncounted(CountedTable::Envelopes, at(9), 99)).unwrap();
+        || db.read(|reader| reader.uncounted(CountedTable::Envelopes, at(9), 99, None)).unwrap();
     for millis in [1, 2] {
         sent(db, [key, key], millis);
         let rows = uncounted().unwrap();
