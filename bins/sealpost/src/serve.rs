@@ -1,4 +1,4 @@
-//! `sealpost serve`: starts a node (one server process), waits for a signal, and stops the node gracefully.
+//! `sealpost serve`: starts a node, waits for a signal, and stops the node gracefully.
 
 pub(crate) mod signals;
 

@@ -1,4 +1,4 @@
-//! The data that a node (one server process) caches between requests.
+//! The data that a node caches between requests.
 //!
 //! Cached data may be out of date, so every transaction reads the authoritative rows again. Entries leave the cache by
 //! expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that removes entries

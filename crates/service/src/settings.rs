@@ -27,7 +27,7 @@ pub struct Settings {
     pub api_tokens_per_account_max: u32,
     /// The clients that can open an account.
     pub activation: Activation,
-    /// Handles (readable names of keys) that only an operator can assign.
+    /// Handles that only an operator can assign.
     pub reserved_handles: ReservedHandles,
     /// Maximum number of handles that revoked keys of an account reserve. An account that has reached this number can
     /// take no new handle.

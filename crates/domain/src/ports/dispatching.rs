@@ -24,10 +24,10 @@ pub trait Outbox: Send + Sync {
     /// overwrite the outcome of the next lease holder. Disables webhooks whose attempts have all failed for
     /// `failing_max`.
     ///
-    /// An unopened envelope bounces (its sender gets an event) if all of these hold:
+    /// An unopened envelope bounces if all of these hold:
     /// - No delivery of the envelope has succeeded.
     /// - No delivery of the envelope can still be attempted.
-    /// - At least one delivery of the envelope is exhausted (its last attempt failed).
+    /// - At least one delivery of the envelope is exhausted.
     fn record_outcomes(
         &self,
         results: &[AttemptResult],

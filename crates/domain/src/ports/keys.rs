@@ -18,8 +18,7 @@ pub struct KeySnapshot {
     pub id: ApiKeyId,
     /// Status of the key. New channels need active keys, and secrets of revoked keys must not be cached.
     pub status: KeyStatus,
-    /// Version of the newest sealing key (the key pair to which messages are encrypted), for new envelopes and
-    /// channels.
+    /// Version of the newest sealing key, for new envelopes and channels.
     pub sealing_version: u32,
 }
 

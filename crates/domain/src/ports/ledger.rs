@@ -67,7 +67,7 @@ pub struct KeyFacts {
     /// The handle by which senders can address the key. `None` if the key has no handle, for example because another
     /// key took it over.
     pub handle: Option<Handle>,
-    /// Version of the newest sealing key (the key pair to which messages are encrypted).
+    /// Version of the newest sealing key.
     pub sealing_version: u32,
     /// Proposed and enforced governance decisions (blocks by operators) on the key, its account and its partner.
     pub standing: GovernanceStanding,

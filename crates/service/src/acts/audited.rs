@@ -21,10 +21,10 @@ use crate::{
 /// The reason that an operator's action was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// The key already has another handle (readable name).
+    /// The key already has another handle.
     #[error("the API key has the handle {0}: release it first")]
     HasHandle(Handle),
-    /// The handle (readable name) belongs to a key that is not revoked.
+    /// The handle belongs to a key that is not revoked.
     #[error("the handle belongs to {0}, which is not revoked: release the handle first")]
     HandleInUse(ApiKeyId),
     /// The state of the key forbids the action.

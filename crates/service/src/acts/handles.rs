@@ -11,7 +11,7 @@ use super::{
     keys::{KeyView, NO_KEY},
 };
 
-/// A released handle (readable name), and the key that had it.
+/// A released handle, and the key that had it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct HandleReleased {

@@ -73,7 +73,7 @@ pub(crate) struct PendingEnvelope {
     /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
     /// or if there is no channel.
     pub(crate) unstored_channel: Option<Arc<Channel>>,
-    /// The handle (readable name) by which the caller named the recipient. `None` if the caller named a key.
+    /// The handle by which the caller named the recipient. `None` if the caller named a key.
     pub(crate) handle: Option<Handle>,
     /// The version of the recipient's sealing key for which the message was sealed.
     pub(crate) sealing_version: u32,

@@ -10,7 +10,7 @@ use zeroize::Zeroize as _;
 
 /// A message and its recipient. The message is zeroized on drop.
 pub struct NewMessage {
-    /// The recipient: an API key, or a handle (the readable name of a key).
+    /// The recipient: an API key, or its handle.
     pub to: String,
     /// The text to seal for the recipient.
     pub message: String,

@@ -44,7 +44,7 @@ pub(super) struct Prepared {
 /// The recipient of a send, whose key was found.
 pub(super) struct ResolvedRecipient {
     pub(super) id: ApiKeyId,
-    /// The handle (readable name) by which the request named the recipient. `None` if the request named a key.
+    /// The handle by which the request named the recipient. `None` if the request named a key.
     pub(super) handle: Option<Handle>,
     key: Arc<CachedKey>,
 }

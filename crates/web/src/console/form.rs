@@ -35,7 +35,7 @@ pub(super) struct SessionForm {
     form: Form,
 }
 
-/// A form for an act (a change by an operator). The role of the operator allows acts.
+/// A form for an operator's act. The role of the operator allows acts.
 pub(super) struct ActForm {
     pub(super) user: ConsoleUser,
     pub(super) form: Form,

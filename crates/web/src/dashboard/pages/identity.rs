@@ -1,5 +1,5 @@
-//! The pages of an identity (an API key with its DID). This file has the head that they share, and the first page: the
-//! data of the identity, its usage and its daily counts.
+//! The pages of an identity. This file has the head that they share, and the first page: the data of the identity, its
+//! usage and its daily counts.
 
 use actix_web::web;
 use askama::Template;

@@ -1,4 +1,4 @@
-//! The page that activates a further identity (an API key with its DID) in the account.
+//! The page that activates a further identity in the account.
 
 use actix_web::HttpRequest;
 use askama::Template;
