@@ -701,7 +701,7 @@ CREATE TABLE log_statements (
     -- The key that the statement is about. NULL for the audit trail and for envelopes.
     api_key_id TEXT COLLATE "C",
     text TEXT NOT NULL,
-    number BIGINT UNIQUE,
+    number BIGINT,
     at BIGINT,
     salt BYTEA,
     -- The hashes of the envelopes of a batch, 32 bytes each. The entry has the root of their tree.
@@ -710,6 +710,8 @@ CREATE TABLE log_statements (
 CREATE SEQUENCE log_statement_ids AS BIGINT OWNED BY log_statements.id;
 ALTER TABLE log_statements ALTER COLUMN id SET DEFAULT nextval('log_statement_ids');
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
+-- Without NULL: a search for pending statements could otherwise read the entries of all that were ever pending.
+CREATE UNIQUE INDEX ix_log_statements__number ON log_statements (number) WHERE number IS NOT NULL;
 CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
 CREATE INDEX ix_log_statements__at__envelopes ON log_statements (at) WHERE kind = 'envelopes';
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;

@@ -614,13 +614,14 @@ CREATE TABLE log_statements (
     -- The key that the statement is about. NULL for the audit trail and for envelopes.
     api_key_id TEXT,
     text TEXT NOT NULL,
-    number INTEGER UNIQUE,
+    number INTEGER,
     at INTEGER,
     salt BLOB,
     -- The hashes of the envelopes of a batch, 32 bytes each. The entry has the root of their tree.
     leaves BLOB
 ) STRICT;
 CREATE INDEX ix_log_statements__pending ON log_statements (id) WHERE number IS NULL;
+CREATE UNIQUE INDEX ix_log_statements__number ON log_statements (number) WHERE number IS NOT NULL;
 CREATE INDEX ix_log_statements__subject ON log_statements (kind, subject, id);
 CREATE INDEX ix_log_statements__at__envelopes ON log_statements (at) WHERE kind = 'envelopes';
 CREATE INDEX ix_log_statements__api_key_id ON log_statements (api_key_id) WHERE api_key_id IS NOT NULL;

@@ -55,7 +55,7 @@ struct Appended {
     is_full: bool,
 }
 
-/// The statements to append: those with a number above `after`.
+/// The statements to append: those with an id above `after`.
 struct Pending {
     after: i64,
     /// The newest statement.
@@ -63,7 +63,7 @@ struct Pending {
     has_more: bool,
 }
 
-/// Appends up to one statement for each salt, from those with a number above `after`. Merges statements about envelopes.
+/// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about envelopes.
 fn append(
     core: &Core,
     tx: &mut Transaction,

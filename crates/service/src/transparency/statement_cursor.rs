@@ -7,7 +7,7 @@ use std::{
 
 use sealpost_domain::Timestamp;
 
-/// The number of a statement up to which nothing is left to find.
+/// The id of a statement up to which nothing is left to find.
 ///
 /// PostgreSQL keeps the index entries of appended statements while another session has an open snapshot. Without the
 /// cursor, each search would read all of them: after 20 minutes with 64 busy connections, a quarter of a second for each
@@ -32,8 +32,8 @@ impl Default for Positions {
 }
 
 impl StatementCursor {
-    /// Returns the number after which a search begins. Once a minute, this is 0: a transaction that took longer than
-    /// [`SLACK`] may have added a statement with a lower number.
+    /// Returns the id after which a search begins. Once a minute, this is 0: a transaction that took longer than
+    /// [`SLACK`] may have added a statement with a lower id.
     pub(super) fn after(&self, now: Timestamp) -> i64 {
         let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if now.abs_diff(positions.full_at) >= FULL_EVERY {
@@ -54,7 +54,7 @@ impl StatementCursor {
     }
 }
 
-/// Longer than a transaction takes. A statement gets its number before its transaction commits.
+/// Longer than a transaction takes. A statement gets its id before its transaction commits.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 
@@ -70,7 +70,7 @@ mod tests {
         cursor.searched(at(0), 70);
         for seconds in 1..10 {
             cursor.searched(at(seconds), 70 + seconds);
-            assert_eq!(cursor.after(at(seconds)), 0, "transactions may have lower numbers");
+            assert_eq!(cursor.after(at(seconds)), 0, "transactions may have lower ids");
         }
         cursor.searched(at(10), 80);
         assert_eq!(cursor.after(at(11)), 70);

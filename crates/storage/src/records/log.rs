@@ -143,21 +143,19 @@ impl Reader {
         })
     }
 
-    /// Returns the number of the newest statement; 0 if there is none.
+    /// Returns the id of the newest statement; 0 if there is none.
     pub fn newest_statement_id(&mut self) -> Result<i64, StoreError> {
         let newest = s::table.order(s::id.desc()).select(s::id);
         self.run(|conn| Ok(newest.first(conn).optional()?.unwrap_or(0)))
     }
 
-    /// Returns true if a statement with a number above `after` is not in the log yet.
+    /// Returns true if a statement with an id above `after` is not in the log yet.
     pub fn has_pending_statements(&mut self, after: i64) -> Result<bool, StoreError> {
-        // The order makes PostgreSQL search by the number. A search for NULL would read the entries of all statements
-        // that were ever pending, while an open snapshot keeps them.
         let pending = s::table.filter(s::number.is_null()).filter(s::id.gt(after)).order(s::id);
         self.run(|conn| Ok(pending.select(s::id).first::<i64>(conn).optional()?.is_some()))
     }
 
-    /// Reads up to `limit` statements that are not in the log yet, in the order of their numbers, from those above
+    /// Reads up to `limit` statements that are not in the log yet, in the order of their ids, from those above
     /// `after`.
     pub fn pending_statements(
         &mut self,

@@ -111,7 +111,7 @@ fn a_search_for_pending_statements_reads_no_appended_one() {
     db.execute("VACUUM (ANALYZE)").unwrap();
     let mut search = db.begin(Relaxed).unwrap();
     let indexes =
-        ["ix_log_statements__pending", "log_statements_number_key", "log_statements_pkey"];
+        ["ix_log_statements__pending", "ix_log_statements__number", "log_statements_pkey"];
     let before = indexes.map(|index| entries_read(&mut search, index));
     assert!(search.has_pending_statements(newest).unwrap());
     assert_eq!(search.pending_statements(newest, 9).unwrap().len(), 1);
