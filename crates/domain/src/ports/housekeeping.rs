@@ -1,6 +1,6 @@
 //! The work of housekeeping, and the nodes that share it.
 
-use std::{collections::BTreeMap, mem, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::overview::DailyCount;
 use crate::{ApiKeyId, LeaseToken, Timestamp};
@@ -41,8 +41,8 @@ pub struct UncountedRows {
     pub last: String,
     /// Number of the rows.
     pub number: u64,
-    /// The sums. Each pair of API key and day occurs once.
-    pub sums: Vec<(ApiKeyId, DailyCount)>,
+    /// The sums by API key and start of the day.
+    pub sums: BTreeMap<(ApiKeyId, Timestamp), DailyCount>,
 }
 
 impl UncountedRows {
@@ -50,11 +50,9 @@ impl UncountedRows {
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);
-        let mut sums = BTreeMap::<_, DailyCount>::new();
-        for (key, count) in mem::take(&mut self.sums).into_iter().chain(next.sums) {
-            sums.entry((key, count.day)).and_modify(|sum| sum.add(&count)).or_insert(count);
+        for (place, count) in next.sums {
+            self.sums.entry(place).and_modify(|sum| sum.add(&count)).or_insert(count);
         }
-        self.sums = sums.into_iter().map(|((key, _), count)| (key, count)).collect();
     }
 }
 

@@ -86,7 +86,7 @@ fn purge(
     loop {
         let now = core.clock.now();
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
-        let Some(Batch { times, rows, took }) = run_batch(core, task, &turn, limit)? else {
+        let Some(Batch { times, rows, took }) = run_batch(core, task, &turn, limit, stop)? else {
             return Ok(None);
         };
         let is_over = rows < u64::from(limit) || first_began.elapsed() > TASK_MAX;
@@ -116,6 +116,7 @@ fn run_batch(
     task: &HousekeepingTask,
     turn: &HousekeepingTurn<'_>,
     limit: u32,
+    stop: &StopSignal,
 ) -> Result<Option<Batch>, StoreError> {
     let Timed { value: begun, mut took } = timed_write(core, |tx| {
         let Some(time) = tx.take_housekeeping_turn(turn)? else { return Ok(None) };
@@ -128,7 +129,7 @@ fn run_batch(
     })?;
     let Some((times, mut rows)) = begun else { return Ok(None) };
     if let Work::Count(table) = task.work
-        && let Some(uncounted) = read_uncounted(core, table, times.before, limit)?
+        && let Some(uncounted) = read_uncounted(core, table, times.before, limit, stop)?
     {
         let counted = timed_write(core, |tx| tx.count(&uncounted))?;
         (rows, took) = (counted.value, counted.took);
@@ -136,13 +137,14 @@ fn run_batch(
     Ok(Some(Batch { times, rows, took }))
 }
 
-/// Reads and sums uncounted rows in portions of `limit` rows. Many rows become one change of the counts of a key,
-/// because an open snapshot of another session keeps each version of the counts, and a change reads them all.
+/// Reads and sums uncounted rows in portions of `limit` rows, so that the counts of a key change once for many rows. An
+/// open snapshot of another session keeps all old counts, and each change reads them.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
     before: Timestamp,
     limit: u32,
+    stop: &StopSignal,
 ) -> Result<Option<UncountedRows>, StoreError> {
     let mut rows: Option<UncountedRows> = None;
     loop {
@@ -159,7 +161,7 @@ fn read_uncounted(
         };
         let is_full = all.number >= COUNTED_ROWS_MAX || all.sums.len() >= COUNTED_SUMS_MAX;
         rows = Some(all);
-        if is_last || is_full {
+        if is_last || is_full || stop.wait(Duration::ZERO) {
             return Ok(rows);
         }
     }

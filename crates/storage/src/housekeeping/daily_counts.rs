@@ -113,22 +113,23 @@ struct Sum {
 }
 
 impl Sum {
-    fn read(self) -> Option<Result<(ApiKeyId, DailyCount), Fault>> {
+    fn read(self) -> Option<Result<((ApiKeyId, Timestamp), DailyCount), Fault>> {
         let key = columns::id(&self.api_key_id?, "API key");
-        Some(key.and_then(|key| Ok((key, self.count.read()?))))
+        let count = self.count.read();
+        Some(key.and_then(|key| count.map(|count| ((key, count.day), count))))
     }
 }
 
 fn add(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
-            let counts = || rows.sums.iter().map(|(_, count)| count);
+            let counts = || rows.sums.values();
             let numbers = |of: fn(&DailyCount) -> u64| {
                 let number = |count| columns::number::<i64, _>(of(count), "daily count");
                 counts().map(number).collect::<Result<Vec<_>, _>>()
             };
             Statement::command(ADD_POSTGRES)
-                .bind_array::<Text, _>(rows.sums.iter().map(|(key, _)| key.to_string()))
+                .bind_array::<Text, _>(rows.sums.keys().map(|(key, _)| key.to_string()))
                 .bind_array::<BigInt, _>(counts().map(|count| count.day.as_millis()))
                 .bind_array::<BigInt, _>(numbers(|count| count.sent)?.into_iter())
                 .bind_array::<BigInt, _>(numbers(|count| count.received)?.into_iter())
@@ -136,7 +137,7 @@ fn add(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<(), Fault> {
                 .execute(conn)?;
         }
         AnyConnection::Sqlite(conn) => {
-            for (key, count) in &rows.sums {
+            for ((key, _), count) in &rows.sums {
                 let number = |number| columns::number::<i64, _>(number, "daily count");
                 Statement::command(ADD_SQLITE)
                     .bind::<Text, _>(key.to_string())
