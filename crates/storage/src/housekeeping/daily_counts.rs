@@ -29,6 +29,9 @@ use crate::{
 /// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
 type KeyDay = (String, i64);
 
+/// The sum of one API key and day.
+type KeySum = ((ApiKeyId, Timestamp), DailyCount);
+
 impl Reader {
     /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before` and follow those in
     /// `read`. `None` if no row is left. [`count`](crate::Transaction::count) adds the sums to the daily counts.
@@ -113,7 +116,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn read(self) -> Option<Result<((ApiKeyId, Timestamp), DailyCount), Fault>> {
+    fn read(self) -> Option<Result<KeySum, Fault>> {
         let key = columns::id(&self.api_key_id?, "API key");
         let count = self.count.read();
         Some(key.and_then(|key| count.map(|count| ((key, count.day), count))))
