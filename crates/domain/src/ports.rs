@@ -21,7 +21,7 @@ pub use dispatching::{
 };
 pub use envelopes::{AddressedEnvelope, SentEnvelope, SentList, SentQuery};
 pub use housekeeping::{
-    CountedTable, ExpiringRows, HousekeepingTurn, Node, TaskTurn, UncountedRows,
+    CountedTable, DailyCounts, ExpiringRows, HousekeepingTurn, Node, TaskTurn, UncountedRows,
 };
 pub use journal::{JournaledAct, RevocationJournal};
 pub use keys::{Contact, HandleOwner, KeyProfile, KeySnapshot, RevocationSummary, SentPage};

@@ -1,9 +1,12 @@
 //! The work of housekeeping, and the nodes that share it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use super::overview::DailyCount;
-use crate::{ApiKeyId, LeaseToken, Timestamp};
+use crate::{ApiKeyId, LeaseToken, Timestamp, WebhookId};
 
 /// A node's request for a turn at a housekeeping task: the exclusive right to run the task for a limited time.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +33,7 @@ pub enum CountedTable {
     Attempts,
 }
 
-/// The next rows of a table that are not in the daily counts yet, summed by API key and day.
+/// The next rows of a table that are not in the daily counts yet, summed by day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UncountedRows {
     /// The table of the rows.
@@ -41,8 +44,10 @@ pub struct UncountedRows {
     pub last: String,
     /// Number of the rows.
     pub number: u64,
-    /// The sums by API key and start of the day.
-    pub sums: BTreeMap<(ApiKeyId, Timestamp), DailyCount>,
+    /// The sums of envelopes, by API key and start of the day.
+    pub keys: DailyCounts,
+    /// Numbers of successful attempts, by webhook and start of the day.
+    pub webhooks: BTreeMap<(WebhookId, Timestamp), u64>,
 }
 
 impl UncountedRows {
@@ -50,11 +55,34 @@ impl UncountedRows {
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);
-        for (place, count) in next.sums {
-            self.sums.entry(place).and_modify(|sum| sum.add(&count)).or_insert(count);
+        for (place, count) in next.keys {
+            self.keys.entry(place).and_modify(|sum| sum.add(&count)).or_insert(count);
+        }
+        for (place, successes) in next.webhooks {
+            let sum = self.webhooks.entry(place).or_default();
+            *sum = sum.saturating_add(successes);
         }
     }
+
+    /// Returns the number of sums.
+    pub fn sums(&self) -> usize {
+        self.keys.len().saturating_add(self.webhooks.len())
+    }
+
+    /// Returns all sums by API key and start of the day. Leaves out webhooks without an owner, which are deleted.
+    pub fn by_key(&self, owners: &HashMap<WebhookId, ApiKeyId>) -> DailyCounts {
+        let mut sums = self.keys.clone();
+        for ((webhook_id, day), successes) in &self.webhooks {
+            let Some(owner) = owners.get(webhook_id) else { continue };
+            let count = DailyCount { day: *day, sent: 0, received: 0, delivered: *successes };
+            sums.entry((*owner, *day)).and_modify(|sum| sum.add(&count)).or_insert(count);
+        }
+        sums
+    }
 }
+
+/// Daily counts by API key and start of the day.
+pub type DailyCounts = BTreeMap<(ApiKeyId, Timestamp), DailyCount>;
 
 /// Rows of which each has the time by which it expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

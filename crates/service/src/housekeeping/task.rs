@@ -159,7 +159,7 @@ fn read_uncounted(
             }
             None => next,
         };
-        let is_full = all.number >= COUNTED_ROWS_MAX || all.sums.len() >= COUNTED_SUMS_MAX;
+        let is_full = all.number >= COUNTED_ROWS_MAX || all.sums() >= COUNTED_SUMS_MAX;
         rows = Some(all);
         if is_last || is_full || stop.wait(Duration::ZERO) {
             return Ok(rows);
@@ -217,7 +217,7 @@ const LIMIT_MIN: u32 = 200;
 /// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
-/// Number of rows, and of pairs of key and day, from which a task adds them to the daily counts.
+/// Number of rows, and of sums, from which a task adds them to the daily counts.
 const COUNTED_ROWS_MAX: u64 = 400_000;
 const COUNTED_SUMS_MAX: usize = 20_000;
 

@@ -4,14 +4,16 @@
 //! statement sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums.
 //! On SQLite, all other writers wait for a transaction, so it must not read the rows.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use diesel::{
     prelude::*,
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
 use sealpost_domain::{
-    ApiKeyId, EnvelopeId, Timestamp,
-    ports::{CountedTable, DailyCount, StoreError, UncountedRows},
+    ApiKeyId, EnvelopeId, Timestamp, WebhookId,
+    ports::{CountedTable, DailyCount, DailyCounts, StoreError, UncountedRows},
 };
 
 use crate::{
@@ -21,16 +23,13 @@ use crate::{
         on_backend,
         transaction::{Reader, Transaction},
     },
-    query::statement::Statement,
+    query::{any_of::any_of, statement::Statement},
     rows::columns,
-    schema::{daily_count_progress as p, daily_counts as c},
+    schema::{daily_count_progress as p, daily_counts as c, webhooks as w},
 };
 
 /// The id of an API key, and the start of a UTC day in milliseconds since the Unix epoch.
 type KeyDay = (String, i64);
-
-/// The sum of one API key and day.
-type KeySum = ((ApiKeyId, Timestamp), DailyCount);
 
 impl Reader {
     /// Reads and sums up to `limit` uncounted rows of `table` that were written before `before` and follow those in
@@ -72,9 +71,12 @@ impl Reader {
             };
             let Some(Sum { last: Some(last), number, .. }) = sums.first() else { return Ok(None) };
             let (last, number) = (last.clone(), columns::number(*number, "number of rows")?);
-            let sums = sums.into_iter().filter_map(Sum::read);
-            let sums = sums.collect::<Result<_, _>>()?;
-            Ok(Some(UncountedRows { table, after, last, number, sums }))
+            let (keys, webhooks) = (DailyCounts::new(), BTreeMap::new());
+            let mut rows = UncountedRows { table, after, last, number, keys, webhooks };
+            for sum in sums {
+                sum.add_to(&mut rows)?;
+            }
+            Ok(Some(rows))
         })
     }
 
@@ -100,8 +102,8 @@ impl Reader {
     }
 }
 
-/// The sums of one API key and day, and the end and the size of the portion of rows that they belong to. If no sum
-/// belongs to the portion, one row has no key.
+/// The sums of one day, and the end and the size of the portion of rows that they belong to. If no sum belongs to the
+/// portion, one row has no `counted_id`.
 #[derive(QueryableByName)]
 struct Sum {
     /// The id of the last envelope or the number of the last attempt, as text. `None` if no row is left to count.
@@ -109,30 +111,57 @@ struct Sum {
     last: Option<String>,
     #[diesel(sql_type = BigInt)]
     number: i64,
+    /// The id of the API key of envelopes, or of the webhook of attempts.
     #[diesel(sql_type = Nullable<Text>)]
-    api_key_id: Option<String>,
+    counted_id: Option<String>,
     #[diesel(embed)]
     count: DayRow,
 }
 
 impl Sum {
-    fn read(self) -> Option<Result<KeySum, Fault>> {
-        let key = columns::id(&self.api_key_id?, "API key");
-        let count = self.count.read();
-        Some(key.and_then(|key| count.map(|count| ((key, count.day), count))))
+    fn add_to(self, rows: &mut UncountedRows) -> Result<(), Fault> {
+        let Some(id) = self.counted_id else { return Ok(()) };
+        let count = self.count.read()?;
+        match rows.table {
+            CountedTable::Envelopes => {
+                rows.keys.insert((columns::id(&id, "API key")?, count.day), count);
+            }
+            CountedTable::Attempts => {
+                rows.webhooks.insert((columns::id(&id, "webhook")?, count.day), count.delivered);
+            }
+        }
+        Ok(())
     }
 }
 
-fn add(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<(), Fault> {
+/// Looks up the owners of the webhooks once for all portions. An open snapshot of another session keeps the old
+/// versions of a webhook, and each look-up reads them.
+fn owners(
+    conn: &mut AnyConnection,
+    rows: &UncountedRows,
+) -> Result<HashMap<WebhookId, ApiKeyId>, Fault> {
+    let ids: BTreeSet<_> = rows.webhooks.keys().map(|(id, _)| id.to_string()).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = w::table.filter(any_of(w::id, ids)).select((w::id, w::api_key_id));
+    let found = on_backend!(conn, c => found.load::<(String, String)>(c))?;
+    let read = |(id, owner): (String, String)| {
+        Ok((columns::id(&id, "webhook")?, columns::id(&owner, "webhook")?))
+    };
+    found.into_iter().map(read).collect()
+}
+
+fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
-            let counts = || rows.sums.values();
+            let counts = || sums.values();
             let numbers = |of: fn(&DailyCount) -> u64| {
                 let number = |count| columns::number::<i64, _>(of(count), "daily count");
                 counts().map(number).collect::<Result<Vec<_>, _>>()
             };
             Statement::command(ADD_POSTGRES)
-                .bind_array::<Text, _>(rows.sums.keys().map(|(key, _)| key.to_string()))
+                .bind_array::<Text, _>(sums.keys().map(|(key, _)| key.to_string()))
                 .bind_array::<BigInt, _>(counts().map(|count| count.day.as_millis()))
                 .bind_array::<BigInt, _>(numbers(|count| count.sent)?.into_iter())
                 .bind_array::<BigInt, _>(numbers(|count| count.received)?.into_iter())
@@ -140,7 +169,7 @@ fn add(conn: &mut AnyConnection, rows: &UncountedRows) -> Result<(), Fault> {
                 .execute(conn)?;
         }
         AnyConnection::Sqlite(conn) => {
-            for ((key, _), count) in &rows.sums {
+            for ((key, _), count) in sums {
                 let number = |number| columns::number::<i64, _>(number, "daily count");
                 Statement::command(ADD_SQLITE)
                     .bind::<Text, _>(key.to_string())
@@ -240,7 +269,8 @@ impl Transaction {
             if !advance(conn, rows)? {
                 return Ok(0);
             }
-            add(conn, rows)?;
+            let owners = owners(conn, rows)?;
+            add(conn, &rows.by_key(&owners))?;
             Ok(rows.number)
         })
     }
@@ -276,15 +306,15 @@ const UNCOUNTED_ENVELOPES: &str = "/* daily_counts.uncounted_envelopes */
         ) AS counted_keys
         GROUP BY api_key_id, day
     )
-    SELECT p.last, p.number, c.api_key_id, coalesce(c.day, 0) AS day,
+    SELECT p.last, p.number, c.api_key_id AS counted_id, coalesce(c.day, 0) AS day,
         CAST(coalesce(c.sent, 0) AS BIGINT) AS sent,
         CAST(coalesce(c.received, 0) AS BIGINT) AS received, CAST(0 AS BIGINT) AS delivered
     FROM (SELECT max(id) AS last, count(*) AS number FROM portion) AS p
     LEFT JOIN counted AS c ON TRUE";
 
-/// Selects the next attempts to count, and sums the successful ones for the API keys that own the webhooks. Stops before
-/// the first attempt that is too recent. An attempt with a time more than an hour after `$3` does not stop the count:
-/// its time comes from a wrong clock, and counting would otherwise wait until that time.
+/// Selects the next attempts to count, and sums the successful ones of each webhook. Stops before the first attempt that
+/// is too recent. An attempt with a time more than an hour after `$3` does not stop the count: its time comes from a
+/// wrong clock, and counting would otherwise wait until that time.
 const UNCOUNTED_ATTEMPTS: &str = "/* daily_counts.uncounted_attempts */
     WITH next_rows AS MATERIALIZED (
         SELECT number, webhook_id, outcome, at FROM attempts
@@ -295,14 +325,10 @@ const UNCOUNTED_ATTEMPTS: &str = "/* daily_counts.uncounted_attempts */
             (SELECT min(number) FROM next_rows WHERE at >= $3 AND at < $3 + 3600000),
             9223372036854775807)
     ), counted AS (
-        SELECT w.api_key_id, s.day, sum(s.successes) AS delivered FROM (
-            SELECT webhook_id, day, count(*) AS successes FROM portion
-            WHERE outcome = 'succeeded' GROUP BY webhook_id, day
-        ) AS s
-        JOIN webhooks AS w ON w.id = s.webhook_id
-        GROUP BY w.api_key_id, s.day
+        SELECT webhook_id, day, count(*) AS delivered FROM portion
+        WHERE outcome = 'succeeded' GROUP BY webhook_id, day
     )
-    SELECT CAST(p.last AS TEXT) AS last, p.number, c.api_key_id, coalesce(c.day, 0) AS day,
+    SELECT CAST(p.last AS TEXT) AS last, p.number, c.webhook_id AS counted_id, coalesce(c.day, 0) AS day,
         CAST(0 AS BIGINT) AS sent, CAST(0 AS BIGINT) AS received,
         CAST(coalesce(c.delivered, 0) AS BIGINT) AS delivered
     FROM (SELECT max(number) AS last, count(*) AS number FROM portion) AS p

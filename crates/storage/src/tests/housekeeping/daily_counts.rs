@@ -19,6 +19,7 @@ on_both!(
     a_recent_envelope_is_counted_later,
     counting_respects_its_limit,
     portions_are_counted_together,
+    attempts_at_two_webhooks_of_a_key_are_counted_together,
     rows_that_were_read_twice_are_counted_once,
     failed_attempts_do_not_stop_the_count,
     daily_counts_are_deleted_oldest_first,
@@ -50,18 +51,46 @@ fn portions_are_counted_together(db: &Fixture) {
     for millis in [1, 2, 3, DAY, DAY + 1] {
         sent(db, [a, b], millis);
     }
+    let rows = read_in_portions(db, CountedTable::Envelopes);
+    assert_eq!((rows.number, rows.sums()), (5, 4), "two keys on two days");
+    assert_eq!(db.write(Relaxed, |tx| tx.count(&rows)).unwrap(), 5);
+    assert_eq!(days(db, a, 0), [(0, 3, 0), (1, 2, 0)]);
+    assert_eq!(days(db, b, 0), [(0, 0, 3), (1, 0, 2)]);
+    assert_eq!(count(db, at(9 * DAY), 99), 0);
+}
+
+fn attempts_at_two_webhooks_of_a_key_are_counted_together(db: &Fixture) {
+    let key = db.activate().id;
+    let to = [db.register(&key), db.register(&key)];
+    for (n, millis) in [1, 2, 3, DAY, DAY + 1].into_iter().enumerate() {
+        succeeded(db, &to[n % 2], millis);
+    }
+    let rows = read_in_portions(db, CountedTable::Attempts);
+    assert_eq!((rows.number, rows.sums()), (5, 4), "two webhooks on two days");
+    assert_eq!(db.write(Relaxed, |tx| tx.count(&rows)).unwrap(), 5);
+    let days = db.read(|reader| reader.daily_counts(&key, at(0), 0)).unwrap();
+    assert_eq!(days.iter().map(|day| day.delivered).collect::<Vec<_>>(), [3, 2]);
+}
+
+/// Reads all uncounted rows, two at a time.
+fn read_in_portions(db: &Fixture, table: CountedTable) -> UncountedRows {
     let read = |rows: Option<&UncountedRows>| {
-        db.read(|reader| reader.uncounted(CountedTable::Envelopes, at(9 * DAY), 2, rows)).unwrap()
+        db.read(|reader| reader.uncounted(table, at(9 * DAY), 2, rows)).unwrap()
     };
     let mut rows = read(None).unwrap();
     while let Some(next) = read(Some(&rows)) {
         rows.add(next);
     }
-    assert_eq!((rows.number, rows.sums.len()), (5, 4), "two keys on two days");
-    assert_eq!(db.write(Relaxed, |tx| tx.count(&rows)).unwrap(), 5);
-    assert_eq!(days(db, a, 0), [(0, 3, 0), (1, 2, 0)]);
-    assert_eq!(days(db, b, 0), [(0, 0, 3), (1, 0, 2)]);
-    assert_eq!(count(db, at(9 * DAY), 99), 0);
+    rows
+}
+
+fn succeeded(db: &Fixture, webhook: &Webhook, at: i64) {
+    db.execute(&format!(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+        VALUES ({at}, 1, 1, 'succeeded', '{}', 'env_1')",
+        webhook.id
+    ))
+    .unwrap();
 }
 
 fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
@@ -186,24 +215,16 @@ fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
 fn uncounted_rows_are_included_up_to_a_limit(db: &Fixture) {
     let (a, b) = (&db.activate().id, &db.activate().id);
     let (to, other) = (db.register(a), db.register(b));
-    let succeeded = |webhook: &Webhook, at: i64| {
-        db.execute(&format!(
-            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
-            VALUES ({at}, 1, 1, 'succeeded', '{}', 'env_1')",
-            webhook.id
-        ))
-        .unwrap();
-    };
     sent(db, [a, b], 1);
-    succeeded(&to, 2);
+    succeeded(db, &to, 2);
     assert_eq!(count(db, at(DAY), 99), 1);
     assert_eq!(db.count_rows(CountedTable::Attempts, at(DAY), 99), 1);
     sent(db, [a, b], 3);
     sent(db, [b, a], DAY + 1);
     sent(db, [a, a], DAY + 2);
     for when in [4, DAY, DAY + 1] {
-        succeeded(&to, when);
-        succeeded(&other, when);
+        succeeded(db, &to, when);
+        succeeded(db, &other, when);
     }
     let live = |key, since, max| {
         let days = db.read(|reader| reader.daily_counts(key, at(since), max)).unwrap();
