@@ -465,9 +465,9 @@ CREATE SEQUENCE attempt_numbers AS BIGINT OWNED BY attempts.number;
 ALTER TABLE attempts ALTER COLUMN number SET DEFAULT nextval('attempt_numbers');
 -- The log of a webhook lists its successes and its failures, newest first. See the deliveries for the end of the id.
 CREATE INDEX ix_attempts__webhook_id__number__succeeded ON attempts (substr(webhook_id, 24), number)
-    WHERE outcome = 'succeeded';
+    WHERE outcome = 'succeeded' AND substr(webhook_id, 24) IS NOT NULL;
 CREATE INDEX ix_attempts__webhook_id__outcome__number ON attempts (substr(webhook_id, 24), outcome, number)
-    WHERE outcome <> 'succeeded';
+    WHERE outcome <> 'succeeded' AND substr(webhook_id, 24) IS NOT NULL;
 -- A receipt shows the first success of an envelope. Ids of envelopes grow, so new entries are at the end of the index.
 CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
     WHERE outcome = 'succeeded';
