@@ -29,6 +29,23 @@ fn statements_look_up_rows_although_their_tables_were_empty() {
     check_plans(&postgres());
 }
 
+/// A scan of an index with few rows costs less than several look-ups. New partitions begin with few rows, and get no
+/// statistics from which PostgreSQL would make new plans.
+#[test]
+fn statements_look_up_rows_although_their_tables_had_few_rows() {
+    let db = postgres();
+    let to = db.register(&db.activate().id);
+    db.send(&to, 5);
+    db.execute(&format!(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+         SELECT 1, 1, 1, CASE n % 2 WHEN 0 THEN 'failed' ELSE 'succeeded' END, '{}', 'env_' || n
+         FROM generate_series(1, 10) AS n",
+        to.id
+    ))
+    .unwrap();
+    check_plans(&db);
+}
+
 /// While a snapshot is open, the table of deliveries has many old rows, but its statistics say that it is empty.
 #[test]
 fn statements_look_up_rows_although_statistics_know_no_old_rows() {
