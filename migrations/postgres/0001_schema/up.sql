@@ -218,8 +218,7 @@ CREATE TABLE usage (
     PRIMARY KEY (api_key_id, generation)
 ) WITH (
     fillfactor = 50,
-    autovacuum_vacuum_scale_factor = 0.02,
-    autovacuum_vacuum_cost_delay = 0
+    autovacuum_vacuum_scale_factor = 0.02
 );
 
 -- Each key has one row. The view finds it from the highest generation down.
@@ -323,7 +322,7 @@ CREATE INDEX ix_idempotency_keys__created_at ON idempotency_keys (created_at);
 CREATE TABLE waiting_envelopes (
     envelope_id TEXT COLLATE "C" PRIMARY KEY,
     recipient TEXT COLLATE "C" NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+) WITH (autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX ix_waiting_envelopes__recipient__envelope_id
     ON waiting_envelopes (recipient, envelope_id) WHERE recipient IS NOT NULL;
 
@@ -418,7 +417,6 @@ CREATE TABLE deliveries (
     fillfactor = 70,
     autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_scale_factor = 0.01,
-    autovacuum_vacuum_cost_delay = 0,
     autovacuum_analyze_scale_factor = 0.05
 );
 -- Most deliveries are stored with a lease, and are deleted after their first attempt. While an open snapshot keeps the

@@ -24,7 +24,7 @@ fn run(bench: &Bench, engine: &Engine, pace: Pace) -> Outcome {
     let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
     let held = bench.span(1800);
     let lengths = Lengths {
-        before: Duration::from_mins(1).min(held),
+        before: Duration::from_mins(3).min(held),
         held,
         after: Duration::from_mins(2).min(held),
         interval: Duration::from_secs(15).min(held / 4),
@@ -105,8 +105,8 @@ fn intervals(stage: &Stage, sends: &Load, name: &str, total: Duration) -> Vec<In
 }
 
 fn findings(before: &[Interval], held: &[Interval], after: &[Interval]) -> Vec<Finding> {
-    // The first interval fills caches.
-    let before = before.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(before);
+    // The first minute fills caches. Housekeeping runs once a minute, and not at the start.
+    let before = before.get(4..).filter(|rest| !rest.is_empty()).unwrap_or(before);
     let mean = |of: &dyn Fn(&Interval) -> f64, among: &[Interval]| {
         let count = number(u64::try_from(among.len()).unwrap_or(u64::MAX));
         among.iter().map(of).sum::<f64>() / count
