@@ -126,8 +126,11 @@ impl Sum {
             CountedTable::Envelopes => {
                 rows.keys.insert((columns::id(&id, "API key")?, count.day), count);
             }
+            // An id that no webhook can have is left out, like the id of a deleted webhook.
             CountedTable::Attempts => {
-                rows.webhooks.insert((columns::id(&id, "webhook")?, count.day), count.delivered);
+                if let Ok(webhook_id) = columns::id(&id, "webhook") {
+                    rows.webhooks.insert((webhook_id, count.day), count.delivered);
+                }
             }
         }
         Ok(())
