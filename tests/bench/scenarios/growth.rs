@@ -40,8 +40,9 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
     let runs = [few, many, few].map(|population| {
         let stage = Stage::set(bench, engine, population, Nodes::One);
         let name = format!("{} active", population.senders);
-        // Each sender sends once or more before the measurement, so that caches are warm.
-        let warm_up = Duration::from_millis(u64::try_from(population.senders / 2).unwrap_or(0));
+        // Each sender sends once or more before the measurement, so that caches are warm. A first send takes about a
+        // millisecond.
+        let warm_up = Duration::from_millis(u64::try_from(population.senders).unwrap_or(0)) * 3 / 2;
         let load = Load { warm_up, ..stage.sends(64, bench.span(30)) };
         deliveries(&name, &stage, load)
     });
