@@ -4,9 +4,10 @@
 -- `COLLATE "C"` compares bytes. As `uuid`, the ids of an envelope would save 500 of its 2,000 bytes, and 5 of 230 µs.
 -- Tables that every send writes have no foreign keys.
 --
--- PostgreSQL counts all indexes of an empty table as equal, and keeps the plan. It could then search for a key in an
--- index with this key as a later column, and read all entries. Such an index therefore has the condition that its first
--- column is not null: a search by the first column implies the condition, a search by the key alone does not.
+-- To PostgreSQL, all indexes of an empty or small table cost the same, and a session keeps its plans when the table
+-- grows. A plan could search for a key in an index that has this key as a later column, and read all entries. Such an
+-- index therefore has the condition that its first column is not null. A search by the first column implies this
+-- condition. A search by the key alone does not, so it cannot use the index.
 
 -- Accounts, sessions and invites
 
@@ -423,7 +424,8 @@ CREATE TABLE deliveries (
 -- deleted rows, a claim must not read their index entries. Claims therefore search indexes that have only deliveries
 -- without a lease. The ends of leases have an index of their own.
 --
--- Claims search due times of all webhooks, so the indexes by webhook have the condition of the head of this file.
+-- Claims search due times of all webhooks, and other statements search webhooks without a due time. So all these
+-- indexes have the condition of the head of this file.
 CREATE INDEX ix_deliveries__due_at ON deliveries (due_at) WHERE lease IS NULL AND due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__due_at__free ON deliveries (webhook_id, due_at)
     WHERE lease IS NULL AND due_at IS NOT NULL AND webhook_id IS NOT NULL;

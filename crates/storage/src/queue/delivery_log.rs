@@ -124,14 +124,12 @@ impl Reader {
         self.run(|conn| {
             let webhooks: Vec<_> = webhooks.iter().map(WebhookId::to_string).collect();
             let mut rows = Vec::<AttemptRow>::new();
-            // Ordered by an expression: a plan from a time when the log was empty could otherwise read the log by
-            // number until it has found the attempts.
             for outcomes in PARTS {
                 let of_event = a::table
                     .filter(a::event_id.eq(id.to_string()))
                     .filter(sql::<Bool>(outcomes))
                     .filter(any_of(a::webhook_id, &webhooks))
-                    .order(sql::<BigInt>("number + 0").desc())
+                    .order(a::number.desc())
                     .limit(limit.into());
                 rows.extend(on_backend!(conn, c => of_event.load::<AttemptRow>(c))?);
             }

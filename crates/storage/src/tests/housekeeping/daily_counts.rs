@@ -21,7 +21,7 @@ on_both!(
     portions_are_counted_together,
     attempts_at_two_webhooks_of_a_key_are_counted_together,
     rows_that_were_read_twice_are_counted_once,
-    failed_attempts_do_not_stop_the_count,
+    failed_and_unreadable_attempts_do_not_stop_the_count,
     daily_counts_are_deleted_oldest_first,
     uncounted_rows_are_included_up_to_a_limit,
 );
@@ -180,7 +180,7 @@ fn rows_that_were_read_twice_are_counted_once(db: &Fixture) {
     assert_eq!(days(db, key, 0), [(0, 2, 2)]);
 }
 
-fn failed_attempts_do_not_stop_the_count(db: &Fixture) {
+fn failed_and_unreadable_attempts_do_not_stop_the_count(db: &Fixture) {
     let key = db.activate().id;
     let webhook = db.register(&key).id;
     for (millis, outcome) in [(1, "failed"), (2, "failed"), (3, "succeeded")] {
@@ -192,6 +192,12 @@ fn failed_attempts_do_not_stop_the_count(db: &Fixture) {
     }
     let count = || db.count_rows(CountedTable::Attempts, at(9), 2);
     assert_eq!([count(), count(), count()], [2, 1, 0]);
+    db.execute(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+        VALUES (4, 1, 1, 'succeeded', 'no id of a webhook', 'env_1')",
+    )
+    .unwrap();
+    assert_eq!([count(), count()], [1, 0]);
     let counted = db.read(|reader| reader.daily_counts(&key, at(0), 0)).unwrap();
     assert_eq!(counted.iter().map(|day| day.delivered).collect::<Vec<_>>(), [1]);
 }
