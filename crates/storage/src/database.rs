@@ -83,7 +83,7 @@ impl Database {
     /// Connects at once, so that this function returns connection errors: [`StoreError::Unavailable`] for an
     /// unreachable server, [`StoreError::Refused`] for an unusable file or for contradictory encryption settings.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
-        let cache = Arc::new(FactsCache::new(settings.facts_cached_max));
+        let cache = Arc::new(FactsCache::new(settings.keys_cached_max));
         let open = |name, target, size| pool::open(name, target, size, &settings, &cache);
         match url {
             DatabaseUrl::Postgres(url) => {
@@ -140,7 +140,7 @@ impl Database {
             write_lock,
             checkpointer: None,
             claim_cursor: Arc::default(),
-            success_throttle: Arc::default(),
+            success_throttle: Arc::new(SuccessThrottle::new(settings.keys_cached_max)),
             purge_cursor: Arc::default(),
             facts_cache,
             journal: SharedJournal::default(),

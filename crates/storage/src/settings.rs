@@ -22,8 +22,9 @@ pub struct Settings {
     /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
     /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
-    /// Maximum number of cached sessions. The same maximum applies to cached keys and to cached webhooks.
-    pub facts_cached_max: usize,
+    /// Maximum number of cached keys. The same maximum applies to cached webhooks, and to webhooks whose last recorded
+    /// success is cached.
+    pub keys_cached_max: usize,
 }
 
 impl Default for Settings {
@@ -35,7 +36,7 @@ impl Default for Settings {
             connection_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(10),
             commit_timeout: Duration::from_secs(10),
-            facts_cached_max: 16_384,
+            keys_cached_max: 250_000,
         }
     }
 }

@@ -68,7 +68,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             connection_timeout,
             statement_timeout,
             commit_timeout: _,
-            facts_cached_max,
+            keys_cached_max,
         } = StorageSettings::default();
         Self {
             data_dir: data_dir.clone(),
@@ -80,7 +80,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
                 connection_timeout,
                 statement_timeout,
                 commit_timeout: commit_timeout.0,
-                facts_cached_max,
+                keys_cached_max,
             },
             revocation_journal: match revocation_journal {
                 None => JournalLocation::DataFolder,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use quick_cache::unsync::Cache;
 use sealpost_domain::{
     AccountId, Refusal, Timestamp,
     ports::{AdmissionFacts, StoreError},
@@ -55,8 +56,7 @@ impl StorageRoom {
 #[derive(Debug)]
 pub(super) struct StoredBytesCache {
     bytes_max: Option<u64>,
-    entries_max: usize,
-    entries: HashMap<AccountId, CachedBytes>,
+    entries: Cache<AccountId, CachedBytes>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ struct CachedBytes {
 
 impl StoredBytesCache {
     pub(super) fn new(bytes_max: Option<u64>, entries_max: usize) -> Self {
-        Self { bytes_max, entries_max, entries: HashMap::new() }
+        Self { bytes_max, entries: Cache::new(entries_max) }
     }
 
     /// Returns the storage that is available for a batch. Reads the stored bytes of accounts whose cache entry is
@@ -80,28 +80,28 @@ impl StoredBytesCache {
         now: Timestamp,
     ) -> Result<StorageRoom, StoreError> {
         let Some(bytes_max) = self.bytes_max else { return Ok(StorageRoom::default()) };
-        let wanted = bytes_by_account(facts, commands);
-        let is_old = |(account, added): &(&AccountId, &u64)| {
-            self.entries.get(account).is_none_or(|entry| entry.is_old(**added, bytes_max, now))
-        };
-        let old: Vec<_> = wanted.iter().filter(is_old).map(|(account, _)| *account).collect();
-        if !old.is_empty() {
-            if self.entries.len().saturating_add(old.len()) > self.entries_max {
-                self.entries.clear();
+        let (mut stored, mut old) = (HashMap::new(), Vec::new());
+        for (account, added) in bytes_by_account(facts, commands) {
+            match self.entries.get(&account) {
+                Some(entry) if !entry.is_old(added, bytes_max, now) => {
+                    stored.insert(account, entry.bytes);
+                }
+                _ => old.push(account),
             }
-            let read = tx.stored_bytes(&old)?;
-            let entry = |bytes| CachedBytes { bytes, read_at: now };
-            self.entries.extend(read.into_iter().map(|(account, bytes)| (account, entry(bytes))));
         }
-        let cached = |account| Some((account, self.entries.get(&account)?.bytes));
-        let stored = wanted.into_keys().filter_map(cached).collect();
+        if !old.is_empty() {
+            for (account, bytes) in tx.stored_bytes(&old)? {
+                self.entries.insert(account, CachedBytes { bytes, read_at: now });
+                stored.insert(account, bytes);
+            }
+        }
         Ok(StorageRoom { is_short_of_space: false, bytes_max: Some(bytes_max), stored })
     }
 
     /// Updates the cache after a commit. `stored` contains the bytes of each account, including the batch.
     pub(super) fn committed(&mut self, stored: HashMap<AccountId, u64>) {
         for (account, bytes) in stored {
-            if let Some(entry) = self.entries.get_mut(&account) {
+            if let Some(mut entry) = self.entries.get_mut(&account) {
                 entry.bytes = bytes;
             }
         }

@@ -39,7 +39,7 @@ pub struct WebhookView {
     pub failing_since: Option<Timestamp>,
     /// Time of the registration.
     pub created_at: Timestamp,
-    /// Time of the newest successful attempt; null if there was none.
+    /// Time of the newest successful attempt, up to a minute late while attempts succeed; null if there was none.
     pub last_success_at: Option<Timestamp>,
     /// The newest failed attempt; null if there was none.
     pub last_failure: Option<LastFailure>,

@@ -23,7 +23,7 @@ fn succeed(db: &Fixture, held: &LeasedDelivery) -> Transaction {
     let mut success = db.begin(Relaxed).unwrap();
     let results = [result_of(held, 50, Outcome::Succeeded)];
     let recording =
-        AttemptRecording { failing_max: FAILING_MAX, throttle: &SuccessThrottle::default() };
+        AttemptRecording { failing_max: FAILING_MAX, throttle: &SuccessThrottle::new(9) };
     let record = |conn: &mut AnyConnection| outcomes::record(conn, &results, Some(&recording));
     success.run(record).map(drop).unwrap();
     success
