@@ -20,7 +20,7 @@ use clap::{
 };
 use sealpost_node::{
     LogWitness,
-    settings::{JournalRetention, ServiceSettings, Settings},
+    settings::{DatabaseSettings, JournalRetention, ServiceSettings, Settings},
 };
 use sealpost_transparency::VerifierKey;
 
@@ -159,16 +159,19 @@ impl TryFrom<&ServeArgs> for Settings {
             log_format: _,
             help_all: _,
         } = args;
+        let service = ServiceSettings {
+            sales_contact: web.sales_contact.clone(),
+            ..service.settings(channel)
+        };
+        let mut database = DatabaseSettings::from(database);
+        database.storage.keys_cached_max = service.identities_cached_max;
         Ok(Self {
-            database: database.into(),
+            database,
             http: http.into(),
             api: api.into(),
             web: web.into(),
             console: console.into(),
-            service: ServiceSettings {
-                sales_contact: web.sales_contact.clone(),
-                ..service.settings(channel)
-            },
+            service,
             webhooks: webhooks.into(),
             keys: provider.settings(keks.for_server()?),
             circuits: circuits.clone(),

@@ -104,10 +104,11 @@ pub struct Settings {
     /// Maximum bytes of envelopes in one commit. A larger envelope is committed alone. The maximum bounds the memory
     /// for the copies that the database driver makes.
     pub batch_bytes_max: usize,
-    /// Maximum number of session look-ups that wait. Further look-ups are refused as unavailable.
-    pub session_lookups_waiting_max: usize,
-    /// Maximum number of session look-ups in one database statement.
-    pub session_lookups_together_max: usize,
+    /// Maximum number of look-ups of bearer tokens that wait. Further look-ups are refused as unavailable. The same
+    /// maximum applies to look-ups of API keys.
+    pub lookups_waiting_max: usize,
+    /// Maximum number of look-ups in one database statement.
+    pub lookups_together_max: usize,
     /// Maximum number of concurrent tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
     /// Maximum number of cached keys, each with its decrypted secrets.
@@ -174,10 +175,10 @@ impl Default for Settings {
             queue_bytes_max: 67_108_864,
             batch_max: 256,
             batch_bytes_max: 4_194_304,
-            session_lookups_waiting_max: 4096,
-            session_lookups_together_max: 1024,
+            lookups_waiting_max: 4096,
+            lookups_together_max: 1024,
             blocking_tasks_max: 512,
-            identities_cached_max: 10_000,
+            identities_cached_max: 250_000,
             hints_cached_max: 100_000,
             cache_idle: Duration::from_mins(10),
         }

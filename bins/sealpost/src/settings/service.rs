@@ -192,7 +192,8 @@ pub(super) struct ServiceArgs {
         value_parser = positive_size
     )]
     batch_bytes: Size<usize>,
-    /// Largest number of decrypted identities in memory
+    /// Largest number of API keys in memory: of senders and recipients in use, with their identities, policies and
+    /// webhooks; about 3.3 KB each
     #[arg(
         long,
         env = "SEALPOST_IDENTITIES_CACHED",
@@ -331,8 +332,8 @@ impl ServiceArgs {
             node_name: defaults.node_name,
             checkpoint_file: defaults.checkpoint_file,
             housekeeping_batch: defaults.housekeeping_batch,
-            session_lookups_waiting_max: defaults.session_lookups_waiting_max,
-            session_lookups_together_max: defaults.session_lookups_together_max,
+            lookups_waiting_max: defaults.lookups_waiting_max,
+            lookups_together_max: defaults.lookups_together_max,
             hints_cached_max: defaults.hints_cached_max,
             cache_idle: defaults.cache_idle,
         }

@@ -1,9 +1,9 @@
 //! Database look-ups that fill the cache. All of them block the thread.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
-    ApiKey, ApiKeyId, Did, Handle, Refusal, TokenHash,
+    ApiKey, ApiKeyId, Did, Handle, Refusal,
     ports::{Durability, StoreError},
 };
 use sealpost_wallet::{Identity, Root, WalletError};
@@ -26,37 +26,41 @@ impl Core {
     /// an attacker sends a different one each time.
     pub(crate) fn load_bearers(
         &self,
-        tokens: impl Iterator<Item = BearerHash>,
-    ) -> Result<Vec<Bearer>, StoreError> {
+        tokens: &[BearerHash],
+    ) -> Result<HashMap<BearerHash, Bearer>, StoreError> {
         let (mut sessions, mut api_tokens) = (Vec::new(), Vec::new());
         for token in tokens {
             match token {
-                BearerHash::ApiToken(hash) => api_tokens.push(hash),
-                BearerHash::Session(hash) => sessions.push(hash),
+                BearerHash::ApiToken(hash) => api_tokens.push(*hash),
+                BearerHash::Session(hash) => sessions.push(*hash),
             }
         }
-        let (sessions, api_tokens) = (distinct(sessions), distinct(api_tokens));
-        let mut bearers = Vec::<Bearer>::new();
+        let mut bearers = HashMap::new();
         if !sessions.is_empty() {
-            let found = self.store.read(|reader| reader.find_sessions(&sessions))?;
-            bearers.extend(found.into_iter().map(Bearer::from));
+            let found = self.store.read(|reader| reader.find_sessions(&sessions))?.into_iter();
+            bearers.extend(found.map(|it| (BearerHash::Session(it.token), Bearer::from(it))));
         }
         if !api_tokens.is_empty() {
-            let found = self.store.read(|reader| reader.find_api_tokens(&api_tokens))?;
-            bearers.extend(found.into_iter().map(Bearer::from));
+            let found = self.store.read(|reader| reader.find_api_tokens(&api_tokens))?.into_iter();
+            bearers.extend(found.map(|it| (BearerHash::ApiToken(it.token), Bearer::from(it))));
         }
-        for bearer in &bearers {
+        for bearer in bearers.values() {
             self.cache.insert_bearer(bearer);
         }
         Ok(bearers)
     }
 
-    /// Loads a key and caches it. Unknown keys are not cached.
-    pub(crate) fn load_key(&self, id: &ApiKeyId) -> Result<Option<Arc<CachedKey>>, StoreError> {
-        let Some(key) = self.store.read(|reader| reader.find_key(id))? else { return Ok(None) };
-        let key = Arc::new(CachedKey::new(key));
-        self.cache.insert_key(*id, Arc::clone(&key));
-        Ok(Some(key))
+    /// Loads keys in one statement, and caches them. Unknown keys are not cached.
+    pub(crate) fn load_keys(
+        &self,
+        ids: &[ApiKeyId],
+    ) -> Result<HashMap<ApiKeyId, Arc<CachedKey>>, StoreError> {
+        let keys = self.store.read(|reader| reader.find_keys(ids))?.into_iter();
+        let keys: HashMap<_, _> = keys.map(|key| (key.id, Arc::new(CachedKey::new(key)))).collect();
+        for (id, key) in &keys {
+            self.cache.insert_key(*id, Arc::clone(key));
+        }
+        Ok(keys)
     }
 
     /// Loads the id of the key that owns a handle, and caches it. Unknown handles are not cached.
@@ -106,12 +110,6 @@ impl Core {
             self.cache.invalidate_on(CacheEvent::KeyUnusable(key));
         }
     }
-}
-
-fn distinct(mut tokens: Vec<TokenHash>) -> Vec<TokenHash> {
-    tokens.sort_unstable();
-    tokens.dedup();
-    tokens
 }
 
 impl Core {

@@ -103,7 +103,7 @@ impl Sealpost {
     pub(crate) async fn cached_key(&self, id: ApiKeyId) -> Result<Option<Arc<CachedKey>>, Error> {
         match self.core.cache.key(&id) {
             Some(key) => Ok(Some(key)),
-            None => self.block(move |core| Ok(core.load_key(&id)?)).await,
+            None => self.look_up(id).await,
         }
     }
 
@@ -138,7 +138,7 @@ impl Sealpost {
 
     /// Returns the live (neither expired nor ended) token with this hash from the database.
     async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
-        let bearer = self.live(self.find_bearer(token).await?);
+        let bearer = self.live(self.look_up(token).await?);
         // Another node may have ended a token that this node still caches.
         bearer.inspect_err(|_| {
             self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));

@@ -11,7 +11,7 @@ use sealpost_domain::{
 };
 
 /// The hash of a well-formed bearer token, by its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum BearerHash {
     ApiToken(TokenHash),
     Session(TokenHash),

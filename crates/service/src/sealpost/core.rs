@@ -6,7 +6,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    Circuits, Clock, LeaseToken, Timestamp,
+    ApiKeyId, Circuits, Clock, LeaseToken, Timestamp,
     ports::{Dispatch, LogHead, StoreError, TargetGuard},
 };
 use sealpost_storage::Database;
@@ -14,8 +14,12 @@ use sealpost_wallet::Keyring;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
-    cache::{aged_cache::AgedCache, key_cache::KeyCache},
-    caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
+    cache::{aged_cache::AgedCache, cached_key::CachedKey, key_cache::KeyCache},
+    caller::{
+        bearer::{Bearer, BearerHash},
+        lookup_queue::LookupQueue,
+        token_use_queue::TokenUseQueue,
+    },
     error::Error,
     issuer::signer::Issuer,
     settings::Settings,
@@ -57,7 +61,8 @@ pub(crate) struct Core {
     /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
     pub(crate) node: LeaseToken,
     pub(crate) cache: KeyCache,
-    pub(crate) session_queue: SessionQueue,
+    pub(crate) bearer_lookups: Arc<LookupQueue<BearerHash, Bearer>>,
+    pub(crate) key_lookups: Arc<LookupQueue<ApiKeyId, Arc<CachedKey>>>,
     pub(crate) token_uses: TokenUseQueue,
     /// Signed status lists by the number of the list.
     pub(crate) status_lists: AgedCache<u64, str>,
@@ -84,7 +89,8 @@ impl Core {
             base_url,
             circuits: RwLock::new(Arc::new(circuits)),
             cache: KeyCache::new(&settings),
-            session_queue: SessionQueue::new(&settings),
+            bearer_lookups: Arc::new(LookupQueue::new(&settings)),
+            key_lookups: Arc::new(LookupQueue::new(&settings)),
             token_uses: TokenUseQueue::default(),
             settings,
             node,

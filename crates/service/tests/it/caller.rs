@@ -2,4 +2,4 @@
 
 mod early_refusal;
 mod login;
-mod session_lookups;
+mod lookups;

@@ -34,6 +34,16 @@ impl Reader {
         self.run(|conn| find_key(conn, id))
     }
 
+    /// Finds API keys by id, in any order, even if they are revoked. Omits missing keys.
+    pub fn find_keys(&mut self, ids: &[ApiKeyId]) -> Result<Vec<ApiKey>, StoreError> {
+        self.run(|conn| {
+            let keys =
+                k::table.filter(any_of(k::id, columns::texts(ids))).select(columns_of::<KeyRow>());
+            let rows = on_backend!(conn, c => keys.load::<KeyRow>(c))?;
+            rows.into_iter().map(KeyRow::read).collect()
+        })
+    }
+
     /// Reads snapshots of the given keys, in any order. Omits missing keys.
     pub fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError> {
         self.run(|conn| {

@@ -1,47 +1,45 @@
-//! The bounded queue of look-ups of sessions and API tokens.
+//! The bounded queue of look-ups of one kind.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sealpost_domain::Refusal;
 use tokio::sync::oneshot;
 
-use super::bearer::{Bearer, BearerHash};
 use crate::{error::Error, settings::Settings};
 
-/// The result of a look-up: `None` if the token has ended or never existed.
-pub(super) type FoundBearer = Result<Option<Bearer>, Error>;
+/// The result of a look-up: `None` if no row has the key.
+pub(super) type Found<V> = Result<Option<V>, Error>;
 
 /// A waiting look-up, and the sender of its result.
-pub(super) struct QueuedLookup {
-    pub(super) token: BearerHash,
-    pub(super) reply: oneshot::Sender<FoundBearer>,
+pub(super) struct QueuedLookup<K, V> {
+    pub(super) key: K,
+    pub(super) reply: oneshot::Sender<Found<V>>,
 }
 
 /// The look-ups that wait for the next statement.
-pub(crate) struct SessionQueue {
-    queue: Mutex<Queue>,
+pub(crate) struct LookupQueue<K, V> {
+    queue: Mutex<Queue<K, V>>,
     waiting_max: usize,
     together_max: usize,
 }
 
-#[derive(Default)]
-struct Queue {
-    waiting: Vec<QueuedLookup>,
+struct Queue<K, V> {
+    waiting: Vec<QueuedLookup<K, V>>,
     /// True if a worker is running, which will take the waiting look-ups next.
     has_worker: bool,
 }
 
-impl SessionQueue {
+impl<K, V> LookupQueue<K, V> {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
-            queue: Mutex::default(),
-            waiting_max: settings.session_lookups_waiting_max,
-            together_max: settings.session_lookups_together_max,
+            queue: Mutex::new(Queue { waiting: Vec::new(), has_worker: false }),
+            waiting_max: settings.lookups_waiting_max,
+            together_max: settings.lookups_together_max,
         }
     }
 
     /// Queues a look-up. Returns true if the caller must start a worker. Fails at once if the queue is full.
-    pub(super) fn submit(&self, lookup: QueuedLookup) -> Result<bool, Refusal> {
+    pub(super) fn submit(&self, lookup: QueuedLookup<K, V>) -> Result<bool, Refusal> {
         let mut queue = self.lock();
         if queue.waiting.len() >= self.waiting_max {
             return Err(Refusal::Unavailable);
@@ -52,7 +50,7 @@ impl SessionQueue {
 
     /// Takes the look-ups for the next statement. Returns `None` if the queue is empty, after which the worker must
     /// end.
-    pub(super) fn take(&self) -> Option<Vec<QueuedLookup>> {
+    pub(super) fn take(&self) -> Option<Vec<QueuedLookup<K, V>>> {
         let mut queue = self.lock();
         queue.has_worker = !queue.waiting.is_empty();
         let count = queue.waiting.len().min(self.together_max);
@@ -61,11 +59,14 @@ impl SessionQueue {
 
     /// Drops all queued look-ups, which makes their requests fail. The next look-up starts a new worker.
     pub(super) fn abandon(&self) {
-        let abandoned = std::mem::take(&mut *self.lock());
-        drop(abandoned.waiting);
+        let mut queue = self.lock();
+        queue.has_worker = false;
+        let abandoned = std::mem::take(&mut queue.waiting);
+        drop(queue);
+        drop(abandoned);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, Queue<K, V>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

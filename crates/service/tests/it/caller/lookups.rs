@@ -1,4 +1,4 @@
-//! Tests concurrent look-ups of sessions: each look-up gets its own result, and none waits forever.
+//! Tests concurrent look-ups of sessions and keys: each look-up gets its own result, and none waits forever.
 
 use std::{
     pin::{Pin, pin},
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{Code, Refusal, RequestSource, ports::StoreError};
+use sealpost_domain::{ApiKeyId, Code, Refusal, RequestSource, Timestamp, ports::StoreError};
 use sealpost_service::{
     Credentials, Error, Limited, NewMessage, Scope, SendContext, Sent, Settings,
 };
@@ -20,9 +20,8 @@ use sealpost_storage::Access;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify, time::timeout};
 
-use crate::client::EVERY_SCOPE;
 use crate::{
-    client::Client,
+    client::{Client, EVERY_SCOPE},
     support::{World, hooked, refusal},
 };
 
@@ -41,6 +40,32 @@ async fn look_ups_during_a_statement_share_the_next_statement() {
     let expected = [Code::InvalidJson, Code::Unauthorized, Code::InvalidJson, Code::InvalidJson];
     assert_eq!(codes, expected);
     assert_eq!(rig.gate.statements(), 2);
+}
+
+#[tokio::test]
+async fn look_ups_of_keys_share_a_statement_too() {
+    let rig = Rig::with(Settings::default());
+    let (alice, bob) = (rig.world.newcomer(None), rig.world.newcomer(None));
+    // Sends without a key cache the sessions.
+    rig.order([Order::Ask, Order::Ask]);
+    for who in [&alice, &bob] {
+        let keyless = Credentials { key: Err(Refusal::InvalidJson), ..who.clone() };
+        assert_eq!(refused(rig.send(&keyless)).await, Code::InvalidJson);
+    }
+    rig.gate.came.notified().await;
+    let first = rig.ask_and_be_taken(&alice).await;
+    let unknown = ApiKeyId::new(Timestamp::from_millis(1), [1; 10]).to_string();
+    let unknown = Credentials { key: Ok(Some(unknown)), ..alice.clone() };
+    let others = [&bob, &unknown, &alice].map(|who| rig.ask(who));
+    // The refusal of the unknown key also reads the session again.
+    rig.order([Order::Ask, Order::Ask, Order::Ask]);
+    assert_eq!(refused(first).await, Code::InvalidJson);
+    let mut codes = Vec::new();
+    for other in others {
+        codes.push(refused(other).await);
+    }
+    assert_eq!(codes, [Code::InvalidJson, Code::KeyNotFound, Code::InvalidJson]);
+    assert_eq!(rig.gate.statements(), 5);
 }
 
 /// Checks each function that authenticates callers. Every use case needs the result of one of these functions.
@@ -104,11 +129,8 @@ async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
 
 #[tokio::test]
 async fn a_full_queue_refuses_look_ups_at_once() {
-    let settings = Settings {
-        session_lookups_waiting_max: 2,
-        session_lookups_together_max: 1,
-        ..Settings::default()
-    };
+    let settings =
+        Settings { lookups_waiting_max: 2, lookups_together_max: 1, ..Settings::default() };
     let rig = Rig::with(settings);
     let alice = rig.newcomer();
     let running = rig.ask_and_be_taken(&alice).await;
