@@ -1,6 +1,9 @@
 //! The effect of stored rows, or of active identities, on the send rate.
 
-use std::time::Duration;
+use std::{thread, time::Duration};
+
+use sealpost_domain::ports::StoreError;
+use sealpost_storage::Reader;
 
 use super::Outcome;
 use crate::{
@@ -39,6 +42,7 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
     let many = Population { senders: many, recipients: many, ..few };
     let runs = [few, many, few].map(|population| {
         let stage = Stage::set(bench, engine, population, Nodes::One);
+        settle(&stage);
         let name = format!("{} active", population.senders);
         // Each sender sends once or more before the measurement, so that caches are warm. A first send takes about a
         // millisecond.
@@ -48,6 +52,18 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
     });
     let findings = compared("delivered a second, with many active over with few", 0.85, &runs);
     Outcome { runs: runs.into(), findings }
+}
+
+/// Waits until the server has finished the work that new keys and webhooks cause: entries of the transparency log, and
+/// transfers of waiting envelopes.
+fn settle(stage: &Stage) {
+    let database = stage.place.open();
+    let is_busy = |reader: &mut Reader| {
+        Ok::<_, StoreError>(reader.has_pending_statements(0)? || reader.has_waiting_transfers()?)
+    };
+    while database.read(is_busy).expect("the database responds") {
+        thread::sleep(Duration::from_secs(1));
+    }
 }
 
 fn with(bench: &Bench, engine: &Engine, stored: Stored) -> Run {
