@@ -72,7 +72,7 @@ fn collect(
     witnesses: &mut [AskedWitness],
     sealpost: &Sealpost,
 ) -> Result<(), CosignFault> {
-    let Some(note) = sealpost.unwitnessed_checkpoint()? else { return Ok(()) };
+    let Some(note) = sealpost.transparency_log.unwitnessed_checkpoint()? else { return Ok(()) };
     let note = Note::parse(&note).map_err(|_fault| CosignFault::Log)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(|_fault| CosignFault::Log)?;
     let mut cosigned = note.clone();
@@ -89,7 +89,7 @@ fn collect(
         }
     }
     if cosigned != note {
-        sealpost.store_witnessed(&cosigned.to_string())?;
+        sealpost.transparency_log.store_witnessed(&cosigned.to_string())?;
     }
     Ok(())
 }
@@ -154,7 +154,7 @@ impl AskedWitness {
         size: u64,
     ) -> Result<(u16, String), CosignFault> {
         let old_size = self.size.min(size);
-        let proof = sealpost.log_consistency(old_size, size)?;
+        let proof = sealpost.transparency_log.consistency(old_size, size)?;
         let body = AddCheckpoint { old_size, proof, checkpoint: checkpoint.clone() }.to_string();
         let url = format!("{}/add-checkpoint", self.url.trim_end_matches('/'));
         let mut response = client.post(url).send(body.as_bytes())?;

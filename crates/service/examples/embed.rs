@@ -43,7 +43,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .result?;
     println!("stored {} with {}", sent.message.envelope_id, sent.message.envelope_hash);
 
-    let opened = sealpost.open(&bob, sent.message.envelope_id.to_string(), None).await.result?;
+    let opened =
+        sealpost.mailbox.open(&bob, sent.message.envelope_id.to_string(), None).await.result?;
     println!("{} wrote: {}", opened.sender, opened.message);
     sealpost.stop();
     Ok(())

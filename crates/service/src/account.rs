@@ -4,3 +4,20 @@ pub(crate) mod activate;
 pub(crate) mod activity;
 pub(crate) mod export;
 pub(crate) mod key_status;
+
+use std::sync::Arc;
+
+use crate::{sealpost::core::Core, transparency::TransparencyLog};
+
+/// Opens and closes accounts, and manages their keys, sessions, tokens and secrets. Clones share their state.
+#[derive(Clone)]
+pub struct Accounts {
+    pub(crate) core: Arc<Core>,
+    log: TransparencyLog,
+}
+
+impl Accounts {
+    pub(crate) fn new(core: Arc<Core>, log: TransparencyLog) -> Self {
+        Self { core, log }
+    }
+}

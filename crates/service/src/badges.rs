@@ -4,3 +4,51 @@ pub(crate) mod credential;
 pub(crate) mod issue;
 pub(crate) mod status_list;
 pub(crate) mod verify;
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use sealpost_domain::Circuits;
+
+use crate::{cache::aged_cache::AgedCache, sealpost::core::Core, transparency::TransparencyLog};
+
+/// Issues, shows and verifies badges, and checks keys against compliance circuits. Clones share their state.
+#[derive(Clone)]
+pub struct Badges {
+    pub(crate) core: Arc<Core>,
+    log: TransparencyLog,
+    circuits: Arc<RwLock<Arc<Circuits>>>,
+    /// Signed status lists by the number of the list.
+    status_lists: Arc<AgedCache<u64, str>>,
+    /// The badges of each list whose rows another program has changed.
+    forged: Arc<AgedCache<u64, [u64]>>,
+}
+
+impl Badges {
+    pub(crate) fn new(core: Arc<Core>, log: TransparencyLog, circuits: Circuits) -> Self {
+        Self {
+            core,
+            log,
+            circuits: Arc::new(RwLock::new(Arc::new(circuits))),
+            status_lists: Arc::new(AgedCache::new(STATUS_LIST_CACHED_FOR)),
+            forged: Arc::new(AgedCache::new(FORGED_CACHED_FOR)),
+        }
+    }
+
+    /// Replaces the circuits of all jurisdictions, and returns the previous ones.
+    pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
+        let mut current = self.circuits.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut current, circuits)
+    }
+
+    /// Returns the current compliance circuits, the sets of checks of all jurisdictions.
+    pub(crate) fn circuits(&self) -> Arc<Circuits> {
+        Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+const STATUS_LIST_CACHED_FOR: Duration = Duration::from_secs(2);
+/// The verification of all badges of a list takes longer than its signature.
+const FORGED_CACHED_FOR: Duration = Duration::from_mins(1);

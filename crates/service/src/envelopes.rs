@@ -3,3 +3,20 @@
 pub(crate) mod evidence;
 pub(crate) mod list_sent;
 pub(crate) mod open;
+
+use std::sync::Arc;
+
+use crate::{sealpost::core::Core, transparency::TransparencyLog};
+
+/// Opens received envelopes, and reports the state of sent ones. Clones share their state.
+#[derive(Clone)]
+pub struct Mailbox {
+    core: Arc<Core>,
+    log: TransparencyLog,
+}
+
+impl Mailbox {
+    pub(crate) fn new(core: Arc<Core>, log: TransparencyLog) -> Self {
+        Self { core, log }
+    }
+}

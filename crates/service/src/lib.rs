@@ -29,6 +29,7 @@ mod transparency;
 mod webhooks;
 
 pub use account::{
+    Accounts,
     activate::{Activate, Activated, NeededInvite},
     activity::{ActivityCursor, ActivityPage, ActivityView, ListActivity},
     export::{
@@ -59,6 +60,7 @@ pub use acts::{
     },
 };
 pub use badges::{
+    Badges,
     issue::{BadgeView, DryRun, Issue, Issued, IssuedBadge},
     verify::{BadgeVerdict, BadgeVerified},
 };
@@ -72,6 +74,7 @@ pub use compliance::{
     validate::{Explanation, Members, Tried, Validate, Validated},
 };
 pub use envelopes::{
+    Mailbox,
     evidence::EvidenceView,
     list_sent::{ListSent, Receipt, SentCursor, SentPage, SentView},
     open::Opened,
@@ -130,7 +133,7 @@ pub use send::{
     send_batch::{BatchIdempotency, SendBatch, SentBatch},
 };
 pub use settings::{Activation, Settings};
-pub use transparency::proof::ProofFormat;
+pub use transparency::{TransparencyLog, proof::ProofFormat};
 pub use webhooks::{
     cursor::{Cursor, CursorFault, DeliveryState},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},

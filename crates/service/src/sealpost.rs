@@ -8,32 +8,52 @@ use std::sync::{Arc, PoisonError, RwLock};
 use sealpost_domain::LeaseToken;
 use sealpost_wallet::random;
 
-use self::core::{BlockingPool, Core, Parts};
+use self::core::{Core, Parts};
 use crate::{
+    account::Accounts,
+    badges::Badges,
     cache::key_cache::CacheEvent,
+    envelopes::Mailbox,
     error::Error,
     housekeeping::housekeeper::Housekeeper,
     send::committer::Committer,
     settings::{Activation, Settings},
+    transparency::TransparencyLog,
 };
 
 /// The service. It can be shared by reference or in an [`Arc`].
 pub struct Sealpost {
     pub(crate) core: Arc<Core>,
     pub(crate) committer: RwLock<Option<Committer>>,
-    blocking: BlockingPool,
     housekeeper: Housekeeper,
+    /// Accounts with their keys, sessions, tokens and secrets.
+    pub accounts: Accounts,
+    /// Badges and compliance circuits.
+    pub badges: Badges,
+    /// Received and sent envelopes.
+    pub mailbox: Mailbox,
+    /// The transparency log.
+    pub transparency_log: TransparencyLog,
 }
 
 impl Sealpost {
     /// Starts the service and its threads. [`unlock`](crate::unlock) must be called before.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
-        let blocking = BlockingPool::new(settings.blocking_tasks_max);
+        let circuits = parts.circuits.clone();
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let core = Arc::new(Core::new(parts, settings, node));
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
-        let housekeeper = Housekeeper::start(&core)?;
-        Ok(Self { core, committer, blocking, housekeeper })
+        let log = TransparencyLog::new(Arc::clone(&core));
+        let housekeeper = Housekeeper::start(&core, &log)?;
+        Ok(Self {
+            accounts: Accounts::new(Arc::clone(&core), log.clone()),
+            badges: Badges::new(Arc::clone(&core), log.clone(), circuits),
+            mailbox: Mailbox::new(Arc::clone(&core), log.clone()),
+            transparency_log: log,
+            core,
+            committer,
+            housekeeper,
+        })
     }
 
     /// Returns true if all threads run, or if the service was stopped. A thread that has panicked is not restarted.
@@ -100,7 +120,6 @@ impl Sealpost {
         &self,
         work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let core = Arc::clone(&self.core);
-        self.blocking.run(move || work(&core)).await?
+        self.core.block(&self.core, |core| work(core)).await
     }
 }

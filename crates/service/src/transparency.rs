@@ -1,10 +1,34 @@
 //! The transparency log: appends statements, signs checkpoints, serves the files of the log, and proves entries.
 
-pub(crate) mod append;
+mod append;
 mod files;
 mod kept;
 pub(crate) mod logged_trail;
 pub(crate) mod proof;
-pub(crate) mod statement_cursor;
+mod statement_cursor;
 pub(crate) mod stored;
 mod witnessed;
+
+use std::{sync::Arc, time::Duration};
+
+use sealpost_domain::ports::LogHead;
+
+use self::statement_cursor::StatementCursor;
+use crate::{cache::aged_cache::AgedCache, sealpost::core::Core};
+
+/// Serves the files of the transparency log, and keeps its cosignatures. Clones share their state.
+#[derive(Clone)]
+pub struct TransparencyLog {
+    core: Arc<Core>,
+    head: Arc<AgedCache<(), LogHead>>,
+    statement_cursor: Arc<StatementCursor>,
+}
+
+impl TransparencyLog {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        let head = Arc::new(AgedCache::new(HEAD_CACHED_FOR));
+        Self { core, head, statement_cursor: Arc::default() }
+    }
+}
+
+const HEAD_CACHED_FOR: Duration = Duration::from_secs(1);

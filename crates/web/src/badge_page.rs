@@ -27,7 +27,7 @@ async fn badge_page(
     app: web::Data<WebState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
-    let found = app.api.sealpost.show_badge(&id).await?;
+    let found = app.api.sealpost.badges.show(&id).await?;
     let layout = |title| Layout { site: &app.site, title, nav: &Nav::SITE, current: "" };
     Ok(match &found {
         Some(badge) => {

@@ -32,7 +32,7 @@ pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
     match read(file) {
         Ok(circuits) => {
             let circuits = Arc::new(circuits);
-            let before = sealpost.use_circuits(Arc::clone(&circuits));
+            let before = sealpost.badges.use_circuits(Arc::clone(&circuits));
             let version = circuits.version;
             tracing::info!(
                 circuits.version = version,

@@ -10,13 +10,13 @@ use sealpost_limits::{Terms, UsageReport};
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
+use super::Accounts;
 use crate::{
     caller::{
         admission::{Limited, Purpose},
         credentials::Caller,
     },
     error::Error,
-    sealpost::{Sealpost, core::Core},
     transparency::proof::ProofFormat,
     webhooks::view::WaitingCount,
 };
@@ -74,49 +74,51 @@ impl From<GovernanceStanding> for GovernanceView {
     }
 }
 
-impl Sealpost {
+impl Accounts {
     /// Returns the status of the caller's key, with a proof if `proof` names a form. The usage includes this request.
-    pub async fn status(
+    pub async fn key_status(
         &self,
         caller: &Caller,
         proof: Option<ProofFormat>,
     ) -> Limited<KeyStanding> {
-        self.run_as(caller, move |core, caller| status(core, caller, proof)).await
+        let status = move |accounts: &Self, caller: &Caller| accounts.status(caller, proof);
+        self.core.run_as(self, caller, status).await
     }
-}
 
-fn status(core: &Core, caller: &Caller, format: Option<ProofFormat>) -> Limited<KeyStanding> {
-    core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
-        let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
-        let terms = Terms::new(&key.plan);
-        let webhooks = tx.count_webhooks(&caller.id.key)?;
-        let did = core.proven_did(&key);
-        // An error of the wallet does not undo the count of the request.
-        Ok(did.map(|did| KeyStanding {
-            api_key_id: key.id,
-            label: key.label,
-            handle: key.handle,
-            did,
-            status: key.status,
-            plan: key.plan.name(),
-            account_id: key.account_id,
-            created_at: key.created_at,
-            governance: admitted.key.standing.clone().into(),
-            usage: admitted.limits.report(),
-            throughput_per_second: terms.per_second,
-            webhooks,
-            waiting: WaitingCount::default(),
-            proof: None,
-        }))
-    })
-    .and_then(|standing| {
-        // Counted outside the transaction, because counting takes long and sends of the key would wait.
-        let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
-        let key = caller.id.key.to_string();
-        let prove = |format| core.prove(StatementKind::Key, &key, format);
-        let proof = format.map_or(Ok(None), prove)?;
-        Ok(KeyStanding { waiting, proof, ..standing? })
-    })
+    fn status(&self, caller: &Caller, format: Option<ProofFormat>) -> Limited<KeyStanding> {
+        let core = &self.core;
+        core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
+            let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
+            let terms = Terms::new(&key.plan);
+            let webhooks = tx.count_webhooks(&caller.id.key)?;
+            let did = core.proven_did(&key);
+            // An error of the wallet does not undo the count of the request.
+            Ok(did.map(|did| KeyStanding {
+                api_key_id: key.id,
+                label: key.label,
+                handle: key.handle,
+                did,
+                status: key.status,
+                plan: key.plan.name(),
+                account_id: key.account_id,
+                created_at: key.created_at,
+                governance: admitted.key.standing.clone().into(),
+                usage: admitted.limits.report(),
+                throughput_per_second: terms.per_second,
+                webhooks,
+                waiting: WaitingCount::default(),
+                proof: None,
+            }))
+        })
+        .and_then(|standing| {
+            // Counted outside the transaction, because counting takes long and sends of the key would wait.
+            let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
+            let key = caller.id.key.to_string();
+            let prove = |format| self.log.prove(StatementKind::Key, &key, format);
+            let proof = format.map_or(Ok(None), prove)?;
+            Ok(KeyStanding { waiting, proof, ..standing? })
+        })
+    }
 }
 
 /// The part of an identity that other identities can see.
@@ -132,16 +134,15 @@ pub struct Resolved {
     pub active: bool,
 }
 
-impl Sealpost {
+impl Accounts {
     /// Finds the identity with this API key or handle.
     pub async fn resolve_identity(&self, caller: &Caller, id: String) -> Limited<Resolved> {
-        self.ask_as(caller, Purpose::Manage, move |core| core.find_identity(&id)).await
+        let find = move |accounts: &Self| accounts.find_identity(&id);
+        self.core.ask_as(self, caller, Purpose::Manage, find).await
     }
-}
 
-impl Core {
     fn find_identity(&self, id: &str) -> Result<Resolved, Error> {
-        let (api_key_id, profile) = self.store.read(|reader| {
+        let (api_key_id, profile) = self.core.store.read(|reader| {
             let key = find_named_key(reader, "id", id)?;
             Ok::<_, Abort>((key, reader.find_profile(&key)?))
         })?;

@@ -1,5 +1,7 @@
 //! The author of acts on one API key: a caller of the API, or the owner of the account.
 
+use std::sync::Arc;
+
 use sealpost_domain::{
     AccountId, ApiKeyId, Refusal, RequestSource,
     ports::{AdmissionFacts, Durability},
@@ -13,7 +15,7 @@ use crate::{
     },
     error::Error,
     owner::account_owner::Owner,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
 };
 
 /// The author of acts on one API key.
@@ -73,32 +75,31 @@ impl Actor {
     }
 }
 
-impl Sealpost {
-    /// Performs an act on the blocking pool. A short transaction admits the author first, and counts the request of a
+impl Core {
+    /// Performs an act of a service on the blocking pool. A short transaction admits the author first, and counts the request of a
     /// caller. A cached rate-limit refusal is returned without using the pool.
-    pub(crate) async fn act<T: Send + 'static>(
-        &self,
+    pub(crate) async fn act<S: Clone + Send + 'static, T: Send + 'static>(
+        self: &Arc<Self>,
+        service: &S,
         actor: &Actor,
         purpose: Purpose,
-        act: impl FnOnce(&Core, &Actor) -> Result<T, Error> + Send + 'static,
+        act: impl FnOnce(&S, &Actor) -> Result<T, Error> + Send + 'static,
     ) -> Limited<T> {
         let author = actor.clone();
-        let act = move |core: &Core| act(core, &author);
+        let act = move |service: &S| act(service, &author);
         match actor {
-            Actor::Caller(caller, _) => self.ask_as(caller, purpose, act).await,
+            Actor::Caller(caller, _) => self.ask_as(service, caller, purpose, act).await,
             Actor::Owner(key_owner) => {
-                let key_owner = key_owner.clone();
-                let result = self.block(move |core| {
+                let (core, key_owner) = (Arc::clone(self), key_owner.clone());
+                let result = self.block(service, move |service| {
                     core.admit_owner(&key_owner, purpose)?;
-                    act(core)
+                    act(service)
                 });
                 Limited { result: result.await, limits: None }
             }
         }
     }
-}
 
-impl Core {
     fn admit_owner(&self, owner: &KeyOwner, purpose: Purpose) -> Result<(), Error> {
         // A key of another account is refused before the transaction, because the transaction locks rows that sends of
         // the key need.
@@ -126,6 +127,17 @@ impl Core {
         let key = facts.keys.get(&owner.id.key);
         let key = key.filter(|key| key.account_id == owner.origin.account_id).ok_or(NO_KEY)?;
         if purpose == Purpose::Inspect { Ok(()) } else { check_state(key, purpose) }
+    }
+}
+
+impl crate::sealpost::Sealpost {
+    pub(crate) async fn act<T: Send + 'static>(
+        &self,
+        actor: &Actor,
+        purpose: Purpose,
+        act: impl FnOnce(&Core, &Actor) -> Result<T, Error> + Send + 'static,
+    ) -> Limited<T> {
+        self.core.act(&self.core, actor, purpose, |core, actor| act(core, actor)).await
     }
 }
 

@@ -4,7 +4,7 @@
 use sealpost_domain::{Assessment, AssessmentMetric, Badge, StatusPosition, Timestamp};
 use serde_json::{Value, json};
 
-use crate::sealpost::core::Core;
+use super::Badges;
 
 /// The service as the issuer of a credential: its DID, and the base URL for links in the credential.
 pub(crate) struct Author<'a> {
@@ -12,9 +12,9 @@ pub(crate) struct Author<'a> {
     pub(crate) did: &'a str,
 }
 
-impl Core {
+impl Badges {
     pub(super) fn author(&self) -> Author<'_> {
-        Author { base_url: &self.base_url, did: self.issuer.did().as_str() }
+        Author { base_url: &self.core.base_url, did: self.core.issuer.did().as_str() }
     }
 }
 

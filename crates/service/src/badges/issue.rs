@@ -13,6 +13,7 @@ use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{WalletError, random};
 use serde::Serialize;
 
+use super::Badges;
 use crate::{
     caller::{
         admission::{Limited, Purpose},
@@ -20,7 +21,7 @@ use crate::{
     },
     compliance::validate::{Explanation, evaluate, parse_jurisdiction},
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
 };
 
 /// The options of a new badge.
@@ -74,21 +75,20 @@ enum BadgeDecision {
     DryRun(Vec<Refusal>),
 }
 
-impl Sealpost {
+impl Badges {
     /// Issues a badge about the caller's key.
-    pub async fn issue_badge(&self, caller: &Caller, issue: Issue) -> Limited<Issued> {
-        self.run_as(caller, move |core, caller| core.issue_badge(caller, &issue)).await
+    pub async fn issue(&self, caller: &Caller, issue: Issue) -> Limited<Issued> {
+        let issue = move |badges: &Self, caller: &Caller| badges.issue_blocking(caller, &issue);
+        self.core.run_as(self, caller, issue).await
     }
-}
 
-impl Core {
-    fn issue_badge(&self, caller: &Caller, issue: &Issue) -> Limited<Issued> {
-        let draft = match self.draft_badge(caller, issue) {
+    fn issue_blocking(&self, caller: &Caller, issue: &Issue) -> Limited<Issued> {
+        let draft = match self.draft(caller, issue) {
             Ok(draft) => draft,
             Err(error) => return Limited::before_rate_check(error),
         };
-        let decided = self.admitted(caller, Purpose::Execute, Durability::Durable, |tx, _| {
-            self.decide_badge(tx, &Request::read(self, &caller.id.key, issue)?, &draft)
+        let decided = self.core.admitted(caller, Purpose::Execute, Durability::Durable, |tx, _| {
+            self.decide(tx, &Request::read(self, &caller.id.key, issue)?, &draft)
         });
         decided.and_then(|decision| match decision {
             BadgeDecision::DryRun(refusals) => Ok(Issued::DryRun(DryRun {
@@ -96,14 +96,12 @@ impl Core {
                 granted: refusals.is_empty(),
                 refusals: refusals.iter().map(Explanation::new).collect(),
             })),
-            BadgeDecision::Granted(granted) => {
-                self.sign_badge(&granted.0, &granted.1).map(Issued::Badge)
-            }
+            BadgeDecision::Granted(granted) => self.sign(&granted.0, &granted.1).map(Issued::Badge),
         })
     }
 
-    fn draft_badge(&self, caller: &Caller, issue: &Issue) -> Result<Draft, WalletError> {
-        let material = if issue.disclose_did { self.material(&caller.key)? } else { None };
+    fn draft(&self, caller: &Caller, issue: &Issue) -> Result<Draft, WalletError> {
+        let material = if issue.disclose_did { self.core.material(&caller.key)? } else { None };
         let did = material.map(|material| material.identity.did());
         let subject = match did {
             Some(did) => did.as_str().to_owned(),
@@ -116,14 +114,14 @@ impl Core {
     }
 
     /// Checks all conditions before the first write, in the order in which their refusals are returned.
-    fn decide_badge(
+    fn decide(
         &self,
         tx: &mut Transaction,
         request: &Request<'_>,
         draft: &Draft,
     ) -> Result<BadgeDecision, Abort> {
         let assessment = tx.newest_assessment(request.key)?;
-        let mut refusals = request.refusals(tx, assessment.as_ref(), self)?;
+        let mut refusals = request.refusals(tx, assessment.as_ref(), &self.core)?;
         if request.issue.dry_run {
             return Ok(BadgeDecision::DryRun(refusals));
         }
@@ -132,27 +130,27 @@ impl Core {
         }
         let assessment = assessment.ok_or(StoreError::Corrupt("assessment"))?;
         let badge = Badge {
-            id: BadgeId::new(self.clock.now(), draft.id),
+            id: BadgeId::new(self.core.clock.now(), draft.id),
             api_key_id: *request.key,
             assessment_id: assessment.id,
             subject: draft.subject.clone(),
             compliance: request.jurisdiction.clone().map(|name| (name, request.circuits.version)),
             position: tx.lock_free_position(&draft.draws)?,
             issued_at: request.now,
-            expires_at: request.now.plus(self.settings.badge_ttl),
+            expires_at: request.now.plus(self.core.settings.badge_ttl),
             revocation: None,
         };
         tx.insert_badge(&badge)?;
         Ok(BadgeDecision::Granted(Box::new((badge, assessment))))
     }
 
-    fn sign_badge(&self, badge: &Badge, assessment: &Assessment) -> Result<IssuedBadge, Error> {
+    fn sign(&self, badge: &Badge, assessment: &Assessment) -> Result<IssuedBadge, Error> {
         let credential = self.author().badge(badge, assessment);
         Ok(IssuedBadge {
             badge_id: badge.id,
             issued_at: badge.issued_at,
             expires_at: badge.expires_at,
-            credential: self.issuer.sign_credential(&credential)?,
+            credential: self.core.issuer.sign_credential(&credential)?,
         })
     }
 }
@@ -176,12 +174,12 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn read(core: &Core, key: &'a ApiKeyId, issue: &'a Issue) -> Result<Self, Refusal> {
-        let circuits = core.circuits();
+    fn read(badges: &Badges, key: &'a ApiKeyId, issue: &'a Issue) -> Result<Self, Refusal> {
+        let circuits = badges.circuits();
         let named = issue.jurisdiction.as_deref();
         let jurisdiction = named.map(|text| parse_jurisdiction(&circuits, text)).transpose()?;
         // Rounds down to whole seconds, because times in a JWT are whole seconds.
-        let now = Timestamp::from_millis(core.clock.now().as_seconds().saturating_mul(1000));
+        let now = Timestamp::from_millis(badges.core.clock.now().as_seconds().saturating_mul(1000));
         Ok(Self { key, issue, jurisdiction, circuits, now })
     }
 
@@ -246,29 +244,28 @@ pub struct BadgeView {
     pub status_list: String,
 }
 
-impl Sealpost {
+impl Badges {
     /// Returns a badge by its id, or `None` if no badge has this id.
-    pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeView>, Error> {
+    pub async fn show(&self, id: &str) -> Result<Option<BadgeView>, Error> {
         let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
-        self.block(move |core| core.show_badge(&id)).await
+        self.core.block(self, move |badges| badges.show_blocking(&id)).await
     }
-}
 
-impl Core {
-    fn show_badge(&self, id: &BadgeId) -> Result<Option<BadgeView>, Error> {
-        let Some((badge, assessment)) = self.store.read(|reader| reader.find_badge(id))? else {
+    fn show_blocking(&self, id: &BadgeId) -> Result<Option<BadgeView>, Error> {
+        let Some((badge, assessment)) = self.core.store.read(|reader| reader.find_badge(id))?
+        else {
             return Ok(None);
         };
         Ok(Some(BadgeView {
             badge_id: badge.id,
-            status: badge.status(self.clock.now()),
+            status: badge.status(self.core.clock.now()),
             metrics: assessment.metrics,
             jurisdiction: badge.compliance.map(|(jurisdiction, _)| jurisdiction.to_string()),
             assessed_at: assessment.at,
             issued_at: badge.issued_at,
             expires_at: badge.expires_at,
             revoked_at: badge.revocation.map(|revocation| revocation.at),
-            issuer: self.issuer.did().as_str().to_owned(),
+            issuer: self.core.issuer.did().as_str().to_owned(),
             status_list: self.author().list_url(badge.position.list()),
             subject: badge.subject,
         }))

@@ -8,12 +8,13 @@ use sealpost_domain::{
 use sealpost_storage::Transaction;
 use serde::{Deserialize, Serialize};
 
+use super::Badges;
 use crate::{
     caller::{
         admission::{Limited, Purpose},
         credentials::Caller,
     },
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     transparency::proof::ProofFormat,
 };
 
@@ -62,67 +63,66 @@ struct Claims {
     sub: String,
 }
 
-impl Sealpost {
+impl Badges {
     /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. Reads expiry and
     /// revocation from the stored badge, not from the credential. Adds a proof if `proof` names a form.
-    pub async fn verify_badge(
+    pub async fn verify(
         &self,
         caller: &Caller,
         credential: String,
         proof: Option<ProofFormat>,
     ) -> Limited<BadgeVerified> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
-                Ok(core.verify_credential(tx, &credential)?)
+        self.core
+            .run_as(self, caller, move |Self { core, log, .. }, caller| {
+                core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
+                    Ok(verify_credential(core, tx, &credential)?)
+                })
+                .and_then(|verified| match verified.badge_id.zip(proof) {
+                    Some((id, format)) => {
+                        let is_revoked = verified.status == BadgeVerdict::Revoked;
+                        let proof = log.prove_badge(&id, is_revoked, format)?;
+                        Ok(BadgeVerified { proof, ..verified })
+                    }
+                    None => Ok(verified),
+                })
             })
-            .and_then(|verified| match verified.badge_id.zip(proof) {
-                Some((id, format)) => {
-                    let proof =
-                        core.prove_badge(&id, verified.status == BadgeVerdict::Revoked, format)?;
-                    Ok(BadgeVerified { proof, ..verified })
-                }
-                None => Ok(verified),
-            })
-        })
-        .await
+            .await
     }
 }
 
-impl Core {
-    fn verify_credential(
-        &self,
-        tx: &mut Transaction,
-        credential: &str,
-    ) -> Result<BadgeVerified, StoreError> {
-        let claims = self.issuer.verify_credential(credential);
-        let claims = claims.and_then(|bytes| serde_json::from_slice::<Claims>(&bytes).ok());
-        let id = claims.as_ref().and_then(|claims| claims.id.rsplit_once('/')?.1.parse().ok());
-        let found = match &id {
-            Some(id) => tx.find_badge(id)?,
-            None => None,
-        };
-        let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
-        // Compares the subject with the stored badge, because a stolen signing key could sign another subject for an
-        // existing badge.
-        if claims.sub != badge.subject {
-            return Ok(INVALID);
-        }
-        let verdict = match badge.status(self.clock.now()) {
-            BadgeStatus::Expired => BadgeVerdict::Expired,
-            BadgeStatus::Revoked => BadgeVerdict::Revoked,
-            BadgeStatus::Valid => BadgeVerdict::Valid,
-        };
-        Ok(BadgeVerified {
-            valid: verdict == BadgeVerdict::Valid,
-            status: verdict,
-            badge_id: Some(badge.id),
-            subject: Some(badge.subject),
-            issued_at: Some(badge.issued_at),
-            expires_at: Some(badge.expires_at),
-            revoked_at: badge.revocation.map(|revocation| revocation.at),
-            proof: None,
-        })
+fn verify_credential(
+    core: &Core,
+    tx: &mut Transaction,
+    credential: &str,
+) -> Result<BadgeVerified, StoreError> {
+    let claims = core.issuer.verify_credential(credential);
+    let claims = claims.and_then(|bytes| serde_json::from_slice::<Claims>(&bytes).ok());
+    let id = claims.as_ref().and_then(|claims| claims.id.rsplit_once('/')?.1.parse().ok());
+    let found = match &id {
+        Some(id) => tx.find_badge(id)?,
+        None => None,
+    };
+    let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
+    // Compares the subject with the stored badge, because a stolen signing key could sign another subject for an
+    // existing badge.
+    if claims.sub != badge.subject {
+        return Ok(INVALID);
     }
+    let verdict = match badge.status(core.clock.now()) {
+        BadgeStatus::Expired => BadgeVerdict::Expired,
+        BadgeStatus::Revoked => BadgeVerdict::Revoked,
+        BadgeStatus::Valid => BadgeVerdict::Valid,
+    };
+    Ok(BadgeVerified {
+        valid: verdict == BadgeVerdict::Valid,
+        status: verdict,
+        badge_id: Some(badge.id),
+        subject: Some(badge.subject),
+        issued_at: Some(badge.issued_at),
+        expires_at: Some(badge.expires_at),
+        revoked_at: badge.revocation.map(|revocation| revocation.at),
+        proof: None,
+    })
 }
 
 const INVALID: BadgeVerified = BadgeVerified {

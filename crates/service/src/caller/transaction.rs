@@ -1,5 +1,7 @@
 //! Runs the work of one authenticated request in the same transaction that admits the request.
 
+use std::sync::Arc;
+
 use sealpost_domain::{
     Usage,
     ports::{Durability, KeyFacts, StoreError, WriteSet},
@@ -11,10 +13,7 @@ use super::{
     admission::{Limited, Limits, Purpose, admit, limits_reached, query_of},
     credentials::Caller,
 };
-use crate::{
-    error::Error,
-    sealpost::{Sealpost, core::Core},
-};
+use crate::{error::Error, sealpost::core::Core};
 
 /// The key and the limits of an admitted caller, for the work in the same transaction.
 pub(crate) struct Admitted<'a> {
@@ -22,37 +21,38 @@ pub(crate) struct Admitted<'a> {
     pub(crate) limits: Limits,
 }
 
-impl Sealpost {
-    /// Runs a request on the blocking pool. A cached rate-limit refusal is returned without using the pool.
-    pub(crate) async fn run_as<T: Send + 'static>(
+impl Core {
+    /// Runs a request of a service on the blocking pool. A cached rate-limit refusal is returned without using the pool.
+    pub(crate) async fn run_as<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
+        service: &S,
         caller: &Caller,
-        use_case: impl FnOnce(&Core, &Caller) -> Limited<T> + Send + 'static,
+        use_case: impl FnOnce(&S, &Caller) -> Limited<T> + Send + 'static,
     ) -> Limited<T> {
-        if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
+        if let Some(limited) = self.cached_rate_limit(&caller.id) {
             return limited;
         }
         let caller = caller.clone();
-        let done = self.block(move |core| Ok(use_case(core, &caller))).await;
+        let done = self.block(service, move |service| Ok(use_case(service, &caller))).await;
         done.unwrap_or_else(Limited::before_rate_check)
     }
 
     /// Runs a request like [`run_as`](Self::run_as). A short transaction admits and counts the request before `work`.
-    pub(crate) async fn ask_as<T: Send + 'static>(
-        &self,
+    pub(crate) async fn ask_as<S: Clone + Send + 'static, T: Send + 'static>(
+        self: &Arc<Self>,
+        service: &S,
         caller: &Caller,
         purpose: Purpose,
-        work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&S) -> Result<T, Error> + Send + 'static,
     ) -> Limited<T> {
-        self.run_as(caller, move |core, caller| {
+        let core = Arc::clone(self);
+        self.run_as(service, caller, move |service, caller| {
             core.admitted(caller, purpose, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| work(core))
+                .and_then(|()| work(service))
         })
         .await
     }
-}
 
-impl Core {
     /// Admits a request and runs `work` in the same transaction. A request that `work` refuses still counts against the
     /// rate limits.
     ///

@@ -1,7 +1,5 @@
 //! Checks the caller's API key against the compliance circuit of a jurisdiction.
 
-use std::sync::{Arc, PoisonError};
-
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, CheckName, CheckReport, CircuitReport, Circuits, Code, Jurisdiction, Refusal,
@@ -12,11 +10,11 @@ use sealpost_storage::Transaction;
 use serde::Serialize;
 
 use crate::{
+    badges::Badges,
     caller::{
         admission::{Limited, Purpose},
         credentials::Caller,
     },
-    sealpost::{Sealpost, core::Core},
 };
 
 /// The jurisdiction to check, and the form of the response.
@@ -48,33 +46,29 @@ pub struct Tried {
     pub refusals: Vec<Explanation>,
 }
 
-impl Sealpost {
+impl Badges {
     /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. Refuses the request if
     /// a required check has not passed. A dry run is not refused, and only reports the result.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
-        self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
+        let validate =
+            move |badges: &Self, caller: &Caller| badges.validate_blocking(caller, &validate);
+        self.core.run_as(self, caller, validate).await
     }
 
     /// Returns the names of the attestations that the circuits accept, sorted.
     pub fn known_checks(&self) -> Vec<CheckName> {
-        self.core.circuits().attestation_names()
+        self.circuits().attestation_names()
     }
 
-    /// Replaces the circuits of all jurisdictions, and returns the previous ones.
-    pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
-        let mut current = self.core.circuits.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut current, circuits)
+    fn validate_blocking(&self, caller: &Caller, validate: &Validate) -> Limited<Validated> {
+        self.core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
+            let circuits = self.circuits();
+            let jurisdiction = parse_jurisdiction(&circuits, &validate.jurisdiction)?;
+            let subject = (&caller.id.key, &jurisdiction);
+            let report = evaluate(tx, &circuits, subject, self.core.clock.now())?;
+            Ok(respond(report, validate.dry_run)?)
+        })
     }
-}
-
-fn validate_key(core: &Core, caller: &Caller, validate: &Validate) -> Limited<Validated> {
-    core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
-        let circuits = core.circuits();
-        let jurisdiction = parse_jurisdiction(&circuits, &validate.jurisdiction)?;
-        let subject = (&caller.id.key, &jurisdiction);
-        let report = evaluate(tx, &circuits, subject, core.clock.now())?;
-        Ok(respond(report, validate.dry_run)?)
-    })
 }
 
 fn respond(report: CircuitReport, dry_run: bool) -> Result<Validated, Refusal> {

@@ -6,7 +6,7 @@ use std::{fmt, time::Duration};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, EnvelopeMeta, ReceiptPolicy, ReceiptView, Refusal,
-    ports::{Durability, StatementKind, StoreError},
+    ports::{StatementKind, StoreError},
 };
 use sealpost_storage::{Abort, Reader, Transaction};
 use sealpost_transparency::{Evidence, Statement};
@@ -14,15 +14,15 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use tokio::time::sleep;
 
+use super::Mailbox;
 use crate::{
     caller::{
         admission::{Limited, Purpose},
         credentials::Caller,
     },
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     transparency::{
-        append::{append_statements, append_unstored},
         proof::{
             Logged, envelope_text, find_badge, find_envelope, find_statement, prove_entry,
             witnessed,
@@ -43,16 +43,14 @@ pub struct EvidenceView {
     pub cosigned: bool,
 }
 
-impl Sealpost {
+impl Mailbox {
     /// Appends what is known about an envelope to the transparency log, as far as the caller may see it, and returns the
     /// proofs. Waits up to six seconds for the cosignature of a witness, if the log has one.
     pub async fn evidence(&self, caller: &Caller, envelope_id: String) -> Limited<EvidenceView> {
-        let Limited { result, limits } = self
-            .run_as(caller, move |core, caller| {
-                core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                    .and_then(|()| state(core, &caller.id.key, &envelope_id))
-            })
-            .await;
+        let key = caller.id.key;
+        let state = move |mailbox: &Self| mailbox.state(&key, &envelope_id);
+        let Limited { result, limits } =
+            self.core.ask_as(self, caller, Purpose::Manage, state).await;
         let result = match result {
             Ok((id, stated)) => self.prove_stated(id, stated).await,
             Err(error) => Err(error),
@@ -68,34 +66,35 @@ impl Sealpost {
     ) -> Result<EvidenceView, Error> {
         let newest = stated.first().map_or(0, |logged| logged.index);
         for _ in 0..COSIGNATURE_CHECKS {
-            if self.block(move |core| is_cosigned(core, newest)).await? {
+            if self.core.block(&self.core, move |core| is_cosigned(core, newest)).await? {
                 break;
             }
             sleep(COSIGNATURE_PAUSE).await;
         }
-        self.block(move |core| prove(core, id, &stated, newest)).await
+        self.core.block(&self.core, move |core| prove(core, id, &stated, newest)).await
     }
-}
 
-/// Appends the evidence to the log, after all that waits. Returns its entry and the entries that it names.
-fn state(core: &Core, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
-    let unknown = Refusal::EnvelopeNotFound;
-    let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
-    // Refuses before it locks the log.
-    core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
-    append_statements(core)?;
-    let salt = random::<32>()?;
-    let mut named = Vec::new();
-    let (index, statement) = append_unstored(core, |tx, now| {
-        let Description { text, entries } = describe(core, tx, caller, &id)?;
-        named = entries;
-        let (kind, at_ms) =
-            (Evidence::KIND.to_owned(), u64::try_from(now.as_millis()).unwrap_or(0));
-        Ok(Statement { kind, at_ms, salt, text, envelope: None })
-    })?;
-    let mut stated = vec![Logged { statement, index }];
-    stated.append(&mut named);
-    Ok((id, stated))
+    /// Appends the evidence to the log, after all that waits. Returns its entry and the entries that it names.
+    fn state(&self, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
+        let core = &self.core;
+        let unknown = Refusal::EnvelopeNotFound;
+        let id: EnvelopeId = id.parse().map_err(|_malformed| Refusal::of_id(id, unknown))?;
+        // Refuses before it locks the log.
+        core.store.read(|reader| find(core, reader, caller, &id).map(drop))?;
+        self.log.append_statements()?;
+        let salt = random::<32>()?;
+        let mut named = Vec::new();
+        let (index, statement) = self.log.append_unstored(|tx, now| {
+            let Description { text, entries } = describe(core, tx, caller, &id)?;
+            named = entries;
+            let (kind, at_ms) =
+                (Evidence::KIND.to_owned(), u64::try_from(now.as_millis()).unwrap_or(0));
+            Ok(Statement { kind, at_ms, salt, text, envelope: None })
+        })?;
+        let mut stated = vec![Logged { statement, index }];
+        stated.append(&mut named);
+        Ok((id, stated))
+    }
 }
 
 /// Describes an envelope. A policy that hides the label of a key also hides the DID and the badge. The log has nothing

@@ -1,16 +1,17 @@
 //! The use case of the list of sent envelopes: a sender asks what it has sent, and what became of it.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, ContextView, EnvelopeId, ReceiptState, ReceiptView, Refusal, ThreadId, Timestamp,
-    ports::{Durability, SentEnvelope, SentQuery},
+    ports::{SentEnvelope, SentQuery},
 };
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
+use super::Mailbox;
 use crate::{
     account::key_status::{find_named_key, unknown},
     caller::{
@@ -18,7 +19,7 @@ use crate::{
         credentials::Caller,
     },
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     transparency::proof::ProofFormat,
     webhooks::cursor::CursorFault,
 };
@@ -66,14 +67,12 @@ pub struct SentView {
     pub context: ContextView,
 }
 
-impl Sealpost {
+impl Mailbox {
     /// Lists the envelopes that the caller sent and that have not expired, newest first.
     pub async fn list_sent(&self, caller: &Caller, query: ListSent) -> Limited<SentPage> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(()))
-                .and_then(|()| list_sent(core, &caller.id.key, &query))
-        })
-        .await
+        let key = caller.id.key;
+        let list = move |core: &Arc<Core>| list_sent(core, &key, &query);
+        self.core.ask_as(&self.core, caller, Purpose::Manage, list).await
     }
 }
 
@@ -169,7 +168,7 @@ pub struct Receipt {
     pub proof: Option<String>,
 }
 
-impl Sealpost {
+impl Mailbox {
     /// Returns the receipt of an envelope that the caller sent, with a proof if `proof` names a form.
     pub async fn receipt(
         &self,
@@ -177,25 +176,28 @@ impl Sealpost {
         envelope_id: String,
         proof: Option<ProofFormat>,
     ) -> Limited<Receipt> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(())).and_then(
-                |()| {
-                    let sender = &caller.id.key;
-                    let receipt =
-                        core.store.read(|reader| receipt(core, reader, sender, &envelope_id))?;
-                    let proof = proof.map_or(Ok(None), |format| prove(core, &receipt, format))?;
-                    Ok(Receipt { proof, ..receipt })
-                },
-            )
-        })
-        .await
+        let sender = caller.id.key;
+        self.core
+            .ask_as(self, caller, Purpose::Manage, move |mailbox| {
+                let core = &mailbox.core;
+                let receipt =
+                    core.store.read(|reader| receipt(core, reader, &sender, &envelope_id))?;
+                let prove = |format| mailbox.prove_receipt(&receipt, format);
+                let proof = proof.map_or(Ok(None), prove)?;
+                Ok(Receipt { proof, ..receipt })
+            })
+            .await
     }
-}
 
-fn prove(core: &Core, receipt: &Receipt, format: ProofFormat) -> Result<Option<String>, Error> {
-    let Receipt { envelope_id, recipient, .. } = receipt;
-    let found = core.store.read(|reader| reader.find_envelope(envelope_id, recipient))?;
-    found.map_or(Ok(None), |found| core.prove_envelope(&found.envelope.meta, format))
+    fn prove_receipt(
+        &self,
+        receipt: &Receipt,
+        format: ProofFormat,
+    ) -> Result<Option<String>, Error> {
+        let Receipt { envelope_id, recipient, .. } = receipt;
+        let found = self.core.store.read(|reader| reader.find_envelope(envelope_id, recipient))?;
+        found.map_or(Ok(None), |found| self.log.prove_envelope(&found.envelope.meta, format))
+    }
 }
 
 pub(crate) fn receipt(

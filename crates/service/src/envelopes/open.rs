@@ -11,6 +11,7 @@ use sealpost_wallet::channel_of;
 use serde::Serialize;
 use zeroize::Zeroize as _;
 
+use super::Mailbox;
 use crate::{
     caller::{
         admission::{Limited, Purpose},
@@ -18,7 +19,7 @@ use crate::{
         transaction::Admitted,
     },
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     transparency::proof::ProofFormat,
 };
 
@@ -65,7 +66,7 @@ struct SealedEnvelope {
     sender: ApiKey,
 }
 
-impl Sealpost {
+impl Mailbox {
     /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
     /// Adds a proof of the envelope if `proof` names a form.
     pub async fn open(
@@ -74,19 +75,21 @@ impl Sealpost {
         envelope_id: String,
         proof: Option<ProofFormat>,
     ) -> Limited<Opened> {
-        self.run_as(caller, move |core, caller| {
-            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
-                find_envelope(core, tx, admitted, &caller.id.key, &envelope_id)
+        self.core
+            .run_as(self, caller, move |Self { core, log }, caller| {
+                core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
+                    find_envelope(core, tx, admitted, &caller.id.key, &envelope_id)
+                })
+                .and_then(|sealed| {
+                    let mut opened = open_envelope(core, caller, &sealed)?;
+                    if let Some(format) = proof {
+                        let meta = &sealed.addressed.envelope.meta;
+                        opened.proof = log.prove_envelope(meta, format)?;
+                    }
+                    Ok(opened)
+                })
             })
-            .and_then(|sealed| {
-                let mut opened = open_envelope(core, caller, &sealed)?;
-                if let Some(format) = proof {
-                    opened.proof = core.prove_envelope(&sealed.addressed.envelope.meta, format)?;
-                }
-                Ok(opened)
-            })
-        })
-        .await
+            .await
     }
 }
 

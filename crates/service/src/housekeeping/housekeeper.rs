@@ -30,9 +30,7 @@ use super::{
     task::{HousekeepingTask, Interval, run_task},
     waiting::transfer_waiting,
 };
-use crate::{
-    cache::key_cache::CacheEvent, sealpost::core::Core, transparency::append::append_statements,
-};
+use crate::{cache::key_cache::CacheEvent, sealpost::core::Core, transparency::TransparencyLog};
 
 /// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
@@ -41,7 +39,7 @@ pub(crate) struct Housekeeper {
 }
 
 impl Housekeeper {
-    pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
+    pub(crate) fn start(core: &Arc<Core>, log: &TransparencyLog) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
         let node = core.node;
         let started_at = core.clock.now();
@@ -86,7 +84,8 @@ impl Housekeeper {
             }
         })?;
         let every = core.settings.waiting_transfer_every;
-        housekeeper.spawn("transferrer", [every; 2], core, transfer_waiting)?;
+        housekeeper
+            .spawn("transferrer", [every; 2], core, |core, stop| transfer_waiting(core, stop))?;
         let mut relay_intervals = core.relay_intervals();
         housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], core, move |core, _| {
             if let Err(error) = core.keep_relays(&mut relay_intervals) {
@@ -98,8 +97,8 @@ impl Housekeeper {
         housekeeper.spawn(
             "log-appender",
             [Duration::ZERO, LOG_APPENDED_EVERY],
-            core,
-            move |core, _| log_has_failed = extend_log(core, log_has_failed),
+            log,
+            move |log, _| log_has_failed = extend_log(log, log_has_failed),
         )?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
@@ -110,19 +109,19 @@ impl Housekeeper {
         Ok(housekeeper)
     }
 
-    fn spawn(
+    fn spawn<S: Clone + Send + 'static>(
         &self,
         name: &str,
         [first_pause, every]: [Duration; 2],
-        core: &Arc<Core>,
-        mut work: impl FnMut(&Core, &StopSignal) + Send + 'static,
+        service: &S,
+        mut work: impl FnMut(&S, &StopSignal) + Send + 'static,
     ) -> Result<(), std::io::Error> {
-        let (core, stop) = (Arc::clone(core), Arc::clone(&self.stop));
+        let (service, stop) = (service.clone(), Arc::clone(&self.stop));
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
             let mut pause = first_pause;
             while !stop.wait(pause) {
                 pause = every;
-                work(&core, &stop);
+                work(&service, &stop);
             }
         })?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
@@ -149,8 +148,8 @@ impl Housekeeper {
 }
 
 /// Appends statements to the transparency log. Returns true if this failed. Logs only the first of consecutive failures.
-fn extend_log(core: &Core, had_failed: bool) -> bool {
-    let Err(error) = append_statements(core) else { return false };
+fn extend_log(log: &TransparencyLog, had_failed: bool) -> bool {
+    let Err(error) = log.append_statements() else { return false };
     if !had_failed {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, "the transparency log was not extended; it is tried again");

@@ -1,20 +1,17 @@
-//! The state that all requests and threads of a service share.
+//! The parts that all services share.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError, RwLock},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use sealpost_domain::{
     ApiKeyId, Circuits, Clock, LeaseToken, Timestamp,
-    ports::{Dispatch, LogHead, StoreError, TargetGuard},
+    ports::{Dispatch, StoreError, TargetGuard},
 };
 use sealpost_storage::Database;
 use sealpost_wallet::Keyring;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::{
-    cache::{aged_cache::AgedCache, cached_key::CachedKey, key_cache::KeyCache},
+    cache::{cached_key::CachedKey, key_cache::KeyCache},
     caller::{
         bearer::{Bearer, BearerHash},
         lookup_queue::LookupQueue,
@@ -23,7 +20,6 @@ use crate::{
     error::Error,
     issuer::signer::Issuer,
     settings::Settings,
-    transparency::statement_cursor::StatementCursor,
 };
 
 /// The parts of a service that the embedding program provides.
@@ -43,11 +39,11 @@ pub struct Parts {
     /// The public URL of the service, without a trailing slash. Badges link to this URL.
     pub base_url: String,
     /// The initial compliance circuits (the sets of checks that jurisdictions require).
-    /// [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
+    /// [`Badges::use_circuits`](crate::Badges::use_circuits) replaces them.
     pub circuits: Circuits,
 }
 
-/// The parts, settings and caches of one service.
+/// The parts, settings and caches that all services share.
 pub(crate) struct Core {
     pub(crate) store: Arc<Database>,
     pub(crate) dispatch: Arc<dyn Dispatch>,
@@ -56,7 +52,6 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) base_url: String,
-    pub(crate) circuits: RwLock<Arc<Circuits>>,
     pub(crate) settings: Settings,
     /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
     pub(crate) node: LeaseToken,
@@ -64,21 +59,16 @@ pub(crate) struct Core {
     pub(crate) bearer_lookups: Arc<LookupQueue<BearerHash, Bearer>>,
     pub(crate) key_lookups: Arc<LookupQueue<ApiKeyId, Arc<CachedKey>>>,
     pub(crate) token_uses: TokenUseQueue,
-    /// Signed status lists by the number of the list.
-    pub(crate) status_lists: AgedCache<u64, str>,
-    /// The badges of each list whose rows another program has changed.
-    pub(crate) forged_badges: AgedCache<u64, [u64]>,
-    /// The head of the transparency log.
-    pub(crate) log_head: AgedCache<(), LogHead>,
-    pub(crate) statement_cursor: StatementCursor,
     /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
+    blocking: BlockingPool,
 }
 
 impl Core {
     pub(super) fn new(parts: Parts, settings: Settings, node: LeaseToken) -> Self {
-        let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits } = parts;
+        let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits: _ } = parts;
         store.authenticate_rows(Arc::<Keyring>::clone(&keyring));
+        let blocking = BlockingPool::new(settings.blocking_tasks_max);
         Self {
             store,
             dispatch,
@@ -87,19 +77,25 @@ impl Core {
             clock,
             issuer,
             base_url,
-            circuits: RwLock::new(Arc::new(circuits)),
             cache: KeyCache::new(&settings),
             bearer_lookups: Arc::new(LookupQueue::new(&settings)),
             key_lookups: Arc::new(LookupQueue::new(&settings)),
             token_uses: TokenUseQueue::default(),
             settings,
             node,
-            status_lists: AgedCache::new(STATUS_LIST_CACHED_FOR),
-            forged_badges: AgedCache::new(FORGED_BADGES_CACHED_FOR),
-            log_head: AgedCache::new(LOG_HEAD_CACHED_FOR),
-            statement_cursor: StatementCursor::default(),
             contact_collection: Mutex::default(),
+            blocking,
         }
+    }
+
+    /// Runs `work` of a service, which may block its thread, on the blocking pool.
+    pub(crate) async fn block<S: Clone + Send + 'static, T: Send + 'static>(
+        &self,
+        service: &S,
+        work: impl FnOnce(&S) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let service = service.clone();
+        self.blocking.run(move || work(&service)).await?
     }
 
     /// Returns true if the disk has too little free space for sends and activations.
@@ -112,25 +108,20 @@ impl Core {
     pub(crate) fn kept_since(&self, now: Timestamp) -> Timestamp {
         now.minus(self.settings.retention)
     }
-
-    /// Returns the current compliance circuits, the sets of checks of all jurisdictions.
-    pub(crate) fn circuits(&self) -> Arc<Circuits> {
-        Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 /// Limits the number of concurrent blocking tasks of one service. The tasks run on the blocking threads of the
 /// embedding program's tokio runtime.
-pub(super) struct BlockingPool(Arc<Semaphore>);
+struct BlockingPool(Arc<Semaphore>);
 
 impl BlockingPool {
-    pub(super) fn new(tasks_max: usize) -> Self {
+    fn new(tasks_max: usize) -> Self {
         Self(Arc::new(Semaphore::new(tasks_max.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
     /// Runs `task` on a blocking thread as soon as the limit allows. A started task runs to its end, even if the future
     /// is dropped.
-    pub(super) async fn run<T: Send + 'static>(
+    async fn run<T: Send + 'static>(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -142,8 +133,3 @@ impl BlockingPool {
         spawn_blocking(task).await.map_err(|_panicked| Error::Lost)
     }
 }
-
-const STATUS_LIST_CACHED_FOR: Duration = Duration::from_secs(2);
-/// The verification of all badges of a list takes longer than its signature.
-const FORGED_BADGES_CACHED_FOR: Duration = Duration::from_mins(1);
-const LOG_HEAD_CACHED_FOR: Duration = Duration::from_secs(1);

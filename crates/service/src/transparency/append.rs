@@ -4,10 +4,11 @@
 //! locks the log, so that entries have one order.
 
 use super::{
+    TransparencyLog,
     kept::{KeptCheckpoint, keep},
     stored::{hashes, read_tile, refused, signed_by},
 };
-use crate::{error::Error, sealpost::core::Core};
+use crate::error::Error;
 use sealpost_domain::{
     Timestamp,
     ports::{
@@ -22,31 +23,119 @@ use sealpost_transparency::{
 };
 use sealpost_wallet::{IssuerSecret, random};
 
-/// Appends all statements that are pending at the call. Creates the log if there is none. Blocks the thread.
-pub(crate) fn append_statements(core: &Core) -> Result<(), Error> {
-    let now = core.clock.now();
-    let Pending { after, newest, mut has_more } = core.store.read(|reader| {
-        let head = reader.log_head()?;
-        // All statements of a new log are pending.
-        let is_new = head.as_ref().is_none_or(|head| head.size == 0);
-        let after = if is_new { 0 } else { core.statement_cursor.after(now) };
-        let newest = reader.newest_statement_id()?;
-        let has_more = head.is_none() || reader.has_pending_statements(after)?;
-        Ok::<_, StoreError>(Pending { after, newest, has_more })
-    })?;
-    while has_more {
-        let salts = random::<{ LIMIT * 32 }>()?;
-        let (salts, _) = salts.as_chunks::<32>();
-        let appended =
-            core.store.write(Durability::Durable, |tx| append(core, tx, after, salts))?;
-        if let Some(file) = &core.settings.checkpoint_file {
-            keep(file, &appended.checkpoint);
+impl TransparencyLog {
+    /// Appends all statements that are pending at the call. Creates the log if there is none. Blocks the thread.
+    pub(crate) fn append_statements(&self) -> Result<(), Error> {
+        let now = self.core.clock.now();
+        let Pending { after, newest, mut has_more } = self.core.store.read(|reader| {
+            let head = reader.log_head()?;
+            // All statements of a new log are pending.
+            let is_new = head.as_ref().is_none_or(|head| head.size == 0);
+            let after = if is_new { 0 } else { self.statement_cursor.after(now) };
+            let newest = reader.newest_statement_id()?;
+            let has_more = head.is_none() || reader.has_pending_statements(after)?;
+            Ok::<_, StoreError>(Pending { after, newest, has_more })
+        })?;
+        while has_more {
+            let salts = random::<{ LIMIT * 32 }>()?;
+            let (salts, _) = salts.as_chunks::<32>();
+            let appended =
+                self.core.store.write(Durability::Durable, |tx| self.append(tx, after, salts))?;
+            if let Some(file) = &self.core.settings.checkpoint_file {
+                keep(file, &appended.checkpoint);
+            }
+            // Sends add statements all the time. Those of after the call wait, so that they become one entry.
+            has_more = appended.is_full;
         }
-        // Sends add statements all the time. Those of after the call wait, so that they become one entry.
-        has_more = appended.is_full;
+        self.statement_cursor.searched(now, newest);
+        Ok(())
     }
-    core.statement_cursor.searched(now, newest);
-    Ok(())
+
+    /// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about envelopes.
+    fn append(
+        &self,
+        tx: &mut Transaction,
+        after: i64,
+        salts: &[[u8; 32]],
+    ) -> Result<Appended, StoreError> {
+        let head = self.lock(tx)?;
+        let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
+        let now = self.core.clock.now();
+        let pending = tx.pending_statements(after, limit)?;
+        let is_full = pending.len() >= salts.len();
+        let entries = new_entries(pending, salts, head.size, now)?;
+        let checkpoint = self.extend(tx, head, &entries, now)?;
+        Ok(Appended { checkpoint, is_full })
+    }
+
+    /// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction that
+    /// has locked the log. Returns the number of the entry.
+    pub(crate) fn append_unstored(
+        &self,
+        mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
+    ) -> Result<(u64, Statement), Error> {
+        let (checkpoint, index, statement) =
+            self.core.store.write_or_refuse(Durability::Durable, |tx| {
+                let head = self.lock(tx)?;
+                let (now, number) = (self.core.clock.now(), head.size);
+                let statement = state(tx, now)?;
+                let entry = statement.entry().to_string().into_bytes();
+                let salt = statement.salt;
+                let entry = NewLogEntry { statement: None, number, salt, entry, list: None };
+                let checkpoint = self.extend(tx, head, &[entry], now)?;
+                Ok((checkpoint, number, statement))
+            })?;
+        if let Some(file) = &self.core.settings.checkpoint_file {
+            keep(file, &checkpoint);
+        }
+        Ok((index, statement))
+    }
+
+    /// Reads the state of the log, and keeps other nodes from appending until the end of the transaction.
+    fn lock(&self, tx: &mut Transaction) -> Result<LogHead, StoreError> {
+        let head = match tx.lock_log()? {
+            Some(head) => head,
+            None => LogHead {
+                origin: origin(&self.core.base_url),
+                issuer_key: self.core.issuer.first_key(),
+                size: 0,
+                checkpoint: String::new(),
+                witnessed: None,
+            },
+        };
+        if let Some(file) = &self.core.settings.checkpoint_file
+            && let Some(kept) = KeptCheckpoint::read(file)?
+        {
+            kept.require(tx, &head)?;
+        }
+        Ok(head)
+    }
+
+    /// Appends entries and signs the new checkpoint. Returns it.
+    fn extend(
+        &self,
+        tx: &mut Transaction,
+        head: LogHead,
+        entries: &[NewLogEntry],
+        now: Timestamp,
+    ) -> Result<String, StoreError> {
+        let signer = self.signer(&head).map_err(refused)?;
+        let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
+        let (tiles, size, root) = grow(tx, &head, &signer.key, &leaves)?;
+        let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
+        let head = LogHead { size, checkpoint, ..head };
+        tx.append_to_log(entries, now, &tiles, &head)?;
+        Ok(head.checkpoint)
+    }
+
+    /// Returns the signing key of the log.
+    pub(super) fn signer(&self, head: &LogHead) -> Result<LogSigner, Error> {
+        let secret = self.core.issuer.log_secret(&head.issuer_key)?;
+        let public = secret.public_key().0;
+        let key = VerifierKey::new(&head.origin, SignatureType::Ed25519, &public);
+        let key = key.map_err(|_invalid| StoreError::Corrupt("origin of the transparency log"))?;
+        Ok(LogSigner { secret, key })
+    }
 }
 
 /// The signed checkpoint after a transaction, and whether it has appended as many statements as it may.
@@ -61,82 +150,6 @@ struct Pending {
     /// The newest statement.
     newest: i64,
     has_more: bool,
-}
-
-/// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about envelopes.
-fn append(
-    core: &Core,
-    tx: &mut Transaction,
-    after: i64,
-    salts: &[[u8; 32]],
-) -> Result<Appended, StoreError> {
-    let head = lock(core, tx)?;
-    let limit = u32::try_from(salts.len()).unwrap_or(u32::MAX);
-    let now = core.clock.now();
-    let pending = tx.pending_statements(after, limit)?;
-    let is_full = pending.len() >= salts.len();
-    let entries = new_entries(pending, salts, head.size, now)?;
-    let checkpoint = extend(core, tx, head, &entries, now)?;
-    Ok(Appended { checkpoint, is_full })
-}
-
-/// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction that
-/// has locked the log. Returns the number of the entry.
-pub(crate) fn append_unstored(
-    core: &Core,
-    mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,
-) -> Result<(u64, Statement), Error> {
-    let (checkpoint, index, statement) = core.store.write_or_refuse(Durability::Durable, |tx| {
-        let head = lock(core, tx)?;
-        let (now, number) = (core.clock.now(), head.size);
-        let statement = state(tx, now)?;
-        let entry = statement.entry().to_string().into_bytes();
-        let salt = statement.salt;
-        let entry = NewLogEntry { statement: None, number, salt, entry, list: None };
-        let checkpoint = extend(core, tx, head, &[entry], now)?;
-        Ok((checkpoint, number, statement))
-    })?;
-    if let Some(file) = &core.settings.checkpoint_file {
-        keep(file, &checkpoint);
-    }
-    Ok((index, statement))
-}
-
-/// Reads the state of the log, and keeps other nodes from appending until the end of the transaction.
-fn lock(core: &Core, tx: &mut Transaction) -> Result<LogHead, StoreError> {
-    let head = match tx.lock_log()? {
-        Some(head) => head,
-        None => LogHead {
-            origin: origin(&core.base_url),
-            issuer_key: core.issuer.first_key(),
-            size: 0,
-            checkpoint: String::new(),
-            witnessed: None,
-        },
-    };
-    if let Some(file) = &core.settings.checkpoint_file
-        && let Some(kept) = KeptCheckpoint::read(file)?
-    {
-        kept.require(tx, &head)?;
-    }
-    Ok(head)
-}
-
-/// Appends entries and signs the new checkpoint. Returns it.
-fn extend(
-    core: &Core,
-    tx: &mut Transaction,
-    head: LogHead,
-    entries: &[NewLogEntry],
-    now: Timestamp,
-) -> Result<String, StoreError> {
-    let signer = LogSigner::of(core, &head).map_err(refused)?;
-    let leaves: Vec<_> = entries.iter().map(|entry| TreeHash::of_leaf(&entry.entry)).collect();
-    let (tiles, size, root) = grow(tx, &head, &signer.key, &leaves)?;
-    let checkpoint = signer.sign(&Checkpoint { origin: head.origin.clone(), size, root });
-    let head = LogHead { size, checkpoint, ..head };
-    tx.append_to_log(entries, now, &tiles, &head)?;
-    Ok(head.checkpoint)
 }
 
 fn new_entries(
@@ -224,14 +237,6 @@ pub(super) struct LogSigner {
 }
 
 impl LogSigner {
-    pub(super) fn of(core: &Core, head: &LogHead) -> Result<Self, Error> {
-        let secret = core.issuer.log_secret(&head.issuer_key)?;
-        let public = secret.public_key().0;
-        let key = VerifierKey::new(&head.origin, SignatureType::Ed25519, &public);
-        let key = key.map_err(|_invalid| StoreError::Corrupt("origin of the transparency log"))?;
-        Ok(Self { secret, key })
-    }
-
     fn sign(&self, checkpoint: &Checkpoint) -> String {
         let text = checkpoint.to_string();
         let signature = self.secret.sign(text.as_bytes());

@@ -16,10 +16,10 @@ use sealpost_transparency::{
 };
 
 use super::{
-    append::LogSigner,
+    TransparencyLog,
     stored::{TreeFault, hashes, read_tile, refused, signed, signed_by},
 };
-use crate::{error::Error, sealpost::core::Core};
+use crate::error::Error;
 
 /// The form of a proof in a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
@@ -49,7 +49,7 @@ pub(crate) struct Logged {
     pub(crate) index: u64,
 }
 
-impl Core {
+impl TransparencyLog {
     /// Returns the proof of the newest statement about a subject. `None` until the statement is in the log.
     pub(crate) fn prove(
         &self,
@@ -84,16 +84,30 @@ impl Core {
         format: ProofFormat,
         mut find: impl FnMut(&mut Reader) -> Result<Option<Logged>, TreeFault>,
     ) -> Result<Option<String>, Error> {
-        let proof = self.store.read(|reader| {
+        let proof = self.core.store.read(|reader| {
             // The head is read after the statement, so its tree contains the entry.
             let Some(logged) = find(reader)? else { return Ok(None) };
             let Some(head) = reader.log_head()? else { return Ok(None) };
             match format {
-                ProofFormat::Cose => cose_receipt(self, reader, &head, &logged).map(Some),
+                ProofFormat::Cose => self.cose_receipt(reader, &head, &logged).map(Some),
                 ProofFormat::Tlog => log_proof(reader, &head, &logged).map(Some),
             }
         });
         Ok(proof.map_err(|fault: TreeFault| StoreError::from(fault))?)
+    }
+
+    fn cose_receipt(
+        &self,
+        reader: &mut Reader,
+        head: &LogHead,
+        logged: &Logged,
+    ) -> Result<String, TreeFault> {
+        let signer = self.signer(head).map_err(refused)?;
+        let checkpoint = signed_by(&head.checkpoint, &signer.key)?;
+        let entry = prove_entry(reader, checkpoint.size, logged)?;
+        let sign = |message: &[u8]| signer.secret.sign(message);
+        let receipt = CoseReceipt::create(&entry, &checkpoint, &signer.key, sign);
+        Ok(STANDARD.encode(receipt.map_err(refused)?))
     }
 }
 
@@ -165,20 +179,6 @@ pub(crate) fn witnessed(
 ) -> Result<Option<(Note, Checkpoint)>, StoreError> {
     let witnessed = head.witnessed.as_deref().map(signed).transpose()?;
     Ok(witnessed.filter(|(_, checkpoint)| checkpoint.size > index))
-}
-
-fn cose_receipt(
-    core: &Core,
-    reader: &mut Reader,
-    head: &LogHead,
-    logged: &Logged,
-) -> Result<String, TreeFault> {
-    let signer = LogSigner::of(core, head).map_err(refused)?;
-    let checkpoint = signed_by(&head.checkpoint, &signer.key)?;
-    let entry = prove_entry(reader, checkpoint.size, logged)?;
-    let sign = |message: &[u8]| signer.secret.sign(message);
-    let receipt = CoseReceipt::create(&entry, &checkpoint, &signer.key, sign).map_err(refused)?;
-    Ok(STANDARD.encode(receipt))
 }
 
 /// Proves an entry in the tree of `size` entries.

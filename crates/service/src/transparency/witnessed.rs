@@ -3,10 +3,13 @@
 use sealpost_domain::ports::{Durability, StoreError};
 use sealpost_transparency::{TileTree, TreeHash};
 
-use super::stored::{TreeFault, read_tile, signed};
-use crate::{error::Error, sealpost::Sealpost};
+use super::{
+    TransparencyLog,
+    stored::{TreeFault, read_tile, signed},
+};
+use crate::error::Error;
 
-impl Sealpost {
+impl TransparencyLog {
     /// Returns the newest checkpoint, if no witness has cosigned a checkpoint of its size. Blocks.
     pub fn unwitnessed_checkpoint(&self) -> Result<Option<String>, Error> {
         let head = self.core.store.read(sealpost_storage::Reader::log_head)?;
@@ -17,7 +20,7 @@ impl Sealpost {
     }
 
     /// Returns the proof that the log of `size` entries begins with those of `old_size`. Blocks.
-    pub fn log_consistency(&self, old_size: u64, size: u64) -> Result<Vec<TreeHash>, Error> {
+    pub fn consistency(&self, old_size: u64, size: u64) -> Result<Vec<TreeHash>, Error> {
         let proof = self.core.store.read(|reader| {
             TileTree::new(size, |tile| read_tile(reader, tile)).consistency_proof(old_size)
         });

@@ -40,10 +40,11 @@ impl Sealpost {
         client_address: Option<IpAddr>,
     ) -> Limited<Relay> {
         let id = caller.id;
-        self.ask_as(caller, Purpose::Manage, move |core| {
-            core.open_relay(&id, &webhook_id, client_address)
-        })
-        .await
+        self.core
+            .ask_as(&self.core, caller, Purpose::Manage, move |core| {
+                core.open_relay(&id, &webhook_id, client_address)
+            })
+            .await
     }
 
     /// Passes deliveries to the receiver from now on. Returns `false` if this node is stopping.

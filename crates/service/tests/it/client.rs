@@ -41,14 +41,15 @@ impl Client {
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let open = async |caller: &Caller, id| self.0.open(caller, id, None).await;
+        let open = async |caller: &Caller, id| self.0.mailbox.open(caller, id, None).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
     }
 
     /// Opens an envelope, and asks for its proof.
     pub(crate) fn proven_open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let open =
-            async |caller: &Caller, id| self.0.open(caller, id, Some(ProofFormat::Tlog)).await;
+        let open = async |caller: &Caller, id| {
+            self.0.mailbox.open(caller, id, Some(ProofFormat::Tlog)).await
+        };
         wait(self.ask(who, Purpose::Execute, body.clone(), open))
     }
 
@@ -58,13 +59,14 @@ impl Client {
         who: &Credentials,
         body: &Body<String>,
     ) -> Limited<Receipt> {
-        let receipt =
-            async |caller: &Caller, id| self.0.receipt(caller, id, Some(ProofFormat::Tlog)).await;
+        let receipt = async |caller: &Caller, id| {
+            self.0.mailbox.receipt(caller, id, Some(ProofFormat::Tlog)).await
+        };
         wait(self.ask(who, Purpose::Manage, body.clone(), receipt))
     }
 
     pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
-        let status = async |caller: &Caller, ()| self.0.status(caller, None).await;
+        let status = async |caller: &Caller, ()| self.0.accounts.key_status(caller, None).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), status))
     }
 
@@ -87,14 +89,15 @@ impl Client {
     }
 
     pub(crate) fn issue_badge(&self, who: &Credentials, body: &Body<Issue>) -> Limited<Issued> {
-        let issue = async |caller: &Caller, asked| self.0.issue_badge(caller, asked).await;
+        let issue = async |caller: &Caller, asked| self.0.badges.issue(caller, asked).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), issue))
     }
 
     /// Asks for the status with its proof.
     pub(crate) fn proven_status(&self, who: &Credentials) -> Limited<KeyStanding> {
-        let status =
-            async |caller: &Caller, ()| self.0.status(caller, Some(ProofFormat::Tlog)).await;
+        let status = async |caller: &Caller, ()| {
+            self.0.accounts.key_status(caller, Some(ProofFormat::Tlog)).await
+        };
         wait(self.ask(who, Purpose::Manage, Ok(()), status))
     }
 
@@ -105,13 +108,13 @@ impl Client {
         body: &Body<String>,
     ) -> Limited<BadgeVerified> {
         let verify = async |caller: &Caller, badge| {
-            self.0.verify_badge(caller, badge, Some(ProofFormat::Tlog)).await
+            self.0.badges.verify(caller, badge, Some(ProofFormat::Tlog)).await
         };
         wait(self.ask(who, Purpose::Manage, body.clone(), verify))
     }
 
     pub(crate) fn validate(&self, who: &Credentials, body: &Body<Validate>) -> Limited<Validated> {
-        let validate = async |caller: &Caller, asked| self.0.validate(caller, asked).await;
+        let validate = async |caller: &Caller, asked| self.0.badges.validate(caller, asked).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), validate))
     }
 
@@ -158,11 +161,11 @@ impl Client {
     }
 
     pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeView>, Error> {
-        wait(self.0.show_badge(id))
+        wait(self.0.badges.show(id))
     }
 
     pub(crate) fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
-        wait(self.0.status_list(list))
+        wait(self.0.badges.status_list(list))
     }
 
     async fn ask<I, T>(

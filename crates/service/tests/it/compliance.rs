@@ -87,7 +87,7 @@ fn replaced_circuits_hold_from_the_next_request() {
     let alice = world.newcomer(None);
     attest(&world, &alice, "seat", None, false);
     let text = "version = 2\n[jurisdictions.FR]\nchecks = [{name = 'seat'}]";
-    let before = world.sealpost.use_circuits(Arc::new(parse_circuits(text).unwrap()));
+    let before = world.sealpost.badges.use_circuits(Arc::new(parse_circuits(text).unwrap()));
     assert_eq!(*before, built_in_circuits().unwrap());
     assert!(world.sealpost.validate(&alice, &Ok(asked("FR"))).result.unwrap().report.passed);
     let gone = refusal(world.sealpost.validate(&alice, &Ok(asked("EU"))).result);

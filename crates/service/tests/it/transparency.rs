@@ -39,7 +39,8 @@ fn settled(world: &World) -> LogHead {
 fn tree(world: &World, size: u64) -> TileTree<impl FnMut(Tile) -> Result<Vec<TreeHash>, String>> {
     TileTree::new(size, |tile: Tile| {
         let path = tile.path();
-        let bytes = wait(world.sealpost.log_file(path.strip_prefix("tile/").unwrap())).unwrap();
+        let bytes = wait(world.sealpost.transparency_log.file(path.strip_prefix("tile/").unwrap()))
+            .unwrap();
         let bytes = bytes.ok_or_else(|| format!("no {path}"))?;
         Ok(bytes.chunks(32).map(|hash| TreeHash(hash.try_into().unwrap())).collect())
     })
@@ -52,7 +53,7 @@ fn a_change_is_in_the_log_of_every_database() {
         let (alice, bob) = (world.newcomer(None), world.newcomer(None));
         world.operator().revoke_key(&id(&bob)).unwrap();
         let head = settled(&world);
-        let key = wait(other.log_key()).unwrap().unwrap();
+        let key = wait(other.transparency_log.key()).unwrap().unwrap();
         let key = VerifierKey::parse(&key).unwrap();
         assert_eq!(key.name(), "seal.example.org/log");
         let note = Note::parse(&head.checkpoint).unwrap();
@@ -108,7 +109,7 @@ fn a_changed_tree_gets_no_checkpoint() {
 
 /// Verifies a proof file with the published key, and returns its statement.
 fn proven(world: &World, proof: Option<String>) -> Statement {
-    let key = wait(world.sealpost.log_key()).unwrap().unwrap();
+    let key = wait(world.sealpost.transparency_log.key()).unwrap().unwrap();
     let policy = Policy::parse(&format!("log {key}\nquorum none\n")).unwrap();
     let file = proof.unwrap();
     assert!(file.len() <= 2048, "{}", file.len());

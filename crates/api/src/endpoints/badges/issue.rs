@@ -35,7 +35,7 @@ async fn issue(
 ) -> LimitedResponse<Issued> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let IssueRequest { jurisdiction, disclose_did, dry_run } = body;
-        sealpost.issue_badge(caller, Issue { jurisdiction, disclose_did, dry_run }).await
+        sealpost.badges.issue(caller, Issue { jurisdiction, disclose_did, dry_run }).await
     })
     .await
 }

@@ -20,7 +20,7 @@ async fn status_list(
     list: web::Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let credential = app.sealpost.status_list(&list).await?;
+    let credential = app.sealpost.badges.status_list(&list).await?;
     let credential = credential.ok_or(Problem::NotFound { nearest: None })?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))

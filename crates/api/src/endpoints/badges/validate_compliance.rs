@@ -32,7 +32,7 @@ async fn validate(
 ) -> LimitedResponse<Validated> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let ValidateRequest { jurisdiction, dry_run } = body;
-        sealpost.validate(caller, Validate { jurisdiction, dry_run }).await
+        sealpost.badges.validate(caller, Validate { jurisdiction, dry_run }).await
     })
     .await
 }

@@ -32,7 +32,7 @@ async fn verify(
 ) -> LimitedResponse<BadgeVerified> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
-        sealpost.verify_badge(caller, body.credential, proof).await
+        sealpost.badges.verify(caller, body.credential, proof).await
     })
     .await
 }

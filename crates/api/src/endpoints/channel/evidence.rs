@@ -26,7 +26,7 @@ async fn evidence(
     request: KeyRequest<EvidenceRequest>,
 ) -> LimitedResponse<EvidenceView> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.evidence(caller, body.envelope_id).await
+        sealpost.mailbox.evidence(caller, body.envelope_id).await
     })
     .await
 }

@@ -57,7 +57,7 @@ async fn list(
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let ListRequest { recipient, thread, since, until, limit, cursor } = body;
         let query = ListSent { recipient, thread, since, until, limit, cursor };
-        sealpost.list_sent(caller, query).await
+        sealpost.mailbox.list_sent(caller, query).await
     })
     .await
 }

@@ -32,7 +32,7 @@ async fn open(
 ) -> LimitedResponse<Opened> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
-        sealpost.open(caller, body.envelope_id, proof).await
+        sealpost.mailbox.open(caller, body.envelope_id, proof).await
     })
     .await
 }

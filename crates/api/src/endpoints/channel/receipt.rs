@@ -32,7 +32,7 @@ async fn receipt(
 ) -> LimitedResponse<Receipt> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
-        sealpost.receipt(caller, body.envelope_id, proof).await
+        sealpost.mailbox.receipt(caller, body.envelope_id, proof).await
     })
     .await
 }

@@ -120,7 +120,7 @@ async fn status(
 ) -> LimitedResponse<KeyStanding> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
         let proof = body.proof.then(|| body.proof_format.unwrap_or_default());
-        sealpost.status(caller, proof).await
+        sealpost.accounts.key_status(caller, proof).await
     })
     .await
 }
@@ -169,7 +169,7 @@ async fn resolve(
     request: KeyRequest<ResolveRequest>,
 ) -> LimitedResponse<Resolved> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        sealpost.resolve_identity(caller, body.id).await
+        sealpost.accounts.resolve_identity(caller, body.id).await
     })
     .await
 }

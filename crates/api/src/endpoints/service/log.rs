@@ -17,16 +17,17 @@ use crate::{
 };
 
 async fn key(app: web::Data<ApiState>) -> Result<HttpResponse, Problem> {
-    let key = app.sealpost.log_key().await.map(|key| key.map(|key| format!("{key}\n")));
+    let key =
+        app.sealpost.transparency_log.key().await.map(|key| key.map(|key| format!("{key}\n")));
     file(key, TEXT, SOON)
 }
 
 async fn checkpoint(app: web::Data<ApiState>) -> Result<HttpResponse, Problem> {
-    file(app.sealpost.log_checkpoint().await, TEXT, SOON)
+    file(app.sealpost.transparency_log.checkpoint().await, TEXT, SOON)
 }
 
 async fn tile(app: web::Data<ApiState>, path: web::Path<String>) -> Result<HttpResponse, Problem> {
-    file(app.sealpost.log_file(&path).await, BYTES, NEVER)
+    file(app.sealpost.transparency_log.file(&path).await, BYTES, NEVER)
 }
 
 fn file(

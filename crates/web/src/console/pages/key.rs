@@ -132,7 +132,7 @@ async fn page(
         details,
         evidence,
         plans: &Plan::NAMES,
-        checks: api.sealpost.known_checks(),
+        checks: api.sealpost.badges.known_checks(),
         draft,
     };
     Ok(user.show_form("/console", &title, draft, &main))
