@@ -80,7 +80,7 @@ impl Node {
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {
         self.pages.stop();
-        self.components.sealpost.close_relays();
+        self.components.sealpost.webhooks.close_relays();
         self.api.stop(true).await;
         let components = Arc::clone(&self.components);
         if web::block(move || components.stop()).await.is_err() {

@@ -135,6 +135,7 @@ pub use send::{
 pub use settings::{Activation, Settings};
 pub use transparency::{TransparencyLog, proof::ProofFormat};
 pub use webhooks::{
+    Webhooks,
     cursor::{Cursor, CursorFault, DeliveryState},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},
     relay::Relay,

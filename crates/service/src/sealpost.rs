@@ -19,6 +19,7 @@ use crate::{
     send::committer::Committer,
     settings::{Activation, Settings},
     transparency::TransparencyLog,
+    webhooks::Webhooks,
 };
 
 /// The service. It can be shared by reference or in an [`Arc`].
@@ -34,22 +35,26 @@ pub struct Sealpost {
     pub mailbox: Mailbox,
     /// The transparency log.
     pub transparency_log: TransparencyLog,
+    /// Webhooks, their deliveries and relays.
+    pub webhooks: Webhooks,
 }
 
 impl Sealpost {
     /// Starts the service and its threads. [`unlock`](crate::unlock) must be called before.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
-        let circuits = parts.circuits.clone();
+        let (circuits, guard) = (parts.circuits.clone(), Arc::clone(&parts.guard));
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let core = Arc::new(Core::new(parts, settings, node));
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         let log = TransparencyLog::new(Arc::clone(&core));
-        let housekeeper = Housekeeper::start(&core, &log)?;
+        let webhooks = Webhooks::new(Arc::clone(&core), guard);
+        let housekeeper = Housekeeper::start(&core, &webhooks, &log)?;
         Ok(Self {
             accounts: Accounts::new(Arc::clone(&core), log.clone()),
             badges: Badges::new(Arc::clone(&core), log.clone(), circuits),
             mailbox: Mailbox::new(Arc::clone(&core), log.clone()),
             transparency_log: log,
+            webhooks,
             core,
             committer,
             housekeeper,

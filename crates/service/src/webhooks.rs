@@ -4,3 +4,22 @@ pub(crate) mod cursor;
 pub(crate) mod deliveries;
 pub(crate) mod relay;
 pub(crate) mod view;
+
+use std::sync::Arc;
+
+use sealpost_domain::ports::TargetGuard;
+
+use crate::sealpost::core::Core;
+
+/// Registers and changes webhooks, lists and repeats their deliveries, and connects relays. Clones share their state.
+#[derive(Clone)]
+pub struct Webhooks {
+    pub(crate) core: Arc<Core>,
+    pub(crate) guard: Arc<dyn TargetGuard>,
+}
+
+impl Webhooks {
+    pub(crate) fn new(core: Arc<Core>, guard: Arc<dyn TargetGuard>) -> Self {
+        Self { core, guard }
+    }
+}

@@ -18,7 +18,7 @@ use crate::{
     },
     error::Error,
     transparency::proof::ProofFormat,
-    webhooks::view::WaitingCount,
+    webhooks::view::{WaitingCount, count_waiting},
 };
 
 /// The state, the limits and the usage of an API key.
@@ -112,7 +112,7 @@ impl Accounts {
         })
         .and_then(|standing| {
             // Counted outside the transaction, because counting takes long and sends of the key would wait.
-            let waiting = core.store.read(|reader| core.count_waiting(reader, &caller.id.key))?;
+            let waiting = core.store.read(|reader| count_waiting(core, reader, &caller.id.key))?;
             let key = caller.id.key.to_string();
             let prove = |format| self.log.prove(StatementKind::Key, &key, format);
             let proof = format.map_or(Ok(None), prove)?;

@@ -30,7 +30,10 @@ use super::{
     task::{HousekeepingTask, Interval, run_task},
     waiting::transfer_waiting,
 };
-use crate::{cache::key_cache::CacheEvent, sealpost::core::Core, transparency::TransparencyLog};
+use crate::{
+    cache::key_cache::CacheEvent, sealpost::core::Core, transparency::TransparencyLog,
+    webhooks::Webhooks,
+};
 
 /// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
@@ -39,7 +42,11 @@ pub(crate) struct Housekeeper {
 }
 
 impl Housekeeper {
-    pub(crate) fn start(core: &Arc<Core>, log: &TransparencyLog) -> Result<Self, std::io::Error> {
+    pub(crate) fn start(
+        core: &Arc<Core>,
+        webhooks: &Webhooks,
+        log: &TransparencyLog,
+    ) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
         let node = core.node;
         let started_at = core.clock.now();
@@ -86,13 +93,18 @@ impl Housekeeper {
         let every = core.settings.waiting_transfer_every;
         housekeeper
             .spawn("transferrer", [every; 2], core, |core, stop| transfer_waiting(core, stop))?;
-        let mut relay_intervals = core.relay_intervals();
-        housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], core, move |core, _| {
-            if let Err(error) = core.keep_relays(&mut relay_intervals) {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "the connections of relays were not checked");
-            }
-        })?;
+        let mut relay_intervals = webhooks.relay_intervals();
+        housekeeper.spawn(
+            "relay-keeper",
+            [RELAYS_CHECKED_EVERY; 2],
+            webhooks,
+            move |webhooks, _| {
+                if let Err(error) = webhooks.keep_relays(&mut relay_intervals) {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, "the connections of relays were not checked");
+                }
+            },
+        )?;
         let mut log_has_failed = false;
         housekeeper.spawn(
             "log-appender",

@@ -268,7 +268,7 @@ impl Owner<'_> {
         &self,
         key: Option<&ApiKeyId>,
     ) -> Result<Vec<(EventKind, usize)>, Error> {
-        let kinds = self.sealpost.event_kinds();
+        let kinds = self.sealpost.webhooks.event_kinds();
         if kinds.len() < 2 {
             return Ok(Vec::new());
         }

@@ -47,7 +47,6 @@ pub struct Parts {
 pub(crate) struct Core {
     pub(crate) store: Arc<Database>,
     pub(crate) dispatch: Arc<dyn Dispatch>,
-    pub(crate) guard: Arc<dyn TargetGuard>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) issuer: Arc<Issuer>,
@@ -66,13 +65,13 @@ pub(crate) struct Core {
 
 impl Core {
     pub(super) fn new(parts: Parts, settings: Settings, node: LeaseToken) -> Self {
-        let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits: _ } = parts;
+        let Parts { store, dispatch, keyring, clock, issuer, base_url, guard: _, circuits: _ } =
+            parts;
         store.authenticate_rows(Arc::<Keyring>::clone(&keyring));
         let blocking = BlockingPool::new(settings.blocking_tasks_max);
         Self {
             store,
             dispatch,
-            guard,
             keyring,
             clock,
             issuer,

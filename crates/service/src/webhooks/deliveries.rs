@@ -9,6 +9,7 @@ use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
 use super::{
+    Webhooks,
     cursor::{Below, Cursor, CursorFault, DeliveryState},
     view::find,
 };
@@ -16,7 +17,6 @@ use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
 };
 
 /// Selects a page of the deliveries of a webhook.
@@ -71,23 +71,22 @@ pub struct DeliveryView {
     pub response: Option<String>,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Lists the deliveries of a webhook.
-    pub async fn list_deliveries(
-        &self,
-        actor: &Actor,
-        query: Deliveries,
-    ) -> Limited<DeliveriesPage> {
-        let list = move |core: &Core, actor: &Actor| core.deliveries(actor.key(), &query);
-        self.act(actor, Purpose::Inspect, list).await
+    pub async fn deliveries(&self, actor: &Actor, query: Deliveries) -> Limited<DeliveriesPage> {
+        let list =
+            move |webhooks: &Self, actor: &Actor| webhooks.deliveries_blocking(actor.key(), &query);
+        self.core.act(self, actor, Purpose::Inspect, list).await
     }
-}
 
-impl Core {
     /// Returns a page of deliveries. Uses no write transaction, because reading a long backlog must not delay writers.
-    fn deliveries(&self, key: &ApiKeyId, query: &Deliveries) -> Result<DeliveriesPage, Error> {
-        let oldest = self.kept_since(self.clock.now());
-        let page = self.store.read(|reader| {
+    fn deliveries_blocking(
+        &self,
+        key: &ApiKeyId,
+        query: &Deliveries,
+    ) -> Result<DeliveriesPage, Error> {
+        let oldest = self.core.kept_since(self.core.clock.now());
+        let page = self.core.store.read(|reader| {
             let webhook = find(reader, key, &query.webhook_id)?;
             read_page(reader, &webhook, oldest, query)
         })?;

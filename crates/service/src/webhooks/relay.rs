@@ -11,7 +11,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::random;
 
-use super::view::find;
+use super::{Webhooks, view::find};
 use crate::{
     caller::{
         admission::{Limited, Purpose},
@@ -19,10 +19,9 @@ use crate::{
     },
     error::Error,
     housekeeping::task::Interval,
-    sealpost::{Sealpost, core::Core},
 };
 
-/// A stored connection of a relay. It counts until [`Sealpost::end_relay`] is called.
+/// A stored connection of a relay. It counts until [`Webhooks::end_relay`] is called.
 #[derive(Debug, Clone, Copy)]
 pub struct Relay {
     /// Id of the connection.
@@ -31,7 +30,7 @@ pub struct Relay {
     pub webhook_id: WebhookId,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Stores a new connection to a relay of the caller's key.
     pub async fn open_relay(
         &self,
@@ -40,11 +39,9 @@ impl Sealpost {
         client_address: Option<IpAddr>,
     ) -> Limited<Relay> {
         let id = caller.id;
-        self.core
-            .ask_as(&self.core, caller, Purpose::Manage, move |core| {
-                core.open_relay(&id, &webhook_id, client_address)
-            })
-            .await
+        let open =
+            move |webhooks: &Self| webhooks.open_relay_blocking(&id, &webhook_id, client_address);
+        self.core.ask_as(self, caller, Purpose::Manage, open).await
     }
 
     /// Passes deliveries to the receiver from now on. Returns `false` if this node is stopping.
@@ -61,7 +58,8 @@ impl Sealpost {
     pub async fn end_relay(&self, id: RelayConnectionId) {
         self.core.dispatch.relays().detach(id);
         let deleted = self
-            .block(move |core| {
+            .core
+            .block(&self.core, move |core| {
                 Ok(core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?)
             })
             .await;
@@ -75,17 +73,15 @@ impl Sealpost {
     pub fn close_relays(&self) {
         self.core.dispatch.relays().stop();
     }
-}
 
-impl Core {
-    fn open_relay(
+    fn open_relay_blocking(
         &self,
         caller: &CallerId,
         webhook_id: &str,
         client_address: Option<IpAddr>,
     ) -> Result<Relay, Error> {
         let key = caller.key;
-        let webhook = self.store.read(|reader| find(reader, &key, webhook_id))?;
+        let webhook = self.core.store.read(|reader| find(reader, &key, webhook_id))?;
         let refuse = |problem: &str| Refusal::InvalidField {
             field: "webhook_id",
             problem: problem.to_owned(),
@@ -99,21 +95,21 @@ impl Core {
         if webhook.paused {
             return Err(refuse("must not be a paused webhook; resume it first").into());
         }
-        if self.dispatch.relays().len() >= self.settings.relays_per_node_max {
+        if self.core.dispatch.relays().len() >= self.core.settings.relays_per_node_max {
             return Err(Refusal::Unavailable.into());
         }
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let connection = RelayConnection {
             id: RelayConnectionId(i64::from_ne_bytes(random()?)),
-            node: self.node,
+            node: self.core.node,
             webhook_id: webhook.id,
             token: caller.session,
             connected_at: now,
             client_address,
         };
-        let limit = self.settings.relays_per_webhook_max;
-        let (is_known, others) = self.store.write(Durability::Relaxed, |tx| {
-            let is_known = tx.renew_relays(self.node, now, now.plus(NODE_LEASE))?;
+        let limit = self.core.settings.relays_per_webhook_max;
+        let (is_known, others) = self.core.store.write(Durability::Relaxed, |tx| {
+            let is_known = tx.renew_relays(self.core.node, now, now.plus(NODE_LEASE))?;
             Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
         })?;
         if !is_known {
@@ -126,9 +122,9 @@ impl Core {
         Ok(Relay { id: connection.id, webhook_id: webhook.id })
     }
 
-    /// Returns the intervals of [`Core::keep_relays`].
+    /// Returns the intervals of [`Webhooks::keep_relays`].
     pub(crate) fn relay_intervals(&self) -> RelayIntervals {
-        let last = self.clock.now();
+        let last = self.core.clock.now();
         RelayIntervals {
             renewal: Interval { every: NODE_RENEWED_EVERY, last },
             cleaning: Interval { every: ATTACHED_WITHIN, last },
@@ -138,7 +134,7 @@ impl Core {
     /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
     /// changed.
     pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
-        let (relays, now) = (self.dispatch.relays(), self.clock.now());
+        let (relays, now) = (self.core.dispatch.relays(), self.core.clock.now());
         if intervals.cleaning.take(now) {
             self.delete_lost_relays(now)?;
         }
@@ -147,15 +143,19 @@ impl Core {
         }
         if intervals.renewal.take(now) {
             let until = now.plus(NODE_LEASE);
-            let renewed =
-                self.store.write(Durability::Relaxed, |tx| tx.renew_relays(self.node, now, until));
+            let renewed = self
+                .core
+                .store
+                .write(Durability::Relaxed, |tx| tx.renew_relays(self.core.node, now, until));
             if !renewed? {
                 self.close_forgotten_relays()?;
             }
         }
-        if self.store.read(|reader| reader.has_unchecked_relays(self.node, now))? {
-            let checked =
-                self.store.write(Durability::Relaxed, |tx| tx.check_relays(self.node, now));
+        if self.core.store.read(|reader| reader.has_unchecked_relays(self.core.node, now))? {
+            let checked = self
+                .core
+                .store
+                .write(Durability::Relaxed, |tx| tx.check_relays(self.core.node, now));
             for (id, end) in checked? {
                 relays.close(id, end);
             }
@@ -166,14 +166,14 @@ impl Core {
     /// Closes the connections of this node that are not stored. Another node has deleted them, because this node has not
     /// renewed in time, and so they would not be checked again.
     fn close_forgotten_relays(&self) -> Result<(), StoreError> {
-        let relays = self.dispatch.relays();
+        let relays = self.core.dispatch.relays();
         // A connection is stored before it becomes one of these.
         let attached = relays.ids();
         if attached.is_empty() {
             return Ok(());
         }
         let all = Timestamp::from_millis(i64::MAX);
-        let stored = self.store.read(|reader| reader.relays_of_node(self.node, all))?;
+        let stored = self.core.store.read(|reader| reader.relays_of_node(self.core.node, all))?;
         let stored: HashSet<_> = stored.into_iter().collect();
         for id in attached.into_iter().filter(|id| !stored.contains(id)) {
             relays.close(id, RelayEnd::Forgotten);
@@ -184,22 +184,25 @@ impl Core {
     /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
     /// failed. Counts first, because a node can have many connections.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
-        let stored = self.store.read(|reader| reader.count_relays_of_node(self.node))?;
-        let attached = u64::try_from(self.dispatch.relays().len()).unwrap_or(u64::MAX);
+        let stored = self.core.store.read(|reader| reader.count_relays_of_node(self.core.node))?;
+        let attached = u64::try_from(self.core.dispatch.relays().len()).unwrap_or(u64::MAX);
         if stored <= attached {
             return Ok(());
         }
         let stored = self
+            .core
             .store
-            .read(|reader| reader.relays_of_node(self.node, now.minus(ATTACHED_WITHIN)))?;
-        for id in stored.into_iter().filter(|id| self.dispatch.relays().unanswered(*id).is_none()) {
-            self.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
+            .read(|reader| reader.relays_of_node(self.core.node, now.minus(ATTACHED_WITHIN)))?;
+        for id in
+            stored.into_iter().filter(|id| self.core.dispatch.relays().unanswered(*id).is_none())
+        {
+            self.core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
         }
         Ok(())
     }
 }
 
-/// When [`Core::keep_relays`] does what it does not do each time.
+/// When [`Webhooks::keep_relays`] does what it does not do each time.
 pub(crate) struct RelayIntervals {
     renewal: Interval,
     cleaning: Interval,

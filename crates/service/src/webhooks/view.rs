@@ -9,11 +9,12 @@ use sealpost_domain::{
 use sealpost_storage::{Abort, Reader};
 use serde::Serialize;
 
+use super::Webhooks;
 use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
 };
 
 /// A webhook without its secrets.
@@ -82,30 +83,28 @@ impl From<Webhook> for WebhookView {
     }
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Lists all webhooks of the actor's key.
-    pub async fn list_webhooks(&self, actor: &Actor) -> Limited<WebhookList> {
-        self.act(actor, Purpose::Inspect, |core, actor| core.list_webhooks(actor.key())).await
+    pub async fn list(&self, actor: &Actor) -> Limited<WebhookList> {
+        let list = |webhooks: &Self, actor: &Actor| webhooks.list_blocking(actor.key());
+        self.core.act(self, actor, Purpose::Inspect, list).await
     }
-}
 
-impl Core {
-    fn list_webhooks(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
-        let webhooks = self.store.read(|reader| reader.list_webhooks(key))?;
-        Ok(WebhookList { webhooks: self.webhook_views(webhooks)? })
+    fn list_blocking(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
+        let webhooks = self.core.store.read(|reader| reader.list_webhooks(key))?;
+        Ok(WebhookList { webhooks: self.views(webhooks)? })
     }
 
     /// Returns the webhooks as their owner sees them, with the number of connections of each relay.
-    pub(crate) fn webhook_views(
-        &self,
-        webhooks: Vec<Webhook>,
-    ) -> Result<Vec<WebhookView>, StoreError> {
+    pub(crate) fn views(&self, webhooks: Vec<Webhook>) -> Result<Vec<WebhookView>, StoreError> {
         let relays = webhooks.iter().filter(|webhook| webhook.is_relay());
         let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
         let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
         if !relays.is_empty() {
-            let counts =
-                self.store.read(|reader| reader.count_relays(&relays, self.clock.now()))?;
+            let counts = self
+                .core
+                .store
+                .read(|reader| reader.count_relays(&relays, self.core.clock.now()))?;
             for view in views.iter_mut().filter(|view| view.connected.is_some()) {
                 view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
             }
@@ -158,15 +157,13 @@ impl WaitingCount {
     }
 }
 
-impl Core {
-    /// Counts the waiting envelopes of a key.
-    pub(crate) fn count_waiting(
-        &self,
-        reader: &mut Reader,
-        key: &ApiKeyId,
-    ) -> Result<WaitingCount, StoreError> {
-        let max = self.settings.waiting_counted_max;
-        let oldest = self.kept_since(self.clock.now());
-        Ok(WaitingCount::new(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
-    }
+/// Counts the waiting envelopes of a key.
+pub(crate) fn count_waiting(
+    core: &Core,
+    reader: &mut Reader,
+    key: &ApiKeyId,
+) -> Result<WaitingCount, StoreError> {
+    let max = core.settings.waiting_counted_max;
+    let oldest = core.kept_since(core.clock.now());
+    Ok(WaitingCount::new(reader.count_waiting(key, oldest, max.saturating_add(1))?, max))
 }

@@ -72,13 +72,13 @@ impl Client {
 
     pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
         let register = async |caller: &Caller, asked| {
-            self.0.register_webhook(&caller.acting(SOURCE), asked).await
+            self.0.webhooks.register(&caller.acting(SOURCE), asked).await
         };
         wait(self.ask(who, Purpose::Execute, body.clone(), register))
     }
 
     pub(crate) fn open_relay(&self, who: &Credentials, body: &Body<String>) -> Limited<Relay> {
-        let open = async |caller: &Caller, id| self.0.open_relay(caller, id, None).await;
+        let open = async |caller: &Caller, id| self.0.webhooks.open_relay(caller, id, None).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), open))
     }
 
@@ -215,24 +215,24 @@ impl Manage {
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Managed> {
         match self {
             Self::Delete { webhook_id } => {
-                sealpost.delete_webhook(actor, webhook_id).await.map(Managed::Deleted)
+                sealpost.webhooks.delete(actor, webhook_id).await.map(Managed::Deleted)
             }
             Self::Deliveries(query) => {
-                sealpost.list_deliveries(actor, query).await.map(Managed::Deliveries)
+                sealpost.webhooks.deliveries(actor, query).await.map(Managed::Deliveries)
             }
             Self::Enable { webhook_id } => {
-                sealpost.enable_webhook(actor, webhook_id).await.map(Managed::Enabled)
+                sealpost.webhooks.enable(actor, webhook_id).await.map(Managed::Enabled)
             }
-            Self::List => sealpost.list_webhooks(actor).await.map(Managed::Listed),
+            Self::List => sealpost.webhooks.list(actor).await.map(Managed::Listed),
             Self::Recover(query) => {
-                sealpost.recover_deliveries(actor, query).await.map(Managed::Recovered)
+                sealpost.webhooks.recover(actor, query).await.map(Managed::Recovered)
             }
             Self::Redeliver { webhook_id, envelope_id } => {
-                let done = sealpost.redeliver(actor, webhook_id, envelope_id).await;
+                let done = sealpost.webhooks.redeliver(actor, webhook_id, envelope_id).await;
                 done.map(Managed::Redelivered)
             }
             Self::RotateSecret { webhook_id } => {
-                sealpost.rotate_webhook_secret(actor, webhook_id).await.map(Managed::SecretRotated)
+                sealpost.webhooks.rotate_secret(actor, webhook_id).await.map(Managed::SecretRotated)
             }
         }
     }
@@ -263,7 +263,7 @@ impl AccountOwner<'_> {
     }
 
     pub(crate) fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
-        wait(self.0.register_webhook(&self.1.acting_on(key), asked)).result
+        wait(self.0.webhooks.register(&self.1.acting_on(key), asked)).result
     }
 
     pub(crate) fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {

@@ -103,7 +103,7 @@ impl RequestBody for UpdateWebhook {
     }
 
     fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        self.url.as_ref().map_or(Ok(()), |url| app.sealpost.check_url(url))
+        self.url.as_ref().map_or(Ok(()), |url| app.sealpost.webhooks.check_url(url))
     }
 }
 
@@ -121,7 +121,7 @@ impl Act for ListWebhooks {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookList> {
-        sealpost.list_webhooks(actor).await
+        sealpost.webhooks.list(actor).await
     }
 }
 
@@ -150,7 +150,7 @@ impl Act for UpdateWebhook {
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Updated> {
         let Self { webhook_id, url, events, description, paused } = self;
         let update = Update { webhook_id, url, events, description, paused };
-        sealpost.update_webhook(actor, update).await
+        sealpost.webhooks.update(actor, update).await
     }
 }
 
@@ -169,7 +169,7 @@ impl Act for DeleteWebhook {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Deleted> {
-        sealpost.delete_webhook(actor, self.webhook_id).await
+        sealpost.webhooks.delete(actor, self.webhook_id).await
     }
 }
 
@@ -191,7 +191,7 @@ impl Act for EnableWebhook {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Enabled> {
-        sealpost.enable_webhook(actor, self.webhook_id).await
+        sealpost.webhooks.enable(actor, self.webhook_id).await
     }
 }
 
@@ -214,7 +214,7 @@ impl Act for RotateWebhookSecret {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<WebhookSecretRotated> {
-        sealpost.rotate_webhook_secret(actor, self.webhook_id).await
+        sealpost.webhooks.rotate_secret(actor, self.webhook_id).await
     }
 }
 
@@ -247,7 +247,7 @@ impl Act for TestWebhook {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Tested> {
-        sealpost.test_webhook(actor, self.webhook_id).await
+        sealpost.webhooks.test(actor, self.webhook_id).await
     }
 }
 

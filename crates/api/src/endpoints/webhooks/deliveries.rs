@@ -130,7 +130,7 @@ impl Act for ListDeliveries {
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<DeliveriesPage> {
         let Self { webhook_id, state, limit, cursor } = self;
-        sealpost.list_deliveries(actor, Deliveries { webhook_id, state, limit, cursor }).await
+        sealpost.webhooks.deliveries(actor, Deliveries { webhook_id, state, limit, cursor }).await
     }
 }
 
@@ -154,7 +154,7 @@ impl Act for RedeliverEvent {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Redelivered> {
-        sealpost.redeliver(actor, self.webhook_id, self.envelope_id).await
+        sealpost.webhooks.redeliver(actor, self.webhook_id, self.envelope_id).await
     }
 }
 
@@ -185,7 +185,7 @@ impl Act for RecoverDeliveries {
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<Recovered> {
         let Self { webhook_id, since, until, dry_run } = self;
-        sealpost.recover_deliveries(actor, Recover { webhook_id, since, until, dry_run }).await
+        sealpost.webhooks.recover(actor, Recover { webhook_id, since, until, dry_run }).await
     }
 }
 

@@ -48,7 +48,7 @@ impl RequestBody for RegisterRequest {
     }
 
     fn check(&self, app: &ApiState) -> Result<(), Refusal> {
-        app.sealpost.check_url(&self.url)
+        app.sealpost.webhooks.check_url(&self.url)
     }
 }
 
@@ -59,11 +59,12 @@ async fn register(
 ) -> LimitedResponse<Registered> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let RegisterRequest { url, events, description, waiting } = body;
-        match sealpost.find_events(&events) {
+        match sealpost.webhooks.find_events(&events) {
             Ok(events) => {
                 let register = Register { url, events, description, waiting };
                 sealpost
-                    .register_webhook(&caller.acting(request_source(&app, &http)), register)
+                    .webhooks
+                    .register(&caller.acting(request_source(&app, &http)), register)
                     .await
             }
             Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,

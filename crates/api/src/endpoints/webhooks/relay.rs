@@ -31,13 +31,13 @@ async fn relay(
     let asked = KeyRequest { credentials, body: webhook_id(&request), memory: None };
     let address = request_source(&app, &request).address;
     let opened = call_as_key(&app, asked, CHANGE, Purpose::Manage, async |sealpost, caller, id| {
-        sealpost.open_relay(caller, id, address).await
+        sealpost.webhooks.open_relay(caller, id, address).await
     });
     let opened = opened.await?;
     let limits = limits_of(&opened, Counted::Requests);
     let relay = opened.result.map_err(|error| Problem::Service { error, limits })?;
     let Ok((response, session, messages)) = actix_ws::handle(&request, payload) else {
-        app.sealpost.end_relay(relay.id).await;
+        app.sealpost.webhooks.end_relay(relay.id).await;
         return Err(Problem::UpgradeRequired);
     };
     let connection = request.conn_data::<ConnectionRecord>().cloned().unwrap_or_default();

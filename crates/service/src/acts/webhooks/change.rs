@@ -19,8 +19,10 @@ use crate::{
     },
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
-    webhooks::view::{WebhookView, find, parse_id},
+    webhooks::{
+        Webhooks,
+        view::{WebhookView, find, parse_id},
+    },
 };
 
 /// The changes of a webhook. `None` leaves a value as it is.
@@ -76,27 +78,30 @@ pub struct Deleted {
     pub deleted: bool,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Changes the URL, the events or the description of a webhook, or pauses or resumes it.
-    pub async fn update_webhook(&self, actor: &Actor, update: Update) -> Limited<Updated> {
-        self.act(actor, Purpose::Manage, |core, actor| core.update_webhook(actor, update)).await
+    pub async fn update(&self, actor: &Actor, update: Update) -> Limited<Updated> {
+        let update = |webhooks: &Self, actor: &Actor| webhooks.update_blocking(actor, update);
+        self.core.act(self, actor, Purpose::Manage, update).await
     }
 
     /// Creates a new signing secret. For a limited time, the service signs with both the old and the new secret.
-    pub async fn rotate_webhook_secret(
+    pub async fn rotate_secret(
         &self,
         actor: &Actor,
         webhook_id: String,
     ) -> Limited<WebhookSecretRotated> {
-        let rotate =
-            move |core: &Core, actor: &Actor| core.rotate_webhook_secret(actor, &webhook_id);
-        self.act(actor, Purpose::Manage, rotate).await
+        let rotate = move |webhooks: &Self, actor: &Actor| {
+            webhooks.rotate_secret_blocking(actor, &webhook_id)
+        };
+        self.core.act(self, actor, Purpose::Manage, rotate).await
     }
 
     /// Deletes a webhook and its deliveries.
-    pub async fn delete_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
-        let delete = move |core: &Core, actor: &Actor| core.delete_webhook(actor, &webhook_id);
-        self.act(actor, Purpose::Inspect, delete).await
+    pub async fn delete(&self, actor: &Actor, webhook_id: String) -> Limited<Deleted> {
+        let delete =
+            move |webhooks: &Self, actor: &Actor| webhooks.delete_blocking(actor, &webhook_id);
+        self.core.act(self, actor, Purpose::Inspect, delete).await
     }
 }
 
@@ -120,14 +125,14 @@ impl Operator {
     }
 }
 
-impl Core {
+impl Webhooks {
     /// Changes a webhook. The URL is checked before the transaction, because a DNS look-up must not keep a transaction
     /// open. Resuming makes the pending deliveries due in further transactions, as enabling does.
-    fn update_webhook(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
+    fn update_blocking(&self, actor: &Actor, update: Update) -> Result<Updated, Error> {
         let key = actor.key();
         let Update { webhook_id, url, events, description, paused } = update;
         let events = events.map(|names| self.find_events(&names)).transpose()?;
-        let id = self.store.read(|reader| find(reader, key, &webhook_id))?.id;
+        let id = self.core.store.read(|reader| find(reader, key, &webhook_id))?.id;
         let (url, warning) = match url.map(|url| self.vet_url(&url)).transpose()? {
             Some((url, warning)) => (Some(url), warning),
             None => (None, None),
@@ -139,7 +144,7 @@ impl Core {
                 description.clone().unwrap_or_else(|| webhook.description.clone());
             webhook.paused = paused.unwrap_or(webhook.paused);
         };
-        let (webhook, is_resumed) = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let (webhook, is_resumed) = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let Some(mut webhook) = tx.lock_webhook(key, &id)? else {
                 return Err(Refusal::WebhookNotFound.into());
             };
@@ -147,34 +152,34 @@ impl Core {
             apply(&mut webhook);
             tx.update_webhook(&webhook)?;
             let detail = Some(format!("{id} of {key}"));
-            self.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
+            self.core.record(tx, &actor.origin(), ActivityKind::WebhookUpdated, detail)?;
             let is_resumed = !was_active && webhook.is_active();
             Ok((webhook, is_resumed))
         })?;
         if is_resumed {
             self.make_pending_due(&id)?;
         }
-        let views = self.webhook_views(vec![webhook])?;
+        let views = self.views(vec![webhook])?;
         let webhook = views.into_iter().next().ok_or(Refusal::WebhookNotFound)?;
         Ok(Updated { webhook, warning })
     }
 
-    fn rotate_webhook_secret(
+    fn rotate_secret_blocking(
         &self,
         actor: &Actor,
         webhook_id: &str,
     ) -> Result<WebhookSecretRotated, Error> {
         let id = parse_id(webhook_id)?;
         let fresh = WebhookSecret::generate()?;
-        let wrapped = fresh.wrap(&self.keyring, &id)?;
-        let retiring = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let wrapped = fresh.wrap(&self.core.keyring, &id)?;
+        let retiring = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let Some(webhook) = tx.lock_webhook(actor.key(), &id)? else {
                 return Err(Refusal::WebhookNotFound.into());
             };
             let retiring = self.retire(webhook.secret, webhook.retiring)?;
             tx.set_secrets(&id, &wrapped, &retiring)?;
             let detail = Some(format!("signing secret of {id}"));
-            self.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
+            self.core.record(tx, &actor.origin(), ActivityKind::SecretReplaced, detail)?;
             Ok(retiring)
         })?;
         let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
@@ -192,11 +197,11 @@ impl Core {
         replaced: Wrapped,
         mut before: Vec<RetiringSecret>,
     ) -> Result<Vec<RetiringSecret>, Refusal> {
-        let now = self.clock.now();
-        let until = now.plus(self.settings.secret_overlap);
+        let now = self.core.clock.now();
+        let until = now.plus(self.core.settings.secret_overlap);
         before.insert(0, RetiringSecret { secret: replaced, until });
         before.retain(|secret| secret.until > now);
-        let limit = self.settings.retiring_secrets_max;
+        let limit = self.core.settings.retiring_secrets_max;
         match before.last() {
             Some(oldest) if before.len() > limit => {
                 Err(Refusal::RetiringSecrets { limit, possible_at: oldest.until })
@@ -205,16 +210,16 @@ impl Core {
         }
     }
 
-    fn delete_webhook(&self, actor: &Actor, webhook_id: &str) -> Result<Deleted, Error> {
+    fn delete_blocking(&self, actor: &Actor, webhook_id: &str) -> Result<Deleted, Error> {
         let key = actor.key();
         let id = parse_id(webhook_id)?;
-        let now = self.clock.now();
-        let is_deleted = self.store.write(Durability::Durable, |tx| {
+        let now = self.core.clock.now();
+        let is_deleted = self.core.store.write(Durability::Durable, |tx| {
             if !tx.delete_webhook(key, &id, now)? {
                 return Ok(false);
             }
             let detail = Some(format!("{id} of {key}"));
-            self.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
+            self.core.record(tx, &actor.origin(), ActivityKind::WebhookDeleted, detail)?;
             Ok(true)
         })?;
         if !is_deleted {

@@ -15,8 +15,8 @@ use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
     webhooks::{
+        Webhooks,
         cursor::DeliveryState,
         view::{WebhookView, find, parse_id},
     },
@@ -73,12 +73,13 @@ pub struct Redelivered {
     pub outcome: &'static str,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Enables a disabled webhook, and makes its pending deliveries due.
-    pub async fn enable_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
-        let enable =
-            move |core: &Core, actor: &Actor| core.enable_webhook(actor.key(), &webhook_id);
-        self.act(actor, Purpose::Manage, enable).await
+    pub async fn enable(&self, actor: &Actor, webhook_id: String) -> Limited<Enabled> {
+        let enable = move |webhooks: &Self, actor: &Actor| {
+            webhooks.enable_blocking(actor.key(), &webhook_id)
+        };
+        self.core.act(self, actor, Purpose::Manage, enable).await
     }
 
     /// Sends one event now, even if the event was delivered before. `event_id` is the id of an envelope, or `evt_…` for
@@ -89,24 +90,24 @@ impl Sealpost {
         webhook_id: String,
         event_id: String,
     ) -> Limited<Redelivered> {
-        self.act(actor, Purpose::Manage, move |core, actor| {
-            core.redeliver(actor.key(), &webhook_id, &event_id)
-        })
-        .await
+        let redeliver = move |webhooks: &Self, actor: &Actor| {
+            webhooks.redeliver_blocking(actor.key(), &webhook_id, &event_id)
+        };
+        self.core.act(self, actor, Purpose::Manage, redeliver).await
     }
 
     /// Sends all events again that were not delivered in a time range.
-    pub async fn recover_deliveries(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
-        self.act(actor, Purpose::Manage, move |core, actor| core.recover(actor.key(), &query)).await
+    pub async fn recover(&self, actor: &Actor, query: Recover) -> Limited<Recovered> {
+        let recover =
+            move |webhooks: &Self, actor: &Actor| webhooks.recover_blocking(actor.key(), &query);
+        self.core.act(self, actor, Purpose::Manage, recover).await
     }
-}
 
-impl Core {
     /// Enables a webhook in one transaction, then makes its pending deliveries due in further transactions, unless the
     /// webhook is paused. The first transaction waits for concurrent batches that store deliveries for the disabled
     /// webhook. Therefore the further transactions find the deliveries of these batches too.
-    fn enable_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
-        let webhook = self.store.write_or_refuse(Durability::Durable, |tx| {
+    fn enable_blocking(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
+        let webhook = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let id = parse_id(webhook_id)?;
             if tx.lock_webhook(key, &id)?.is_none() {
                 return Err(Refusal::WebhookNotFound.into());
@@ -121,14 +122,15 @@ impl Core {
     /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
     /// deliveries keep their due time. Each transaction changes a bounded number of rows.
     pub(super) fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
-        let now = self.clock.now();
-        let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
+        let now = self.core.clock.now();
+        let mut left = self.core.settings.recovered_max.saturating_mul(ROUNDS_MAX);
         let mut count = 0;
         while left > 0 {
-            let limit = left.min(self.settings.rows_per_write);
-            let make_due =
-                |tx: &mut Transaction| tx.expedite_deliveries(id, self.kept_since(now), now, limit);
-            let changed = self.store.write(Durability::Durable, make_due)?;
+            let limit = left.min(self.core.settings.rows_per_write);
+            let make_due = |tx: &mut Transaction| {
+                tx.expedite_deliveries(id, self.core.kept_since(now), now, limit)
+            };
+            let changed = self.core.store.write(Durability::Durable, make_due)?;
             count += changed;
             if changed < u64::from(limit) {
                 break;
@@ -138,20 +140,20 @@ impl Core {
         Ok(count)
     }
 
-    fn redeliver(
+    fn redeliver_blocking(
         &self,
         key: &ApiKeyId,
         webhook_id: &str,
         envelope_id: &str,
     ) -> Result<Redelivered, Error> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let DeliveryId { webhook_id, event_id } =
-            self.store.write_or_refuse(Durability::Durable, |tx| {
+            self.core.store.write_or_refuse(Durability::Durable, |tx| {
                 let webhook = find_active(tx, key, webhook_id)?;
                 let Ok(event_id) = envelope_id.parse::<EventId>() else {
                     return Err(Refusal::of_id(envelope_id, Refusal::EnvelopeNotFound).into());
                 };
-                if event_id.timestamp() < self.kept_since(now) {
+                if event_id.timestamp() < self.core.kept_since(now) {
                     return Err(Refusal::EnvelopeNotFound.into());
                 }
                 let id = DeliveryId { event_id, webhook_id: webhook.id };
@@ -171,18 +173,18 @@ impl Core {
     /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
     /// of rows, so that sends do not wait for the whole request. A delivery with an attempt under way is due again if
     /// this attempt fails.
-    fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
-        let now = self.clock.now();
+    fn recover_blocking(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
+        let now = self.core.clock.now();
         let failed = |limit| FailureRange {
             since: query.since,
             until: query.until.unwrap_or(now),
-            oldest: self.kept_since(now),
+            oldest: self.core.kept_since(now),
             limit,
             counted_only: query.dry_run,
         };
-        let mut left = self.settings.recovered_max;
+        let mut left = self.core.settings.recovered_max;
         // Counting changes no rows, so one transaction counts all deliveries.
-        let portion = if query.dry_run { left } else { self.settings.rows_per_write };
+        let portion = if query.dry_run { left } else { self.core.settings.rows_per_write };
         if !query.dry_run {
             // Comes first, because the portions make deliveries due, which are then leased.
             self.recover_leased(key, query, &failed(portion), now)?;
@@ -207,8 +209,8 @@ impl Core {
         failed: &FailureRange,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let (_, lease_end) = self.dispatch.lease();
-        self.store.write_or_refuse(Durability::Durable, |tx| {
+        let (_, lease_end) = self.core.dispatch.lease();
+        self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let webhook = find_active(tx, key, &query.webhook_id)?;
             tx.recover_leased(&webhook.id, failed, now, lease_end)?;
             Ok(())
@@ -223,7 +225,7 @@ impl Core {
         failed: &FailureRange,
         now: Timestamp,
     ) -> Result<Recovered, Error> {
-        let done = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let done = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let webhook = find_active(tx, key, &query.webhook_id)?;
             let done = tx.recover_deliveries(&webhook.id, failed, now)?;
             Ok(Recovered {

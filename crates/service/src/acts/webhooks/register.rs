@@ -14,8 +14,10 @@ use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
-    webhooks::view::{WaitingChoice, WaitingCount},
+    webhooks::{
+        Webhooks,
+        view::{WaitingChoice, WaitingCount, count_waiting},
+    },
 };
 
 /// A webhook to register.
@@ -57,46 +59,28 @@ pub struct Registered {
     pub waiting: WaitingCount,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Returns the kinds of events that a new webhook can name.
     pub fn event_kinds(&self) -> Vec<EventKind> {
         self.core.settings.events.kinds().collect()
     }
 
-    /// Returns the kinds of events with these names. A repeated name counts once. Refuses an unknown name.
-    pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
-        self.core.find_events(names)
-    }
-
     /// Checks the text of a webhook's URL, without a look-up.
     pub fn check_url(&self, url: &str) -> Result<(), Refusal> {
-        self.core.guard.check(url).map_err(invalid_url)
+        self.guard.check(url).map_err(invalid_url)
     }
 
     /// Registers a webhook for the actor's key.
-    pub async fn register_webhook(&self, actor: &Actor, register: Register) -> Limited<Registered> {
-        self.act(actor, Purpose::Execute, |core, actor| core.register(actor, register)).await
+    pub async fn register(&self, actor: &Actor, register: Register) -> Limited<Registered> {
+        let register = |webhooks: &Self, actor: &Actor| webhooks.register_blocking(actor, register);
+        self.core.act(self, actor, Purpose::Execute, register).await
     }
-}
 
-fn invalid_events(problem: String) -> Refusal {
-    Refusal::InvalidField { field: "events", problem }
-}
-
-fn invalid_url(problem: String) -> Refusal {
-    Refusal::InvalidField { field: "url", problem }
-}
-
-/// Returns whether the webhook subscribes to received envelopes.
-fn is_received_by(webhook: &Webhook) -> bool {
-    webhook.events.contains(&EventKind::EnvelopeReceived)
-}
-
-impl Core {
-    pub(super) fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
+    /// Returns the kinds of events with these names. A repeated name counts once. Refuses an unknown name.
+    pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
         let mut events = Vec::new();
         for name in names {
-            let event = self.settings.events.find(name).map_err(invalid_events)?;
+            let event = self.core.settings.events.find(name).map_err(invalid_events)?;
             if !events.contains(&event) {
                 events.push(event);
             }
@@ -106,24 +90,24 @@ impl Core {
 
     /// Registers a webhook for an admitted actor. The URL is checked between two transactions, because a DNS look-up must
     /// not keep a transaction open.
-    fn register(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
+    fn register_blocking(&self, actor: &Actor, register: Register) -> Result<Registered, Error> {
         let key = actor.key();
         for kind in &register.events {
-            self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
+            self.core.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
         // The limit is also checked before the DNS look-up, because the look-up can take seconds.
-        let webhooks = self.store.read(|reader| reader.list_webhooks(key))?;
+        let webhooks = self.core.store.read(|reader| reader.list_webhooks(key))?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
         let (url, warning) = self.vet_url(&register.url)?;
         let secret = WebhookSecret::generate()?;
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let id = WebhookId::new(now, random()?);
         let webhook = Webhook {
             id,
             api_key_id: *key,
             url,
             events: register.events,
-            secret: secret.wrap(&self.keyring, &id)?,
+            secret: secret.wrap(&self.core.keyring, &id)?,
             retiring: Vec::new(),
             status: WebhookStatus::Enabled,
             disabled_reason: None,
@@ -135,10 +119,10 @@ impl Core {
             last_failure: None,
         };
         let choice = register.waiting;
-        let waiting = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let waiting = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let waiting = self.insert_webhook(tx, &webhook, choice)?;
             let detail = Some(format!("{id} of {key}"));
-            self.record(tx, &actor.origin(), ActivityKind::WebhookRegistered, detail)?;
+            self.core.record(tx, &actor.origin(), ActivityKind::WebhookRegistered, detail)?;
             Ok(waiting)
         })?;
         Ok(Registered {
@@ -189,11 +173,11 @@ impl Core {
         if choice == WaitingChoice::Skip {
             tx.skip_waiting(&key, webhook.created_at)?;
         }
-        Ok(self.count_waiting(tx, &key)?)
+        Ok(count_waiting(&self.core, tx, &key)?)
     }
 
     fn check_webhook_limit(&self, webhooks: u64) -> Result<(), Refusal> {
-        let limit = self.settings.webhooks_per_key_max;
+        let limit = self.core.settings.webhooks_per_key_max;
         if webhooks < u64::from(limit) {
             return Ok(());
         }
@@ -203,4 +187,17 @@ impl Core {
             way_out: "delete one that is no longer used",
         })
     }
+}
+
+fn invalid_events(problem: String) -> Refusal {
+    Refusal::InvalidField { field: "events", problem }
+}
+
+fn invalid_url(problem: String) -> Refusal {
+    Refusal::InvalidField { field: "url", problem }
+}
+
+/// Returns whether the webhook subscribes to received envelopes.
+fn is_received_by(webhook: &Webhook) -> bool {
+    webhook.events.contains(&EventKind::EnvelopeReceived)
 }

@@ -15,8 +15,7 @@ use crate::{
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
-    sealpost::{Sealpost, core::Core},
-    webhooks::view::find,
+    webhooks::{Webhooks, view::find},
 };
 
 /// The result of a test event.
@@ -42,24 +41,22 @@ pub struct Tested {
     pub response: Option<String>,
 }
 
-impl Sealpost {
+impl Webhooks {
     /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
-    pub async fn test_webhook(&self, actor: &Actor, webhook_id: String) -> Limited<Tested> {
-        let build = move |core: &Core, actor: &Actor| core.test_event(actor, &webhook_id);
-        let Limited { result, limits } = self.act(actor, Purpose::Manage, build).await;
+    pub async fn test(&self, actor: &Actor, webhook_id: String) -> Limited<Tested> {
+        let build = move |webhooks: &Self, actor: &Actor| webhooks.test_event(actor, &webhook_id);
+        let Limited { result, limits } = self.core.act(self, actor, Purpose::Manage, build).await;
         let result = match result {
-            Ok(event) => self.core.send_test(event).await,
+            Ok(event) => self.send_test(event).await,
             Err(error) => Err(error),
         };
         Limited { result, limits }
     }
-}
 
-impl Core {
     /// Builds a test event for a webhook of an admitted actor's key.
     fn test_event(&self, actor: &Actor, webhook_id: &str) -> Result<TestEvent, Error> {
-        let webhook = self.store.read(|reader| find(reader, actor.key(), webhook_id))?;
-        let timestamp = self.clock.now();
+        let webhook = self.core.store.read(|reader| find(reader, actor.key(), webhook_id))?;
+        let timestamp = self.core.clock.now();
         let id = OwnEventId::new(timestamp, random()?);
         Ok(TestEvent { id, target: Arc::new(webhook.target(actor.account_id())), timestamp })
     }
@@ -70,7 +67,7 @@ impl Core {
         let (finish, finished) = oneshot::channel();
         // An error only means that the caller has cancelled the request, so it is ignored.
         let finish = Box::new(move |result| drop(finish.send(result)));
-        if !self.dispatch.test(event, finish) {
+        if !self.core.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());
         }
         let TestResult { result, response, error_detail, duration } =

@@ -53,7 +53,7 @@ pub(crate) async fn submit(
     };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let change =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.update_webhook(actor, update).await;
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.webhooks.update(actor, update).await;
     match user.act(&id, change).await? {
         Ok(Updated { warning, .. }) => {
             let to = format!("/dashboard/keys/{key}/webhooks/{webhook}");
@@ -74,7 +74,7 @@ pub(crate) async fn submit(
 
 fn update_of(user: &SignedInUser, webhook: &str, form: &Form) -> Result<Update, Rejection> {
     // With one kind of event, the form has no field for events.
-    let events = match &user.app.api.sealpost.event_kinds()[..] {
+    let events = match &user.app.api.sealpost.webhooks.event_kinds()[..] {
         [_] => None,
         _ => Some(events_of(user, form)?),
     };
@@ -102,7 +102,7 @@ async fn page(
         form_token: &user.form_token,
         key: &key,
         webhook: &report.webhook,
-        events: user.app.api.sealpost.event_kinds(),
+        events: user.app.api.sealpost.webhooks.event_kinds(),
         draft,
     };
     Ok(PageResponse::of_form(user.frame(), "Change a webhook", draft, &main))

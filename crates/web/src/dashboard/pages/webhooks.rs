@@ -58,7 +58,7 @@ pub(crate) async fn register(
     let input = Register { url: form.text("url").to_owned(), events, description, waiting };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let register =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.register_webhook(actor, input).await;
+        async |sealpost: &Sealpost, actor: &Actor| sealpost.webhooks.register(actor, input).await;
     match user.act(&id, register).await? {
         Ok(Registered { webhook_id, secret, warning, .. }) => {
             let page = format!("/dashboard/keys/{path}/webhooks/{webhook_id}/secret");
@@ -78,10 +78,10 @@ pub(crate) async fn register(
 pub(super) fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
     let sealpost = &user.app.api.sealpost;
     let names = form.all("events");
-    match &sealpost.event_kinds()[..] {
+    match &sealpost.webhooks.event_kinds()[..] {
         [only] => Ok(vec![*only]),
         _ if names.is_empty() => Err(Rejection::field("events", "Choose at least one event.")),
-        _ => sealpost.find_events(&names).map_err(|refusal| Rejection::from(&refusal)),
+        _ => sealpost.webhooks.find_events(&names).map_err(|refusal| Rejection::from(&refusal)),
     }
 }
 
@@ -117,7 +117,7 @@ async fn page(
         key: &key,
         now: user.app.api.clock.now(),
         webhooks: webhooks.iter().map(WebhookCard::new).collect(),
-        events: user.app.api.sealpost.event_kinds(),
+        events: user.app.api.sealpost.webhooks.event_kinds(),
         draft,
     };
     let title = format!("Webhooks of {}", key.label);

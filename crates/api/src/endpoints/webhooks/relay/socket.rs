@@ -50,13 +50,13 @@ impl Socket {
         let (sender, outgoing) = unbounded_channel();
         let app = self.app.clone();
         let relay = self.relay;
-        let reason = if app.sealpost.attach_relay(relay, Box::new(Link(sender))) {
+        let reason = if app.sealpost.webhooks.attach_relay(relay, Box::new(Link(sender))) {
             self.exchange(outgoing).await
         } else {
             Some(reason(RelayEnd::Stopping))
         };
         // The deliveries are returned first, because closing can take long.
-        app.sealpost.end_relay(relay.id).await;
+        app.sealpost.webhooks.end_relay(relay.id).await;
         drop(timeout(SILENCE_MAX, self.session.close(reason)).await);
     }
 
@@ -82,7 +82,7 @@ impl Socket {
                             let Some(answer) = frames::parse(&text) else {
                                 return Some(close(CloseCode::Invalid, NO_ANSWER));
                             };
-                            if !self.app.sealpost.answer_relay(self.relay.id, answer) {
+                            if !self.app.sealpost.webhooks.answer_relay(self.relay.id, answer) {
                                 unasked += 1;
                             }
                         }

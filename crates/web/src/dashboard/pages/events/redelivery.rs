@@ -24,7 +24,7 @@ pub(in crate::dashboard::pages) async fn send_again(
             .map_err(|_malformed| PageResponse::unreadable_form(user.frame()))?;
         let id = key_of(user, &key)?;
         let redeliver = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.redeliver(actor, webhook_id, envelope_id).await
+            sealpost.webhooks.redeliver(actor, webhook_id, envelope_id).await
         };
         match user.act(&id, redeliver).await? {
             Ok(_) => sent += 1,

@@ -31,7 +31,7 @@ pub(crate) async fn act(
     let filtered = format!("{page}{}", query.filter());
     if form.text("do") == "test" {
         let test = async |sealpost: &Sealpost, actor: &Actor| {
-            sealpost.test_webhook(actor, webhook_id).await
+            sealpost.webhooks.test(actor, webhook_id).await
         };
         let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
         let result = match admit_owner_test(&user.app.api, user.account_id()) {
@@ -83,10 +83,10 @@ impl Change {
         match self {
             Self::Delete => {
                 let list = page.rsplit_once('/').map_or(page, |(list, _)| list);
-                let deleted = sealpost.delete_webhook(actor, webhook_id).await;
+                let deleted = sealpost.webhooks.delete(actor, webhook_id).await;
                 deleted.map(|_| Flash::notice(list, "The webhook is deleted."))
             }
-            Self::Enable => sealpost.enable_webhook(actor, webhook_id).await.map(|enabled| {
+            Self::Enable => sealpost.webhooks.enable(actor, webhook_id).await.map(|enabled| {
                 let text = match enabled.due_now {
                     0 => "Enabled. No delivery was pending.".to_owned(),
                     1 => "Enabled. The pending delivery is sent now.".to_owned(),
@@ -97,14 +97,14 @@ impl Change {
             Self::Pause { paused } => {
                 let (url, events, description) = (None, None, None);
                 let update = Update { webhook_id, url, events, description, paused: Some(paused) };
-                sealpost.update_webhook(actor, update).await.map(|updated| {
+                sealpost.webhooks.update(actor, update).await.map(|updated| {
                     let text = if updated.webhook.paused { PAUSED } else { RESUMED };
                     Flash::notice(filtered, text)
                 })
             }
             Self::RecoverSince(since) => {
                 let recover = Recover { webhook_id, since, until: None, dry_run: false };
-                sealpost.recover_deliveries(actor, recover).await.map(|recovered| {
+                sealpost.webhooks.recover(actor, recover).await.map(|recovered| {
                     let text = match recovered.recovered {
                         0 => "No delivery failed in that time.".to_owned(),
                         1 => "1 failed delivery is sent again now.".to_owned(),
@@ -114,7 +114,7 @@ impl Change {
                 })
             }
             Self::RotateSecret => {
-                let rotated = sealpost.rotate_webhook_secret(actor, webhook_id).await;
+                let rotated = sealpost.webhooks.rotate_secret(actor, webhook_id).await;
                 rotated.map(|rotated| {
                     Flash::notice(&format!("{page}/secret"), "").show_once("secret", rotated.secret)
                 })
