@@ -39,12 +39,12 @@ pub async fn log_in(
 ) -> Result<LoggedIn, Problem> {
     login.check()?;
     let source = request_source(app, request);
-    let verified = app.sealpost.verify_login(&login, &source);
+    let verified = app.sealpost.accounts.verify_login(&login, &source);
     let account = verify_secret(app, request, verified).await?;
     let client = client_of(app, request)?;
     let keys = networks(client).map(|(network, factor)| ((network, account), factor));
     admit_address(app, client, &app.logins, keys)?;
-    Ok(app.sealpost.login(login, source).await?)
+    Ok(app.sealpost.accounts.login(login, source).await?)
 }
 
 /// Recovers an account. A wrong recovery code counts against the client address, like a wrong login secret.
@@ -55,10 +55,10 @@ pub async fn recover(
 ) -> Result<SecretsReplaced, Problem> {
     recovery.check()?;
     let source = request_source(app, request);
-    let verified = app.sealpost.verify_recovery(&recovery, &source);
+    let verified = app.sealpost.accounts.verify_recovery(&recovery, &source);
     let account = verify_secret(app, request, verified).await?;
     admit_account(&app.secret_changes, account)?;
-    Ok(app.sealpost.recover(recovery, source).await?)
+    Ok(app.sealpost.accounts.recover(recovery, source).await?)
 }
 
 /// Verifies the login secret in a request of a session, before `attempted`. A wrong secret counts against the client
@@ -71,7 +71,8 @@ pub async fn verify_login_secret(
     attempted: &'static str,
 ) -> Result<(), Problem> {
     let source = request_source(app, request);
-    let verified = app.sealpost.verify_login_secret(session, login_secret, &source, attempted);
+    let verified =
+        app.sealpost.accounts.verify_login_secret(session, login_secret, &source, attempted);
     verify_secret(app, request, verified).await
 }
 
@@ -128,8 +129,8 @@ pub async fn admit_sign_up(
     request: &HttpRequest,
     invite: Option<&str>,
 ) -> Result<(), Problem> {
-    if let Some(invite) = app.sealpost.needed_invite(invite)? {
-        verify_secret(app, request, app.sealpost.verify_invite(invite)).await?;
+    if let Some(invite) = app.sealpost.accounts.needed_invite(invite)? {
+        verify_secret(app, request, app.sealpost.accounts.verify_invite(invite)).await?;
     }
     admit_activation(app, request)
 }

@@ -105,8 +105,10 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
 
 /// Updates the metrics with values that are read at each scrape. All other metrics are updated when an event happens.
 fn observe(node: &Components) {
-    ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
-    ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));
+    ::metrics::gauge!("sealpost_commit_queue_bytes")
+        .set(float(node.sealpost.sending.queue_bytes()));
+    ::metrics::gauge!("sealpost_commit_queue_depth")
+        .set(float(node.sealpost.sending.queue_depth()));
     ::metrics::gauge!("sealpost_deliveries_held").set(float(node.dispatcher.held()));
     let pending = float(node.pending_journal_lines());
     ::metrics::gauge!("sealpost_revocation_journal_pending").set(pending);

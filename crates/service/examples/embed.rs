@@ -29,6 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let (to, message) = ("@bob".to_owned(), "Meet me at noon.".to_owned());
     let sent = sealpost
+        .sending
         .send(
             &alice,
             NewMessage {
@@ -58,11 +59,13 @@ async fn activate(
 ) -> Result<Caller, Box<dyn Error>> {
     let handle = handle.map(Handle::parse).transpose()?;
     let identity = Activate { label: Label::parse(label)?, handle, invite: None };
-    let activated = sealpost.activate(None, identity, RequestSource::default()).await?;
+    let activated = sealpost.accounts.activate(None, identity, RequestSource::default()).await?;
     let account_id = activated.account_id.to_string();
     let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;
-    let session =
-        sealpost.login(Login { account_id, login_secret }, RequestSource::default()).await?;
+    let session = sealpost
+        .accounts
+        .login(Login { account_id, login_secret }, RequestSource::default())
+        .await?;
     let key = Ok(Some(activated.api_key_id.to_string()));
     let credentials = Credentials { token: Some(session.session_token), key };
     Ok(sealpost.authenticate(&credentials, Access::Session).await?)

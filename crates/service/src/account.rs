@@ -5,7 +5,7 @@ pub(crate) mod activity;
 pub(crate) mod export;
 pub(crate) mod key_status;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::{sealpost::core::Core, transparency::TransparencyLog};
 
@@ -14,10 +14,12 @@ use crate::{sealpost::core::Core, transparency::TransparencyLog};
 pub struct Accounts {
     pub(crate) core: Arc<Core>,
     log: TransparencyLog,
+    /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
+    pub(crate) contact_collection: Arc<Mutex<()>>,
 }
 
 impl Accounts {
     pub(crate) fn new(core: Arc<Core>, log: TransparencyLog) -> Self {
-        Self { core, log }
+        Self { core, log, contact_collection: Arc::default() }
     }
 }

@@ -128,6 +128,7 @@ pub use sealpost::{
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
 pub use send::{
+    Sending,
     command::{BatchResult, RefusedMessage},
     message::{NewMessage, SendContext, Sent, SentMessage},
     send_batch::{BatchIdempotency, SendBatch, SentBatch},

@@ -3,7 +3,7 @@
 pub(crate) mod core;
 pub(crate) mod unlock;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use sealpost_domain::LeaseToken;
 use sealpost_wallet::random;
@@ -13,10 +13,11 @@ use crate::{
     account::Accounts,
     badges::Badges,
     cache::key_cache::CacheEvent,
+    caller::token_use_queue::TokenUseQueue,
     envelopes::Mailbox,
     error::Error,
     housekeeping::housekeeper::Housekeeper,
-    send::committer::Committer,
+    send::Sending,
     settings::{Activation, Settings},
     transparency::TransparencyLog,
     webhooks::Webhooks,
@@ -25,7 +26,7 @@ use crate::{
 /// The service. It can be shared by reference or in an [`Arc`].
 pub struct Sealpost {
     pub(crate) core: Arc<Core>,
-    pub(crate) committer: RwLock<Option<Committer>>,
+    pub(crate) token_uses: Arc<TokenUseQueue>,
     housekeeper: Housekeeper,
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,
@@ -33,6 +34,8 @@ pub struct Sealpost {
     pub badges: Badges,
     /// Received and sent envelopes.
     pub mailbox: Mailbox,
+    /// Sends, and the queue of sends that wait for their commit.
+    pub sending: Sending,
     /// The transparency log.
     pub transparency_log: TransparencyLog,
     /// Webhooks, their deliveries and relays.
@@ -45,7 +48,7 @@ impl Sealpost {
         let (circuits, guard) = (parts.circuits.clone(), Arc::clone(&parts.guard));
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let core = Arc::new(Core::new(parts, settings, node));
-        let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
+        let sending = Sending::start(Arc::clone(&core))?;
         let log = TransparencyLog::new(Arc::clone(&core));
         let webhooks = Webhooks::new(Arc::clone(&core), guard);
         let housekeeper = Housekeeper::start(&core, &webhooks, &log)?;
@@ -53,24 +56,23 @@ impl Sealpost {
             accounts: Accounts::new(Arc::clone(&core), log.clone()),
             badges: Badges::new(Arc::clone(&core), log.clone(), circuits),
             mailbox: Mailbox::new(Arc::clone(&core), log.clone()),
+            sending,
             transparency_log: log,
             webhooks,
+            token_uses: Arc::default(),
             core,
-            committer,
             housekeeper,
         })
     }
 
     /// Returns true if all threads run, or if the service was stopped. A thread that has panicked is not restarted.
     pub fn is_alive(&self) -> bool {
-        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-        committer.as_ref().is_none_or(Committer::is_alive) && self.housekeeper.is_alive()
+        self.sending.is_alive() && self.housekeeper.is_alive()
     }
 
     /// Checks that the database responds and that the committer, the thread that stores sends, runs. Blocks the thread.
     pub fn check(&self) -> Result<(), Error> {
-        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-        if !committer.as_ref().is_some_and(Committer::is_alive) {
+        if !self.sending.is_running() {
             return Err(Error::Lost);
         }
         Ok(self.core.store.check()?)
@@ -92,18 +94,6 @@ impl Sealpost {
         Ok(self.core.is_short_of_space()?)
     }
 
-    /// Returns the number of requests that wait for a commit.
-    pub fn queue_depth(&self) -> usize {
-        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-        committer.as_ref().map_or(0, Committer::depth)
-    }
-
-    /// Returns the bytes of sealed messages that wait for a commit or are being committed.
-    pub fn queue_bytes(&self) -> usize {
-        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-        committer.as_ref().map_or(0, Committer::bytes)
-    }
-
     /// Returns the number of cache entries of each kind.
     pub fn cache_entries(&self) -> [(&'static str, usize); 4] {
         self.core.cache.entries()
@@ -113,18 +103,7 @@ impl Sealpost {
     /// last batch is stored.
     pub fn stop(&self) {
         self.housekeeper.stop();
-        let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(committer) = committer {
-            committer.stop();
-        }
+        self.sending.stop();
         self.core.cache.invalidate_on(CacheEvent::Stopped);
-    }
-
-    /// Runs `work`, which may block its thread, on the blocking pool.
-    pub(crate) async fn block<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        self.core.block(&self.core, |core| work(core)).await
     }
 }

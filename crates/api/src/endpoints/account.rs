@@ -45,7 +45,7 @@ async fn activity(
     throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let ActivityRequest { limit, cursor } = body;
-        Ok(sealpost.list_activity(session, ListActivity { limit, cursor }).await?)
+        Ok(sealpost.accounts.activity(session, ListActivity { limit, cursor }).await?)
     })
     .await
 }
@@ -99,7 +99,10 @@ async fn export(
     let begun = ask_in_session(&app, request, async |sealpost, session, body| {
         let secret = body.login_secret;
         verify_login_secret(&app, &http, session, &secret, "exporting the account").await?;
-        Ok(sealpost.begin_export(session.with_secret(secret, request_source(&app, &http))).await?)
+        Ok(sealpost
+            .accounts
+            .begin_export(session.with_secret(secret, request_source(&app, &http)))
+            .await?)
     });
     Ok(exported_account(&app, begun.await?.into_inner()))
 }
@@ -195,7 +198,10 @@ async fn close(
     ask_in_session(&app, request, async |sealpost, session, body| {
         let secret = body.login_secret;
         verify_login_secret(&app, &http, session, &secret, "closing the account").await?;
-        Ok(sealpost.close_account(session.with_secret(secret, request_source(&app, &http))).await?)
+        Ok(sealpost
+            .accounts
+            .close(session.with_secret(secret, request_source(&app, &http)))
+            .await?)
     })
     .await
 }

@@ -85,7 +85,7 @@ async fn logout(
 ) -> JsonResponse<LoggedOut> {
     ask_in_session(&app, request, async |sealpost, session, body| {
         let scope = if body.all { Scope::Account } else { Scope::Session };
-        sealpost.logout(session, scope, request_source(&app, &http)).await?;
+        sealpost.accounts.logout(session, scope, request_source(&app, &http)).await?;
         Ok(LoggedOut { logged_out: true })
     })
     .await
@@ -123,7 +123,7 @@ async fn rotate_secret(
             throttle::verify_login_secret(&app, &http, session, &secret, "replacing the secrets");
         verified.await?;
         throttle::admit_secret_change(&app, session.account_id())?;
-        Ok(sealpost.replace_secrets(session.with_secret(secret, source)).await?)
+        Ok(sealpost.accounts.replace_secrets(session.with_secret(secret, source)).await?)
     })
     .await
 }

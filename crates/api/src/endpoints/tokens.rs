@@ -73,7 +73,7 @@ async fn create(
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
         let owner = session.with_secret(login_secret, request_source(&app, &http));
-        Ok(sealpost.create_api_token(owner, create).await?)
+        Ok(sealpost.accounts.create_api_token(owner, create).await?)
     })
     .await
 }
@@ -115,7 +115,7 @@ async fn list(
 ) -> JsonResponse<ApiTokenList> {
     throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, NoMembers| {
-        Ok(sealpost.api_tokens(session).await?)
+        Ok(sealpost.accounts.api_tokens(session).await?)
     })
     .await
 }
@@ -153,7 +153,10 @@ async fn revoke(
 ) -> JsonResponse<ApiTokenRevoked> {
     ask_in_session(&app, request, async |sealpost, session, body| {
         let _slot = throttle::admit_ending(&app, session.token_hash()).await;
-        Ok(sealpost.revoke_api_token(session, body.token_id, request_source(&app, &http)).await?)
+        Ok(sealpost
+            .accounts
+            .revoke_api_token(session, body.token_id, request_source(&app, &http))
+            .await?)
     })
     .await
 }

@@ -16,7 +16,7 @@ pub fn exported_account(app: &ApiState, begun: ExportPosition) -> HttpResponse {
     let portions = stream::try_unfold(begun, move |position| {
         let sealpost = Arc::clone(&sealpost);
         async move {
-            let portion = sealpost.export_portion(position).await;
+            let portion = sealpost.accounts.export_portion(position).await;
             let portion = portion.inspect_err(|error| {
                 let error: &(dyn std::error::Error + 'static) = error;
                 tracing::error!(error, "the export of an account ended early");

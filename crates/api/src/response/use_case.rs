@@ -60,7 +60,7 @@ pub(crate) async fn send(
 ) -> LimitedResponse<Sent> {
     let sent =
         call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, message| {
-            sealpost.send(caller, message).await
+            sealpost.sending.send(caller, message).await
         });
     let sent = sent.await?;
     let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
@@ -74,7 +74,7 @@ pub(crate) async fn send_batch<T: From<Vec<BatchResult>> + Serialize>(
     access: Access,
 ) -> LimitedResponse<T> {
     let sent = call_as_key(app, request, access, Purpose::Send, async |sealpost, caller, batch| {
-        sealpost.send_batch(caller, batch).await
+        sealpost.sending.send_batch(caller, batch).await
     });
     let sent = sent.await?;
     let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
@@ -99,7 +99,7 @@ pub(crate) async fn call_as_key<B, T>(
     let caller = app.sealpost.authenticate(&credentials, access).await?;
     Ok(match body {
         Ok(input) => use_case(&app.sealpost, &caller, input).await,
-        Err(refusal) => app.sealpost.reject(&caller, purpose, refusal).await,
+        Err(refusal) => app.sealpost.sending.reject(&caller, purpose, refusal).await,
     })
 }
 

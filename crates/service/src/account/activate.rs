@@ -1,5 +1,7 @@
 //! Activation: creates an identity, and an account if the request has no session.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use sealpost_domain::{
     Account, AccountId, ActivityKind, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite,
@@ -11,12 +13,13 @@ use sealpost_storage::{Abort, Transaction};
 use sealpost_wallet::{Identity, InviteSecret, Root, random};
 use serde::Serialize;
 
+use super::Accounts;
 use crate::{
     account::activity::ActOrigin,
     acts::secrets::NewSecrets,
     caller::credentials::{AccountSession, NO_SESSION},
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     settings::Activation,
 };
 
@@ -64,7 +67,7 @@ pub struct Activated {
 /// The hash of a well-formed invite, not verified.
 pub struct NeededInvite(TokenHash);
 
-impl Sealpost {
+impl Accounts {
     /// Returns the invite that a new account needs; `None` if sign-up needs no invite. Refuses a missing or malformed
     /// invite, and any invite if sign-up is closed. Reads nothing from the database.
     pub fn needed_invite(&self, invite: Option<&str>) -> Result<Option<NeededInvite>, Refusal> {
@@ -73,13 +76,13 @@ impl Sealpost {
 
     /// Verifies an invite, without using it. The transaction of the activation verifies the invite again.
     pub async fn verify_invite(&self, NeededInvite(secret): NeededInvite) -> Result<(), Error> {
-        self.block(move |core| {
+        let verify = move |core: &Arc<Core>| {
             let now = core.clock.now();
             let invite = core.store.write(Durability::Relaxed, |tx| tx.find_invite(&secret))?;
             let is_active = invite.is_some_and(|it| it.status(now) == InviteStatus::Active);
             if is_active { Ok(()) } else { Err(Refusal::InviteInvalid.into()) }
-        })
-        .await
+        };
+        self.core.block(&self.core, verify).await
     }
 
     /// Creates an identity in the account of the session. Without a session, also creates an account.
@@ -90,7 +93,9 @@ impl Sealpost {
         source: RequestSource,
     ) -> Result<Activated, Error> {
         let session = session.copied();
-        self.block(move |core| create_identity(core, session, activate, &source)).await
+        self.core
+            .block(&self.core, move |core| create_identity(core, session, activate, &source))
+            .await
     }
 }
 

@@ -18,10 +18,11 @@ use sealpost_storage::Transaction;
 use sealpost_wallet::random;
 use serde::Serialize;
 
+use super::Accounts;
 use crate::{
     caller::credentials::{AccountSession, Caller},
     error::Error,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
     webhooks::cursor::CursorFault,
 };
 
@@ -128,48 +129,15 @@ pub struct ActivityView {
     pub detail: Option<String>,
 }
 
-impl Sealpost {
+impl Accounts {
     /// Lists the activity of the session's account.
-    pub async fn list_activity(
+    pub async fn activity(
         &self,
         session: &AccountSession,
         query: ListActivity,
     ) -> Result<ActivityPage, Error> {
         let account = session.account_id;
-        self.block(move |core| core.list_activity(&account, &query)).await
-    }
-}
-
-impl Core {
-    pub(crate) fn list_activity(
-        &self,
-        account: &AccountId,
-        query: &ListActivity,
-    ) -> Result<ActivityPage, Error> {
-        let ListActivity { limit, cursor } = query;
-        let below = cursor.map(|cursor| cursor.0);
-        let wanted = limit.saturating_add(1);
-        let mut found =
-            self.store.read(|reader| reader.activity_of(account, below.as_ref(), wanted))?;
-        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-        let has_more = found.len() > limit;
-        found.truncate(limit);
-        let last = found.last().filter(|_| has_more);
-        let next_cursor = last.map(|entry| ActivityCursor(entry.id).to_string());
-        let entries = found.into_iter().map(ActivityView::from).collect();
-        Ok(ActivityPage { entries, next_cursor })
-    }
-
-    /// Stores an entry about an act in the activity log, with the current time. Must be called in the transaction that
-    /// performs the act.
-    pub(crate) fn record(
-        &self,
-        tx: &mut Transaction,
-        origin: &ActOrigin,
-        kind: ActivityKind,
-        detail: Option<String>,
-    ) -> Result<(), StoreError> {
-        record(tx, self.clock.now(), origin, kind, detail)
+        self.core.block(&self.core, move |core| list_activity(core, &account, &query)).await
     }
 
     /// Stores an activity entry about a wrong login secret or recovery code. Stores at most [`FAILED_PER_HOUR_MAX`]
@@ -180,16 +148,16 @@ impl Core {
         source: &RequestSource,
         detail: Option<&str>,
     ) -> Result<(), StoreError> {
-        let since = self.clock.now().minus(HOUR);
+        let since = self.core.clock.now().minus(HOUR);
         let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
         // Counts the stored entries before a write transaction begins. Otherwise a flood of wrong secrets would cause a
         // flood of write transactions.
-        if self.store.read(|reader| reader.count_activity(account, kind, since, max))?
+        if self.core.store.read(|reader| reader.count_activity(account, kind, since, max))?
             >= u64::from(max)
         {
             return Ok(());
         }
-        self.store.write(Durability::Relaxed, |tx| {
+        self.core.store.write(Durability::Relaxed, |tx| {
             if !tx.lock_account(account)? {
                 return Ok(());
             }
@@ -199,8 +167,41 @@ impl Core {
                 more if more > u64::from(max) => return Ok(()),
                 _ => detail.map(str::to_owned),
             };
-            self.record(tx, &ActOrigin::client(*account, source), kind, detail)
+            self.core.record(tx, &ActOrigin::client(*account, source), kind, detail)
         })
+    }
+}
+
+fn list_activity(
+    core: &Core,
+    account: &AccountId,
+    query: &ListActivity,
+) -> Result<ActivityPage, Error> {
+    let ListActivity { limit, cursor } = query;
+    let below = cursor.map(|cursor| cursor.0);
+    let wanted = limit.saturating_add(1);
+    let mut found =
+        core.store.read(|reader| reader.activity_of(account, below.as_ref(), wanted))?;
+    let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| has_more);
+    let next_cursor = last.map(|entry| ActivityCursor(entry.id).to_string());
+    let entries = found.into_iter().map(ActivityView::from).collect();
+    Ok(ActivityPage { entries, next_cursor })
+}
+
+impl Core {
+    /// Stores an entry about an act in the activity log, with the current time. Must be called in the transaction that
+    /// performs the act.
+    pub(crate) fn record(
+        &self,
+        tx: &mut Transaction,
+        origin: &ActOrigin,
+        kind: ActivityKind,
+        detail: Option<String>,
+    ) -> Result<(), StoreError> {
+        record(tx, self.clock.now(), origin, kind, detail)
     }
 }
 

@@ -5,6 +5,8 @@
 
 pub(crate) mod document;
 
+use std::sync::Arc;
+
 use sealpost_domain::{
     AccountId, ActivityId, ActivityKind, ApiKeyId, EnvelopeId, Timestamp,
     ports::{KeyFilter, SentQuery},
@@ -14,16 +16,16 @@ use serde::Serialize;
 use self::document::{
     ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey, ExportedSession,
 };
-use super::activity::ActivityView;
+use super::{Accounts, activity::ActivityView};
 use crate::{
     acts::{owner::ProvenOwner, sessions::NO_LOGIN, tokens::ApiTokenView},
     envelopes::list_sent::SentView,
     error::Error,
     operator::lists::key_details,
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
 };
 
-/// The position in an export that is under way. [`Sealpost::export_portion`] moves it.
+/// The position in an export that is under way. [`Accounts::export_portion`] moves it.
 pub struct ExportPosition {
     account_id: AccountId,
     started_at: Timestamp,
@@ -41,10 +43,10 @@ enum NextPart {
     End,
 }
 
-impl Sealpost {
+impl Accounts {
     /// Begins an export of the owner's account.
     pub async fn begin_export(&self, owner: ProvenOwner) -> Result<ExportPosition, Error> {
-        self.block(move |core| begin_export(core, &owner)).await
+        self.core.block(self, move |accounts| accounts.begin_export_blocking(&owner)).await
     }
 
     /// Returns the next portion of an export, as a part of the JSON text. `None` at the end.
@@ -52,25 +54,25 @@ impl Sealpost {
         &self,
         mut position: ExportPosition,
     ) -> Result<Option<(Vec<u8>, ExportPosition)>, Error> {
-        self.block(move |core| {
+        let write = move |core: &Arc<Core>| {
             let mut text = Vec::new();
             let moved = position.write_next(core, &mut text)?;
             Ok(moved.then_some((text, position)))
-        })
-        .await
+        };
+        self.core.block(&self.core, write).await
     }
-}
 
-fn begin_export(core: &Core, owner: &ProvenOwner) -> Result<ExportPosition, Error> {
-    core.act_as_owner(owner, "exporting the account", |tx| {
-        Ok(core.record(tx, &owner.origin(), ActivityKind::AccountExported, None)?)
-    })?;
-    Ok(ExportPosition {
-        account_id: owner.session.account_id,
-        started_at: core.clock.now(),
-        next: NextPart::Account,
-        is_first: true,
-    })
+    fn begin_export_blocking(&self, owner: &ProvenOwner) -> Result<ExportPosition, Error> {
+        self.act_as_owner(owner, "exporting the account", |tx| {
+            Ok(self.core.record(tx, &owner.origin(), ActivityKind::AccountExported, None)?)
+        })?;
+        Ok(ExportPosition {
+            account_id: owner.session.account_id,
+            started_at: self.core.clock.now(),
+            next: NextPart::Account,
+            is_first: true,
+        })
+    }
 }
 
 impl ExportPosition {

@@ -130,15 +130,4 @@ impl Core {
     }
 }
 
-impl crate::sealpost::Sealpost {
-    pub(crate) async fn act<T: Send + 'static>(
-        &self,
-        actor: &Actor,
-        purpose: Purpose,
-        act: impl FnOnce(&Core, &Actor) -> Result<T, Error> + Send + 'static,
-    ) -> Limited<T> {
-        self.core.act(&self.core, actor, purpose, |core, actor| act(core, actor)).await
-    }
-}
-
 const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };

@@ -19,10 +19,7 @@ use super::{
     sessions::NO_LOGIN,
 };
 use crate::{
-    cache::key_cache::CacheEvent,
-    error::Error,
-    operator::lists::NO_ACCOUNT,
-    sealpost::{Sealpost, core::Core},
+    account::Accounts, cache::key_cache::CacheEvent, error::Error, operator::lists::NO_ACCOUNT,
 };
 
 /// The result of closing an account.
@@ -67,10 +64,10 @@ impl AccountClosed {
     }
 }
 
-impl Sealpost {
+impl Accounts {
     /// Closes the account of the owner permanently, and erases the personal data of the owner.
-    pub async fn close_account(&self, owner: ProvenOwner) -> Result<AccountClosed, Error> {
-        self.block(move |core| close_as_owner(core, &owner)).await
+    pub async fn close(&self, owner: ProvenOwner) -> Result<AccountClosed, Error> {
+        self.core.block(self, move |accounts| accounts.close_as_owner(&owner)).await
     }
 }
 
@@ -94,16 +91,18 @@ impl Operator {
     }
 }
 
-fn close_as_owner(core: &Core, owner: &ProvenOwner) -> Result<AccountClosed, Error> {
-    let (id, now) = (owner.session.account_id, core.clock.now());
-    let extent = ClosingExtent::Erase;
-    let begun = core.audited_act_as_owner(owner, "closing the account", |tx| {
-        Ok(begin(tx, &id, extent, now)?.ok_or(NO_LOGIN)?)
-    });
-    let closed = begun.and_then(|ended| Ok(finish(&core.store, &id, extent, now, ended)?));
-    // The cache is invalidated even after an error, because the first transactions may have been committed.
-    core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&id));
-    closed
+impl Accounts {
+    fn close_as_owner(&self, owner: &ProvenOwner) -> Result<AccountClosed, Error> {
+        let (id, now) = (owner.session.account_id, self.core.clock.now());
+        let extent = ClosingExtent::Erase;
+        let begun = self.audited_act_as_owner(owner, "closing the account", |tx| {
+            Ok(begin(tx, &id, extent, now)?.ok_or(NO_LOGIN)?)
+        });
+        let closed = begun.and_then(|ended| Ok(finish(&self.core.store, &id, extent, now, ended)?));
+        // The cache is invalidated even after an error, because the first transactions may have been committed.
+        self.core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&id));
+        closed
+    }
 }
 
 /// Makes an account unusable. Returns the deleted rows and the record of the act. `None` if the account does not exist.

@@ -15,11 +15,7 @@ use super::{
     audited::{ActionRecord, Operator, OperatorError},
     owner::ProvenOwner,
 };
-use crate::{
-    cache::key_cache::CacheEvent,
-    error::Error,
-    sealpost::{Sealpost, core::Core},
-};
+use crate::{account::Accounts, cache::key_cache::CacheEvent, error::Error};
 
 /// An API key, as operators see it.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -116,10 +112,10 @@ impl Agreement {
     }
 }
 
-impl Sealpost {
+impl Accounts {
     /// Revokes a key of the owner's account permanently, like [`Operator::revoke_key`].
     pub async fn revoke_key(&self, owner: ProvenOwner, id: ApiKeyId) -> Result<KeyRevoked, Error> {
-        self.block(move |core| revoke_as_owner(core, &owner, &id)).await
+        self.core.block(self, move |accounts| accounts.revoke_as_owner(&owner, &id)).await
     }
 }
 
@@ -233,24 +229,31 @@ impl From<ApiKey> for PlanView {
     }
 }
 
-fn revoke_as_owner(core: &Core, owner: &ProvenOwner, id: &ApiKeyId) -> Result<KeyRevoked, Error> {
-    const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
-    let is_own = |key: &ApiKey| key.account_id == owner.session.account_id;
-    // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
-    // key need.
-    core.store.read(|reader| reader.find_key(id))?.filter(is_own).ok_or(NO_KEY)?;
-    let now = core.clock.now();
-    let revoked = core.audited_act_as_owner(owner, "revoking a key", |tx| {
-        let key = tx.lock_key(id)?.filter(is_own).ok_or(NO_KEY)?;
-        let revoked = revoke_locked(tx, key, now, |IllegalTransition { from, .. }| {
-            Refusal::KeyInactive { status: from, field: None }
-        })?;
-        core.record(tx, &owner.origin(), ActivityKind::KeyRevoked, Some(id.to_string()))?;
-        Ok(revoked)
-    });
-    // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.
-    core.cache.invalidate_on(CacheEvent::KeyRevoked(id));
-    revoked
+impl Accounts {
+    fn revoke_as_owner(&self, owner: &ProvenOwner, id: &ApiKeyId) -> Result<KeyRevoked, Error> {
+        const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
+        let is_own = |key: &ApiKey| key.account_id == owner.session.account_id;
+        // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
+        // key need.
+        self.core.store.read(|reader| reader.find_key(id))?.filter(is_own).ok_or(NO_KEY)?;
+        let now = self.core.clock.now();
+        let revoked = self.audited_act_as_owner(owner, "revoking a key", |tx| {
+            let key = tx.lock_key(id)?.filter(is_own).ok_or(NO_KEY)?;
+            let revoked = revoke_locked(tx, key, now, |IllegalTransition { from, .. }| {
+                Refusal::KeyInactive { status: from, field: None }
+            })?;
+            self.core.record(
+                tx,
+                &owner.origin(),
+                ActivityKind::KeyRevoked,
+                Some(id.to_string()),
+            )?;
+            Ok(revoked)
+        });
+        // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.
+        self.core.cache.invalidate_on(CacheEvent::KeyRevoked(id));
+        revoked
+    }
 }
 
 fn move_locked(

@@ -12,7 +12,7 @@ use sealpost_wallet::{LoginSecret, same_hash};
 
 use super::audited::{ActionRecord, Author, perform};
 use crate::{
-    account::activity::ActOrigin,
+    account::{Accounts, activity::ActOrigin},
     caller::credentials::{AccountSession, NO_SESSION},
     error::Error,
     owner::account_owner::Owner,
@@ -55,7 +55,8 @@ impl Owner<'_> {
     /// Returns whether the login secret was given in this session within the last five minutes.
     pub async fn is_confirmed(&self) -> Result<bool, Error> {
         let session = self.session;
-        self.sealpost.block(move |core| is_confirmed(core, &session)).await
+        let core = &self.accounts.core;
+        core.block(core, move |core| is_confirmed(core, &session)).await
     }
 
     /// Confirms the owner. Needs the login secret, unless it was given within the last five minutes.
@@ -64,7 +65,8 @@ impl Owner<'_> {
         login_secret: Option<String>,
     ) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
         let (session, source) = (self.session, self.source.clone());
-        self.sealpost.block(move |core| confirm(core, session, source, login_secret)).await
+        let confirm = move |accounts: &Accounts| accounts.confirm(session, source, login_secret);
+        self.accounts.core.block(self.accounts, confirm).await
     }
 }
 
@@ -94,7 +96,7 @@ impl ProvenOwner {
     }
 }
 
-impl Core {
+impl Accounts {
     /// Performs an act of the owner in one transaction, which admits the owner first. `attempted` names the act in the
     /// activity log if the login secret is wrong.
     pub(crate) fn act_as_owner<T>(
@@ -103,15 +105,15 @@ impl Core {
         attempted: &str,
         mut act: impl FnMut(&mut Transaction) -> Result<T, Abort>,
     ) -> Result<T, Error> {
-        let done = self.store.write_or_refuse(Durability::Durable, |tx| {
-            owner.check(self, tx)?;
+        let done = self.core.store.write_or_refuse(Durability::Durable, |tx| {
+            owner.check(&self.core, tx)?;
             act(tx)
         });
         self.record_wrong_secret(owner, attempted, &done)?;
         Ok(done?)
     }
 
-    /// Does the same as [`Core::act_as_owner`], and records the act in the audit trail.
+    /// Does the same as [`Accounts::act_as_owner`], and records the act in the audit trail.
     pub(super) fn audited_act_as_owner<T>(
         &self,
         owner: &ProvenOwner,
@@ -119,8 +121,8 @@ impl Core {
         mut act: impl FnMut(&mut Transaction) -> Result<(T, ActionRecord), Abort>,
     ) -> Result<T, Error> {
         let author = Author::Owner(owner.session.account_id);
-        let done = perform(&self.store, &*self.clock, &author, |tx| {
-            owner.check(self, tx)?;
+        let done = perform(&self.core.store, &*self.core.clock, &author, |tx| {
+            owner.check(&self.core, tx)?;
             act(tx)
         });
         self.record_wrong_secret(owner, attempted, &done)?;
@@ -140,39 +142,39 @@ impl Core {
         }
         Ok(())
     }
+
+    fn confirm(
+        &self,
+        session: AccountSession,
+        source: RequestSource,
+        login_secret: Option<String>,
+    ) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
+        if is_confirmed(&self.core, &session)? {
+            return Ok(Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed }));
+        }
+        let Some(login_secret) = login_secret else { return Ok(Err(ConfirmationFault::Missing)) };
+        if LoginSecret::hash_of(&login_secret).is_none() {
+            return Ok(Err(ConfirmationFault::Wrong));
+        }
+        let owner = session.with_secret(login_secret, source);
+        let confirmed = self.core.store.write_or_refuse(Durability::Relaxed, |tx| {
+            owner.check(&self.core, tx)?;
+            tx.confirm_session(&session.token, self.core.clock.now())?;
+            Ok(())
+        });
+        self.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
+        match confirmed {
+            Ok(()) => Ok(Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner })),
+            Err(Abort::Refused(_)) => Ok(Err(ConfirmationFault::Wrong)),
+            Err(Abort::Store(error)) => Err(error.into()),
+        }
+    }
 }
 
 fn is_confirmed(core: &Core, session: &AccountSession) -> Result<bool, Error> {
     let confirmed_at = core.store.read(|reader| reader.session_confirmed_at(&session.token))?;
     let now = core.clock.now();
     Ok(confirmed_at.is_some_and(|at| now.abs_diff(at) < CONFIRMED_FOR))
-}
-
-fn confirm(
-    core: &Core,
-    session: AccountSession,
-    source: RequestSource,
-    login_secret: Option<String>,
-) -> Result<Result<ProvenOwner, ConfirmationFault>, Error> {
-    if is_confirmed(core, &session)? {
-        return Ok(Ok(ProvenOwner { session, source, proof: OwnerProof::Confirmed }));
-    }
-    let Some(login_secret) = login_secret else { return Ok(Err(ConfirmationFault::Missing)) };
-    if LoginSecret::hash_of(&login_secret).is_none() {
-        return Ok(Err(ConfirmationFault::Wrong));
-    }
-    let owner = session.with_secret(login_secret, source);
-    let confirmed = core.store.write_or_refuse(Durability::Relaxed, |tx| {
-        owner.check(core, tx)?;
-        tx.confirm_session(&session.token, core.clock.now())?;
-        Ok(())
-    });
-    core.record_wrong_secret(&owner, "confirmation on the dashboard", &confirmed)?;
-    match confirmed {
-        Ok(()) => Ok(Ok(ProvenOwner { proof: OwnerProof::Confirmed, ..owner })),
-        Err(Abort::Refused(_)) => Ok(Err(ConfirmationFault::Wrong)),
-        Err(Abort::Store(error)) => Err(error.into()),
-    }
 }
 
 /// Time after which the login secret must be given again.

@@ -15,11 +15,11 @@ use serde::Serialize;
 use self::change::KeyedChange;
 pub use self::change::PolicyChange;
 use crate::{
+    account::Accounts,
     acts::actor::Actor,
     caller::admission::{Limited, Purpose},
     error::Error,
     owner::correspondents::{Correspondent, correspondents},
-    sealpost::{Sealpost, core::Core},
 };
 
 /// The policy of a key as a recipient.
@@ -49,52 +49,69 @@ impl From<RecipientPolicy> for PolicyView {
     }
 }
 
-impl Sealpost {
+impl Accounts {
     /// Changes the policy of the actor's key, and returns the new policy. An empty change only returns the current
     /// policy.
     pub async fn set_policy(&self, actor: &Actor, change: PolicyChange) -> Limited<PolicyView> {
-        self.act(actor, Purpose::Manage, move |core, actor| core.set_policy(actor, &change)).await
+        let set =
+            move |accounts: &Self, actor: &Actor| accounts.set_policy_blocking(actor, &change);
+        self.core.act(self, actor, Purpose::Manage, set).await
     }
 
     /// Adds the sender of an envelope to the blocklist of the actor's key, which received the envelope. Returns the
     /// sender.
     pub async fn block_sender(&self, actor: &Actor, envelope_id: String) -> Limited<Correspondent> {
-        let block = move |core: &Core, actor: &Actor| core.block_sender(actor, &envelope_id);
-        self.act(actor, Purpose::Manage, block).await
+        let block = move |accounts: &Self, actor: &Actor| {
+            accounts.block_sender_blocking(actor, &envelope_id)
+        };
+        self.core.act(self, actor, Purpose::Manage, block).await
     }
-}
 
-impl Core {
-    fn block_sender(&self, actor: &Actor, envelope_id: &str) -> Result<Correspondent, Error> {
+    fn block_sender_blocking(
+        &self,
+        actor: &Actor,
+        envelope_id: &str,
+    ) -> Result<Correspondent, Error> {
         let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
-        if id.timestamp() < self.kept_since(self.clock.now()) {
+        if id.timestamp() < self.core.kept_since(self.core.clock.now()) {
             return Err(Refusal::EnvelopeNotFound.into());
         }
-        let sender = self.store.read(|reader| reader.find_sender(&id, actor.key()))?;
+        let sender = self.core.store.read(|reader| reader.find_sender(&id, actor.key()))?;
         let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
         let block = vec![sender.to_string()];
-        self.set_policy(actor, &PolicyChange { block, ..PolicyChange::default() })?;
-        let named = self.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
+        self.set_policy_blocking(actor, &PolicyChange { block, ..PolicyChange::default() })?;
+        let named =
+            self.core.store.read(|reader| correspondents(reader, [sender]))?.remove(&sender);
         Ok(named.unwrap_or(Correspondent { api_key_id: sender, handle: None, label: None }))
     }
 
     /// Changes the policy of a key. If the new policy accepts messages from contacts, first collects the contacts.
-    fn set_policy(&self, actor: &Actor, change: &PolicyChange) -> Result<PolicyView, Error> {
+    fn set_policy_blocking(
+        &self,
+        actor: &Actor,
+        change: &PolicyChange,
+    ) -> Result<PolicyView, Error> {
         let key = actor.key();
         if change.is_empty() {
             return Ok(self
+                .core
                 .store
                 .read(|reader| reader.find_policy(key))?
                 .unwrap_or_default()
                 .into());
         }
-        let change = self.store.read(|reader| change.find_keys(reader))?;
+        let change = self.core.store.read(|reader| change.find_keys(reader))?;
         if change.accept == Some(AcceptPolicy::Contacts) {
             self.collect_contacts(key)?;
         }
-        let policy = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let policy = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let policy = self.change_policy(tx, key, &change)?;
-            self.record(tx, &actor.origin(), ActivityKind::PolicyChanged, Some(key.to_string()))?;
+            self.core.record(
+                tx,
+                &actor.origin(),
+                ActivityKind::PolicyChanged,
+                Some(key.to_string()),
+            )?;
             Ok(policy)
         })?;
         Ok(policy.into())
@@ -108,7 +125,7 @@ impl Core {
     ) -> Result<RecipientPolicy, Abort> {
         lock_active_key(tx, key)?;
         let mut policy = tx.find_policy(key)?.unwrap_or_default();
-        change.apply(&mut policy, self.settings.policy_entries_max)?;
+        change.apply(&mut policy, self.core.settings.policy_entries_max)?;
         tx.set_policy(key, &policy)?;
         Ok(policy)
     }

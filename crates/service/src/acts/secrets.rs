@@ -15,11 +15,10 @@ use super::{
     sessions::NO_ACCOUNT_ID,
 };
 use crate::{
-    account::activity::ActOrigin,
+    account::{Accounts, activity::ActOrigin},
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
-    sealpost::{Sealpost, core::Core},
 };
 
 /// The input of a recovery: the account, and its recovery code.
@@ -63,10 +62,10 @@ pub struct SecretReset {
     pub recovery_code: String,
 }
 
-impl Sealpost {
+impl Accounts {
     /// Replaces the login secret and the recovery code. Sessions and API tokens stay.
     pub async fn replace_secrets(&self, owner: ProvenOwner) -> Result<SecretsReplaced, Error> {
-        self.block(move |core| replace_secrets(core, &owner)).await
+        self.core.block(self, move |accounts| accounts.replace_secrets_blocking(&owner)).await
     }
 
     /// Verifies the login secret in a request of a session, before `attempted`. Records a wrong one in the activity of
@@ -80,17 +79,20 @@ impl Sealpost {
     ) -> Result<(), Error> {
         let (session, source) = (*session, source.clone());
         let given = LoginSecret::hash_of(login_secret);
-        self.block(move |core| verify_secret(core, &session, given, &source, attempted)).await
+        let verify =
+            move |accounts: &Self| accounts.verify_secret(&session, given, &source, attempted);
+        self.core.block(self, verify).await
     }
 
-    /// Verifies a recovery code, without a recovery. Returns the account. Fails like [`Sealpost::recover`].
+    /// Verifies a recovery code, without a recovery. Returns the account. Fails like [`Accounts::recover`].
     pub async fn verify_recovery(
         &self,
         recovery: &Recovery,
         source: &RequestSource,
     ) -> Result<AccountId, Error> {
         let ((account_id, given), source) = (recovery.parse()?, source.clone());
-        self.block(move |core| verify_code(core, &account_id, &given, &source)).await?;
+        let verify = move |accounts: &Self| accounts.verify_code(&account_id, &given, &source);
+        self.core.block(self, verify).await?;
         Ok(account_id)
     }
 
@@ -101,7 +103,7 @@ impl Sealpost {
         recovery: Recovery,
         source: RequestSource,
     ) -> Result<SecretsReplaced, Error> {
-        self.block(move |core| recover(core, &recovery, &source)).await
+        self.core.block(self, move |accounts| accounts.recover_blocking(&recovery, &source)).await
     }
 }
 
@@ -124,78 +126,84 @@ impl Operator {
     }
 }
 
-fn replace_secrets(core: &Core, owner: &ProvenOwner) -> Result<SecretsReplaced, Error> {
-    let secrets = NewSecrets::generate()?;
-    let AccountSession { token, account_id } = owner.session;
-    core.act_as_owner(owner, "replacing the secrets", |tx| {
-        tx.set_account_secrets(&account_id, &secrets.hashes())?;
-        // A session that was confirmed with the replaced secret must not replace the new one.
-        tx.unconfirm_sessions(&account_id, &token)?;
-        let detail = Some("login secret and recovery code".to_owned());
-        core.record(tx, &owner.origin(), ActivityKind::SecretReplaced, detail)?;
-        Ok(())
-    })?;
-    Ok(secrets.show(account_id))
-}
+impl Accounts {
+    fn replace_secrets_blocking(&self, owner: &ProvenOwner) -> Result<SecretsReplaced, Error> {
+        let secrets = NewSecrets::generate()?;
+        let AccountSession { token, account_id } = owner.session;
+        self.act_as_owner(owner, "replacing the secrets", |tx| {
+            tx.set_account_secrets(&account_id, &secrets.hashes())?;
+            // A session that was confirmed with the replaced secret must not replace the new one.
+            tx.unconfirm_sessions(&account_id, &token)?;
+            let detail = Some("login secret and recovery code".to_owned());
+            self.core.record(tx, &owner.origin(), ActivityKind::SecretReplaced, detail)?;
+            Ok(())
+        })?;
+        Ok(secrets.show(account_id))
+    }
 
-fn recover(
-    core: &Core,
-    recovery: &Recovery,
-    source: &RequestSource,
-) -> Result<SecretsReplaced, Error> {
-    let (account_id, given) = recovery.parse()?;
-    verify_code(core, &account_id, &given, source)?;
-    let secrets = NewSecrets::generate()?;
-    let origin = ActOrigin::client(account_id, source);
-    core.store.write_or_refuse(Durability::Durable, |tx| {
-        // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
-        tx.lock_account(&account_id)?;
-        let stored = tx.find_recovery_code(&account_id)?;
-        if !stored.is_some_and(|code| same_hash(&given, &code)) {
+    fn recover_blocking(
+        &self,
+        recovery: &Recovery,
+        source: &RequestSource,
+    ) -> Result<SecretsReplaced, Error> {
+        let (account_id, given) = recovery.parse()?;
+        self.verify_code(&account_id, &given, source)?;
+        let secrets = NewSecrets::generate()?;
+        let origin = ActOrigin::client(account_id, source);
+        self.core.store.write_or_refuse(Durability::Durable, |tx| {
+            // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
+            tx.lock_account(&account_id)?;
+            let stored = tx.find_recovery_code(&account_id)?;
+            if !stored.is_some_and(|code| same_hash(&given, &code)) {
+                return Err(NO_RECOVERY.into());
+            }
+            tx.set_account_secrets(&account_id, &secrets.hashes())?;
+            tx.delete_sessions_of(&account_id)?;
+            tx.delete_api_tokens_of(&account_id)?;
+            self.core.record(tx, &origin, ActivityKind::Recovered, None)?;
+            Ok(())
+        })?;
+        self.core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
+        Ok(secrets.show(account_id))
+    }
+
+    /// Verifies the recovery code of an account. Records a wrong one in the activity of the account.
+    fn verify_code(
+        &self,
+        account_id: &AccountId,
+        given: &TokenHash,
+        source: &RequestSource,
+    ) -> Result<(), Error> {
+        let stored = self
+            .core
+            .store
+            .read(|reader| reader.find_recovery_code(account_id))?
+            .ok_or(NO_RECOVERY)?;
+        if !same_hash(given, &stored) {
+            self.record_failed_login(account_id, source, Some("recovery"))?;
             return Err(NO_RECOVERY.into());
         }
-        tx.set_account_secrets(&account_id, &secrets.hashes())?;
-        tx.delete_sessions_of(&account_id)?;
-        tx.delete_api_tokens_of(&account_id)?;
-        core.record(tx, &origin, ActivityKind::Recovered, None)?;
         Ok(())
-    })?;
-    core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
-    Ok(secrets.show(account_id))
-}
-
-/// Verifies the recovery code of an account. Records a wrong one in the activity of the account.
-fn verify_code(
-    core: &Core,
-    account_id: &AccountId,
-    given: &TokenHash,
-    source: &RequestSource,
-) -> Result<(), Error> {
-    let stored =
-        core.store.read(|reader| reader.find_recovery_code(account_id))?.ok_or(NO_RECOVERY)?;
-    if !same_hash(given, &stored) {
-        core.record_failed_login(account_id, source, Some("recovery"))?;
-        return Err(NO_RECOVERY.into());
     }
-    Ok(())
-}
 
-/// Verifies the login secret before `attempted`, without a transaction. The transaction that follows verifies the
-/// secret again on the locked account.
-fn verify_secret(
-    core: &Core,
-    session: &AccountSession,
-    given: Option<TokenHash>,
-    source: &RequestSource,
-    attempted: &str,
-) -> Result<(), Error> {
-    let stored = core.store.read(|reader| reader.find_login_secret(&session.account_id))?;
-    let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
-    if !is_right {
-        core.record_failed_login(&session.account_id, source, Some(attempted))?;
-        return Err(WRONG_SECRET.into());
+    /// Verifies the login secret before `attempted`, without a transaction. The transaction that follows verifies the
+    /// secret again on the locked account.
+    fn verify_secret(
+        &self,
+        session: &AccountSession,
+        given: Option<TokenHash>,
+        source: &RequestSource,
+        attempted: &str,
+    ) -> Result<(), Error> {
+        let stored =
+            self.core.store.read(|reader| reader.find_login_secret(&session.account_id))?;
+        let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
+        if !is_right {
+            self.record_failed_login(&session.account_id, source, Some(attempted))?;
+            return Err(WRONG_SECRET.into());
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A new login secret and a new recovery code, not stored yet.

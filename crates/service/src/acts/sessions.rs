@@ -11,13 +11,13 @@ use serde_json::json;
 
 use super::audited::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::{
-    account::activity::ActOrigin,
+    account::{Accounts, activity::ActOrigin},
     cache::key_cache::CacheEvent,
     caller::credentials::AccountSession,
     error::Error,
     operator::lists::NO_ACCOUNT,
     owner::{account_owner::Owner, pages::live_sessions},
-    sealpost::{Sealpost, core::Core},
+    sealpost::core::Core,
 };
 
 /// The credentials of a login, not verified.
@@ -73,22 +73,23 @@ pub struct SessionsEnded {
     pub session_count: u64,
 }
 
-impl Sealpost {
-    /// Verifies the credentials of a login, without a login. Returns the account. Fails like [`Sealpost::login`].
+impl Accounts {
+    /// Verifies the credentials of a login, without a login. Returns the account. Fails like [`Accounts::login`].
     pub async fn verify_login(
         &self,
         login: &Login,
         source: &RequestSource,
     ) -> Result<AccountId, Error> {
         let ((account_id, given), source) = (login.parse()?, source.clone());
-        self.block(move |core| verify(core, &account_id, &given, &source)).await?;
+        let verify = move |accounts: &Self| accounts.check_login(&account_id, &given, &source);
+        self.core.block(self, verify).await?;
         Ok(account_id)
     }
 
     /// Creates a session. An unknown account and a wrong secret get the same error. Both errors are returned before a
     /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
-        self.block(move |core| begin_session(core, &login, &source)).await
+        self.core.block(self, move |accounts| accounts.begin_session(&login, &source)).await
     }
 
     /// Ends the session of the request, or all sessions of its account.
@@ -99,7 +100,7 @@ impl Sealpost {
         source: RequestSource,
     ) -> Result<(), Error> {
         let session = *session;
-        self.block(move |core| end_sessions(core, &session, scope, &source)).await
+        self.core.block(&self.core, move |core| end_sessions(core, &session, scope, &source)).await
     }
 }
 
@@ -107,7 +108,8 @@ impl Owner<'_> {
     /// Ends the session with this name. Also succeeds if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
         let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
-        self.sealpost.block(move |core| end_session(core, &session, &name, &source)).await
+        let core = &self.accounts.core;
+        core.block(core, move |core| end_session(core, &session, &name, &source)).await
     }
 }
 
@@ -148,52 +150,55 @@ impl Operator {
     }
 }
 
-fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<LoggedIn, Error> {
-    let (account_id, given) = login.parse()?;
-    verify(core, &account_id, &given, source)?;
-    let token = SessionToken::generate()?;
-    let now = core.clock.now();
-    let expires_at = now.plus(core.settings.session_ttl);
-    let session = Session { token: token.hash(), account_id, expires_at };
-    let origin = ActOrigin {
-        account_id,
-        actor: ActivityActor::session(&session.token),
-        client_address: source.address,
-    };
-    core.store.write_or_refuse(Durability::Durable, |tx| {
-        // Checks the secret again on the locked account, because a concurrent request may have replaced the secret
-        // since the first check. The lock prevents a replacement until the end of this transaction.
-        tx.lock_account(&account_id)?;
-        let stored = tx.find_login_secret(&account_id)?;
-        if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
+impl Accounts {
+    fn begin_session(&self, login: &Login, source: &RequestSource) -> Result<LoggedIn, Error> {
+        let (account_id, given) = login.parse()?;
+        self.check_login(&account_id, &given, source)?;
+        let token = SessionToken::generate()?;
+        let now = self.core.clock.now();
+        let expires_at = now.plus(self.core.settings.session_ttl);
+        let session = Session { token: token.hash(), account_id, expires_at };
+        let origin = ActOrigin {
+            account_id,
+            actor: ActivityActor::session(&session.token),
+            client_address: source.address,
+        };
+        self.core.store.write_or_refuse(Durability::Durable, |tx| {
+            // Checks the secret again on the locked account, because a concurrent request may have replaced the secret
+            // since the first check. The lock prevents a replacement until the end of this transaction.
+            tx.lock_account(&account_id)?;
+            let stored = tx.find_login_secret(&account_id)?;
+            if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
+                return Err(NO_LOGIN.into());
+            }
+            tx.insert_session(&session, now, source)?;
+            tx.confirm_session(&session.token, now)?;
+            self.core.record(tx, &origin, ActivityKind::Login, None)?;
+            Ok(())
+        })?;
+        Ok(LoggedIn {
+            session_token: token.expose().to_owned(),
+            token_type: "Bearer",
+            expires_at,
+            account_id,
+        })
+    }
+
+    /// Verifies the login secret of an account. Records a wrong one in the activity of the account.
+    fn check_login(
+        &self,
+        account_id: &AccountId,
+        given: &TokenHash,
+        source: &RequestSource,
+    ) -> Result<(), Error> {
+        let stored =
+            self.core.store.read(|reader| reader.find_login_secret(account_id))?.ok_or(NO_LOGIN)?;
+        if !same_hash(given, &stored) {
+            self.record_failed_login(account_id, source, None)?;
             return Err(NO_LOGIN.into());
         }
-        tx.insert_session(&session, now, source)?;
-        tx.confirm_session(&session.token, now)?;
-        core.record(tx, &origin, ActivityKind::Login, None)?;
         Ok(())
-    })?;
-    Ok(LoggedIn {
-        session_token: token.expose().to_owned(),
-        token_type: "Bearer",
-        expires_at,
-        account_id,
-    })
-}
-
-/// Verifies the login secret of an account. Records a wrong one in the activity of the account.
-fn verify(
-    core: &Core,
-    account_id: &AccountId,
-    given: &TokenHash,
-    source: &RequestSource,
-) -> Result<(), Error> {
-    let stored = core.store.read(|reader| reader.find_login_secret(account_id))?.ok_or(NO_LOGIN)?;
-    if !same_hash(given, &stored) {
-        core.record_failed_login(account_id, source, None)?;
-        return Err(NO_LOGIN.into());
     }
-    Ok(())
 }
 
 pub(crate) fn end_sessions(

@@ -1,6 +1,6 @@
 //! API tokens: creation and listing by the owner of the account, revocation by the owner or an operator.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -16,11 +16,8 @@ use super::{
     owner::ProvenOwner,
 };
 use crate::{
-    cache::key_cache::CacheEvent,
-    caller::credentials::AccountSession,
-    error::Error,
-    operator::lists::ListPage,
-    sealpost::{Sealpost, core::Core},
+    account::Accounts, cache::key_cache::CacheEvent, caller::credentials::AccountSession,
+    error::Error, operator::lists::ListPage, sealpost::core::Core,
 };
 
 /// The API token to create.
@@ -107,25 +104,25 @@ impl From<ApiToken> for ApiTokenView {
     }
 }
 
-impl Sealpost {
+impl Accounts {
     /// Creates an API token for a key of the owner's account.
     pub async fn create_api_token(
         &self,
         owner: ProvenOwner,
         create: CreateApiToken,
     ) -> Result<ApiTokenCreated, Error> {
-        self.block(move |core| create_token(core, &owner, create)).await
+        self.core.block(self, move |accounts| accounts.create_token(&owner, create)).await
     }
 
     /// Lists the API tokens of the session's account that have not expired.
     pub async fn api_tokens(&self, session: &AccountSession) -> Result<ApiTokenList, Error> {
         let account_id = session.account_id;
-        self.block(move |core| {
+        let list = move |core: &Arc<Core>| {
             let now = core.clock.now();
             let tokens = core.store.read(|reader| reader.api_tokens_of(&account_id, now))?;
             Ok(ApiTokenList { tokens: tokens.into_iter().map(ApiTokenView::from).collect() })
-        })
-        .await
+        };
+        self.core.block(&self.core, list).await
     }
 
     /// Revokes an API token of the session's account. After this call, no node admits a request with the token.
@@ -136,7 +133,8 @@ impl Sealpost {
         source: RequestSource,
     ) -> Result<ApiTokenRevoked, Error> {
         let session = *session;
-        self.block(move |core| revoke_token(core, &session, &token_id, &source)).await
+        let revoke = move |core: &Arc<Core>| revoke_token(core, &session, &token_id, &source);
+        self.core.block(&self.core, revoke).await
     }
 }
 
@@ -166,54 +164,57 @@ impl Operator {
     }
 }
 
-fn create_token(
-    core: &Core,
-    owner: &ProvenOwner,
-    create: CreateApiToken,
-) -> Result<ApiTokenCreated, Error> {
-    let account_id = owner.session.account_id;
-    let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
-    let unknown = Refusal::KeyNotFound { field: None };
-    let key_id =
-        api_key_id.parse().map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
-    let text = KeyToken::generate()?;
-    let now = core.clock.now();
-    let token = ApiToken {
-        id: ApiTokenId::new(now, random()?),
-        token: text.hash(),
-        account_id,
-        api_key_id: key_id,
-        name,
-        scopes,
-        created_at: now,
-        expires_at: now.plus(expires_in),
-        last_used_at: None,
-    };
-    let limit = core.settings.api_tokens_per_account_max;
-    core.act_as_owner(owner, "creating an API token", |tx| {
-        // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
-        let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
-        let Some(key) = key else { return Err(unknown.clone().into()) };
-        if key.status == KeyStatus::Revoked {
-            return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
-        }
-        if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
-            return Err(too_many_tokens(limit).into());
-        }
-        tx.insert_api_token(&token)?;
-        let detail = Some(format!("{} for {key_id}", token.id));
-        core.record(tx, &owner.origin(), ActivityKind::TokenCreated, detail)?;
-        Ok(())
-    })?;
-    Ok(ApiTokenCreated {
-        token_id: token.id,
-        token: text.expose().to_owned(),
-        name: token.name,
-        api_key_id: token.api_key_id,
-        scopes: token.scopes,
-        created_at: token.created_at,
-        expires_at: token.expires_at,
-    })
+impl Accounts {
+    fn create_token(
+        &self,
+        owner: &ProvenOwner,
+        create: CreateApiToken,
+    ) -> Result<ApiTokenCreated, Error> {
+        let account_id = owner.session.account_id;
+        let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
+        let unknown = Refusal::KeyNotFound { field: None };
+        let key_id = api_key_id
+            .parse()
+            .map_err(|_malformed| Refusal::of_id(&api_key_id, unknown.clone()))?;
+        let text = KeyToken::generate()?;
+        let now = self.core.clock.now();
+        let token = ApiToken {
+            id: ApiTokenId::new(now, random()?),
+            token: text.hash(),
+            account_id,
+            api_key_id: key_id,
+            name,
+            scopes,
+            created_at: now,
+            expires_at: now.plus(expires_in),
+            last_used_at: None,
+        };
+        let limit = self.core.settings.api_tokens_per_account_max;
+        self.act_as_owner(owner, "creating an API token", |tx| {
+            // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
+            let key = tx.find_key(&key_id)?.filter(|key| key.account_id == account_id);
+            let Some(key) = key else { return Err(unknown.clone().into()) };
+            if key.status == KeyStatus::Revoked {
+                return Err(Refusal::KeyInactive { status: key.status, field: None }.into());
+            }
+            if tx.count_api_tokens(&account_id, now)? >= u64::from(limit) {
+                return Err(too_many_tokens(limit).into());
+            }
+            tx.insert_api_token(&token)?;
+            let detail = Some(format!("{} for {key_id}", token.id));
+            self.core.record(tx, &owner.origin(), ActivityKind::TokenCreated, detail)?;
+            Ok(())
+        })?;
+        Ok(ApiTokenCreated {
+            token_id: token.id,
+            token: text.expose().to_owned(),
+            name: token.name,
+            api_key_id: token.api_key_id,
+            scopes: token.scopes,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+        })
+    }
 }
 
 fn revoke_token(

@@ -1,4 +1,4 @@
-//! Database look-ups that fill the cache. All of them block the thread.
+//! Database look-ups that fill the cache. All of them block the thread, except the async one.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,6 +18,7 @@ use crate::{
         bearer::{Bearer, BearerHash},
         credentials::CallerId,
     },
+    error::Error,
     sealpost::core::Core,
 };
 
@@ -48,6 +49,17 @@ impl Core {
             self.cache.insert_bearer(bearer);
         }
         Ok(bearers)
+    }
+
+    /// Returns a key, from the cache if possible. Returns `None` if the key does not exist.
+    pub(crate) async fn cached_key(
+        self: &Arc<Self>,
+        id: ApiKeyId,
+    ) -> Result<Option<Arc<CachedKey>>, Error> {
+        match self.cache.key(&id) {
+            Some(key) => Ok(Some(key)),
+            None => self.look_up(id).await,
+        }
     }
 
     /// Loads keys in one statement, and caches them. Unknown keys are not cached.

@@ -10,9 +10,7 @@
 //! [`admit`](super::admission::admit) repeats the checks of token and key on locked rows. Then it checks key state,
 //! governance and limits.
 
-use std::sync::Arc;
-
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenHash};
+use sealpost_domain::{AccountId, Refusal, TokenHash};
 
 use super::{
     bearer::{Access, Bearer, BearerHash},
@@ -20,11 +18,7 @@ use super::{
         AccountSession, Caller, CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token,
     },
 };
-use crate::{
-    cache::{cached_key::CachedKey, key_cache::CacheEvent},
-    error::Error,
-    sealpost::Sealpost,
-};
+use crate::{cache::key_cache::CacheEvent, error::Error, sealpost::Sealpost};
 
 impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.
@@ -50,7 +44,7 @@ impl Sealpost {
             Ok(key_id) => key_id,
             Err(refusal) => return self.refuse_bearer(token, is_cached, refusal).await,
         };
-        let Some(key) = self.cached_key(key_id).await? else {
+        let Some(key) = self.core.cached_key(key_id).await? else {
             let refusal = Refusal::KeyNotFound { field: None };
             return self.refuse_bearer(token, is_cached, refusal).await;
         };
@@ -99,14 +93,6 @@ impl Sealpost {
         }
     }
 
-    /// Returns a key, from the cache if possible. Returns `None` if the key does not exist.
-    pub(crate) async fn cached_key(&self, id: ApiKeyId) -> Result<Option<Arc<CachedKey>>, Error> {
-        match self.core.cache.key(&id) {
-            Some(key) => Ok(Some(key)),
-            None => self.look_up(id).await,
-        }
-    }
-
     /// Returns `refusal` if the token is valid. Otherwise returns the refusal for an invalid token, so that the caller
     /// cannot find out if a key exists. Reads the token from the database again only if it was cached.
     async fn refuse_bearer(
@@ -138,7 +124,7 @@ impl Sealpost {
 
     /// Returns the live (neither expired nor ended) token with this hash from the database.
     async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
-        let bearer = self.live(self.look_up(token).await?);
+        let bearer = self.live(self.core.look_up(token).await?);
         // Another node may have ended a token that this node still caches.
         bearer.inspect_err(|_| {
             self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));

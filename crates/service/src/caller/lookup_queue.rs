@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use crate::{error::Error, settings::Settings};
 
 /// The result of a look-up: `None` if no row has the key.
-pub(super) type Found<V> = Result<Option<V>, Error>;
+pub(crate) type Found<V> = Result<Option<V>, Error>;
 
 /// A waiting look-up, and the sender of its result.
 pub(super) struct QueuedLookup<K, V> {

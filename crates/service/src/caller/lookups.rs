@@ -17,14 +17,10 @@ use super::{
     bearer::{Bearer, BearerHash},
     lookup_queue::{Found, LookupQueue, QueuedLookup},
 };
-use crate::{
-    cache::cached_key::CachedKey,
-    error::Error,
-    sealpost::{Sealpost, core::Core},
-};
+use crate::{cache::cached_key::CachedKey, error::Error, sealpost::core::Core};
 
 /// The key of a look-up.
-pub(super) trait Lookup: Copy + Eq + Hash + Send + 'static {
+pub(crate) trait Lookup: Copy + Eq + Hash + Send + 'static {
     /// What a look-up finds.
     type Value: Clone + Send;
 
@@ -64,14 +60,14 @@ impl Lookup for ApiKeyId {
     }
 }
 
-impl Sealpost {
+impl Core {
     /// Reads a value from the database, never from the cache. The statement starts after this call, so the result is
     /// current.
-    pub(super) async fn look_up<K: Lookup>(&self, key: K) -> Found<K::Value> {
+    pub(crate) async fn look_up<K: Lookup>(self: &Arc<Self>, key: K) -> Found<K::Value> {
         let (reply, found) = oneshot::channel();
-        let queue = K::queue(&self.core);
+        let queue = K::queue(self);
         if queue.submit(QueuedLookup { key, reply })? {
-            let (core, queue) = (Arc::clone(&self.core), Arc::clone(queue));
+            let (core, queue) = (Arc::clone(self), Arc::clone(queue));
             let worker = LookupWorker { core, queue, is_done: false };
             // The worker is not awaited, because each look-up gets its result from its own reply channel.
             drop(tokio::task::spawn_blocking(move || worker.run()));

@@ -7,17 +7,22 @@
 use std::sync::Arc;
 
 use sealpost_domain::ports::Durability;
+use sealpost_storage::Database;
 
-use super::bearer::{Bearer, TokenGrant};
-use crate::sealpost::{Sealpost, core::Core};
+use super::{
+    bearer::{Bearer, TokenGrant},
+    token_use_queue::TokenUseQueue,
+};
+use crate::sealpost::Sealpost;
 
 impl Sealpost {
     /// Records the use of an API token, to the hour. Does nothing for a session.
     pub(super) fn record_use(&self, bearer: &Bearer) {
         let first = |grant: &TokenGrant| grant.first_use_in_hour(self.core.clock.now());
         let Some(hour) = bearer.grant.as_ref().and_then(first) else { return };
-        if self.core.token_uses.push(bearer.hash, hour) {
-            let worker = UseWriter(Arc::clone(&self.core));
+        if self.token_uses.push(bearer.hash, hour) {
+            let (store, queue) = (Arc::clone(&self.core.store), Arc::clone(&self.token_uses));
+            let worker = UseWriter { store, queue };
             // The worker is not joined: no response waits for it.
             drop(tokio::task::spawn_blocking(move || worker.run()));
         }
@@ -25,12 +30,15 @@ impl Sealpost {
 }
 
 /// A worker that writes queued uses until the queue is empty.
-struct UseWriter(Arc<Core>);
+struct UseWriter {
+    store: Arc<Database>,
+    queue: Arc<TokenUseQueue>,
+}
 
 impl UseWriter {
     fn run(self) {
-        while let Some(hours) = self.0.token_uses.take() {
-            let written = self.0.store.write(Durability::Relaxed, |tx| {
+        while let Some(hours) = self.queue.take() {
+            let written = self.store.write(Durability::Relaxed, |tx| {
                 hours.iter().try_for_each(|(token, hour)| tx.set_api_token_use(token, *hour))
             });
             if let Err(error) = written {
@@ -44,7 +52,7 @@ impl Drop for UseWriter {
     /// Lets the next use of an API token start a worker after this worker has panicked.
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.token_uses.abandon();
+            self.queue.abandon();
         }
     }
 }

@@ -13,7 +13,7 @@ use super::password_file::{NAME_LEN_MAX, OperatorRole, PASSWORD_LEN_MAX};
 use crate::{
     acts::audited::{Operator, OperatorClient, OperatorError},
     error::Error,
-    sealpost::Sealpost,
+    sealpost::{Sealpost, core::Core},
 };
 
 /// Name and password of an operator, not verified. Both have a bounded length.
@@ -77,14 +77,14 @@ impl Sealpost {
         call: OperatorCall,
         work: impl FnOnce(&Operator) -> Result<T, OperatorError> + Send + 'static,
     ) -> Result<T, Error> {
-        self.block(move |core| {
+        let work = move |core: &Arc<Core>| {
             let OperatorCall { operator, client_address, reason } = call;
             let actor = format!("console:{}", operator.name);
             let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor)
                 .of_client(OperatorClient { client_address }, reason);
             Ok(work(&operator)?)
-        })
-        .await
+        };
+        self.core.block(&self.core, work).await
     }
 }
 

@@ -3,7 +3,9 @@
 use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
-use crate::{caller::credentials::AccountSession, error::Error, sealpost::Sealpost};
+use crate::{
+    account::Accounts, caller::credentials::AccountSession, error::Error, sealpost::Sealpost,
+};
 
 /// The owner of an account, with a valid session.
 ///
@@ -11,7 +13,7 @@ use crate::{caller::credentials::AccountSession, error::Error, sealpost::Sealpos
 /// plan. A key of another account is treated as if it did not exist.
 #[derive(Clone)]
 pub struct Owner<'a> {
-    pub(crate) sealpost: &'a Sealpost,
+    pub(crate) accounts: &'a Accounts,
     pub(crate) session: AccountSession,
     pub(crate) source: RequestSource,
 }
@@ -21,7 +23,7 @@ impl Sealpost {
     /// transaction that would check the session again.
     pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
-        Ok(Owner { sealpost: self, session, source })
+        Ok(Owner { accounts: &self.accounts, session, source })
     }
 }
 

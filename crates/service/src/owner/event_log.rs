@@ -268,7 +268,7 @@ impl Owner<'_> {
         &self,
         key: Option<&ApiKeyId>,
     ) -> Result<Vec<(EventKind, usize)>, Error> {
-        let kinds = self.sealpost.webhooks.event_kinds();
+        let kinds: Vec<_> = self.accounts.core.settings.events.kinds().collect();
         if kinds.len() < 2 {
             return Ok(Vec::new());
         }

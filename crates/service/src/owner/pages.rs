@@ -95,7 +95,7 @@ impl Owner<'_> {
 
     /// Lists the activity of the account.
     pub async fn activity(&self, query: ListActivity) -> Result<ActivityPage, Error> {
-        self.sealpost.list_activity(&self.session, query).await
+        self.accounts.activity(&self.session, query).await
     }
 
     /// Runs database queries on the blocking pool, with the account and the current time as arguments.
@@ -104,12 +104,12 @@ impl Owner<'_> {
         queries: impl Fn(&Core, &mut Reader, AccountId, Timestamp) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let account = self.session.account_id;
-        self.sealpost
-            .block(move |core: &Core| {
-                let now = core.clock.now();
-                core.store.read(|reader| queries(core, reader, account, now))
-            })
-            .await
+        let core = &self.accounts.core;
+        core.block(core, move |core| {
+            let now = core.clock.now();
+            core.store.read(|reader| queries(core, reader, account, now))
+        })
+        .await
     }
 }
 

@@ -1,12 +1,11 @@
 //! Lets each form of the dashboard act once. A repeated form, such as after a reload, leads to the first result.
 
+use std::sync::Arc;
+
 use sealpost_domain::{TokenHash, ports::Durability};
 use sealpost_wallet::{FormId, WalletError};
 
-use crate::{
-    error::Error,
-    sealpost::{Sealpost, core::Core},
-};
+use crate::{account::Accounts, error::Error, sealpost::core::Core};
 
 /// The use of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +26,10 @@ pub fn form_hash(form_id: &str) -> Option<TokenHash> {
     FormId::hash_of(form_id)
 }
 
-impl Sealpost {
+impl Accounts {
     /// Records the use of a form, before its act.
     pub async fn use_form(&self, form: TokenHash) -> Result<FormUse, Error> {
-        self.block(move |core| {
+        let use_form = move |core: &Arc<Core>| {
             let now = core.clock.now();
             Ok(core.store.write(Durability::Durable, |tx| {
                 if tx.use_form(&form, now)? {
@@ -38,23 +37,23 @@ impl Sealpost {
                 }
                 tx.form_result(&form).map(FormUse::Repeated)
             })?)
-        })
-        .await
+        };
+        self.core.block(&self.core, use_form).await
     }
 
     /// Stores the path of the page with the result of a used form.
     pub async fn set_form_result(&self, form: TokenHash, path: String) -> Result<(), Error> {
-        let write = move |core: &Core| {
+        let write = move |core: &Arc<Core>| {
             Ok(core.store.write(Durability::Relaxed, |tx| tx.set_form_result(&form, &path))?)
         };
-        self.block(write).await
+        self.core.block(&self.core, write).await
     }
 
     /// Lets the user send a form again, because its act was rejected.
     pub async fn release_form(&self, form: TokenHash) -> Result<(), Error> {
-        let write = move |core: &Core| {
+        let write = move |core: &Arc<Core>| {
             Ok(core.store.write(Durability::Relaxed, |tx| tx.release_form(&form))?)
         };
-        self.block(write).await
+        self.core.block(&self.core, write).await
     }
 }

@@ -1,6 +1,6 @@
 //! The parts that all services share.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use sealpost_domain::{
     ApiKeyId, Circuits, Clock, LeaseToken, Timestamp,
@@ -15,7 +15,6 @@ use crate::{
     caller::{
         bearer::{Bearer, BearerHash},
         lookup_queue::LookupQueue,
-        token_use_queue::TokenUseQueue,
     },
     error::Error,
     issuer::signer::Issuer,
@@ -57,9 +56,6 @@ pub(crate) struct Core {
     pub(crate) cache: KeyCache,
     pub(crate) bearer_lookups: Arc<LookupQueue<BearerHash, Bearer>>,
     pub(crate) key_lookups: Arc<LookupQueue<ApiKeyId, Arc<CachedKey>>>,
-    pub(crate) token_uses: TokenUseQueue,
-    /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
-    pub(crate) contact_collection: Mutex<()>,
     blocking: BlockingPool,
 }
 
@@ -79,10 +75,8 @@ impl Core {
             cache: KeyCache::new(&settings),
             bearer_lookups: Arc::new(LookupQueue::new(&settings)),
             key_lookups: Arc::new(LookupQueue::new(&settings)),
-            token_uses: TokenUseQueue::default(),
             settings,
             node,
-            contact_collection: Mutex::default(),
             blocking,
         }
     }

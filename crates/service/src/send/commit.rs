@@ -1,20 +1,20 @@
 //! Passes a command to the committer, the thread that stores sends in batches, and waits for its result.
 
-use std::sync::PoisonError;
-
 use sealpost_domain::Refusal;
 
-use super::command::{Command, CommandGroup, Decided, Verdict};
+use super::{
+    Sending,
+    command::{Command, CommandGroup, Decided, Verdict},
+};
 use crate::{
     caller::{
         admission::{Limited, Purpose},
         credentials::Caller,
     },
     error::Error,
-    sealpost::Sealpost,
 };
 
-impl Sealpost {
+impl Sending {
     /// Commits a command in the next batch. If the session has ended or a key is inactive, the command is refused, and
     /// the cached session or secrets of the key are removed. A refusal by a rate limit per minute or day is cached.
     pub(super) async fn commit(&self, command: Command) -> Result<Decided, Error> {
@@ -26,10 +26,9 @@ impl Sealpost {
         let recipient = |command: &Command| Some(command.pending.as_ref()?.envelope.meta.recipient);
         let parties = group.commands.iter().map(|command| (command.caller, recipient(command)));
         let parties: Vec<_> = parties.collect();
-        let outcome = {
-            let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
-            committer.as_ref().ok_or(Refusal::Unavailable)?.submit(group)?
-        };
+        let outcome = self.with_committer(|committer| {
+            committer.ok_or(Refusal::Unavailable).and_then(|committer| committer.submit(group))
+        })?;
         let mut decided = outcome.await.map_err(|_lost| Error::Lost)??;
         for (decided, (caller, recipient)) in decided.iter_mut().zip(parties) {
             if let Verdict::Refused(refusal) = &mut decided.verdict {
@@ -57,7 +56,7 @@ impl Decided {
     }
 }
 
-impl Sealpost {
+impl Sending {
     /// Rejects a request because its body has an error.
     ///
     /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the

@@ -10,6 +10,7 @@ use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
 use zeroize::Zeroizing;
 
 use super::{
+    Sending,
     command::{Idempotency, PendingEnvelope},
     message::{NewMessage, SendContext},
 };
@@ -19,7 +20,7 @@ use crate::{
         channel_cache::OpenChannel,
     },
     error::Error,
-    sealpost::Sealpost,
+    sealpost::core::Core,
     transparency::proof::envelope_leaf,
 };
 
@@ -123,7 +124,7 @@ impl Request {
     }
 }
 
-impl Sealpost {
+impl Sending {
     /// Finds the recipient and seals the message.
     pub(super) async fn prepare(
         &self,
@@ -164,8 +165,10 @@ impl Sealpost {
         if ids.is_empty() {
             return Ok(Threads::new());
         }
-        self.block(move |core| Ok(core.store.read(|reader| reader.find_threads(&ids, &sender))?))
-            .await
+        let find = move |core: &Arc<Core>| {
+            Ok(core.store.read(|reader| reader.find_threads(&ids, &sender))?)
+        };
+        self.core.block(&self.core, find).await
     }
 
     async fn resolve(&self, to: &Recipient) -> Result<ResolvedRecipient, Error> {
@@ -173,7 +176,7 @@ impl Sealpost {
             Recipient::Key(id) => (*id, None),
             Recipient::Handle(handle) => (self.handle_owner(handle).await?, Some(handle.clone())),
         };
-        let key = self.cached_key(id).await?.ok_or(UNKNOWN_RECIPIENT)?;
+        let key = self.core.cached_key(id).await?.ok_or(UNKNOWN_RECIPIENT)?;
         Ok(ResolvedRecipient { id, handle, key })
     }
 
@@ -186,7 +189,8 @@ impl Sealpost {
             return Ok(id);
         }
         let handle = handle.clone();
-        let owner = self.block(move |core| Ok(core.load_handle_owner(&handle)?)).await?;
+        let load = move |core: &Arc<Core>| Ok(core.load_handle_owner(&handle)?);
+        let owner = self.core.block(&self.core, load).await?;
         Ok(owner.ok_or(UNKNOWN_RECIPIENT)?)
     }
 

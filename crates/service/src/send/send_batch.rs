@@ -9,6 +9,7 @@ use sealpost_wallet::{WalletError, random};
 use zeroize::Zeroizing;
 
 use super::{
+    Sending,
     command::{
         BatchResult, Command, CommandGroup, Decided, Idempotency, Verdict, refusal_of, results_of,
     },
@@ -23,7 +24,6 @@ use crate::{
         credentials::{Caller, CallerId},
     },
     error::Error,
-    sealpost::Sealpost,
 };
 
 /// The messages of one request.
@@ -57,7 +57,7 @@ type Requests = Vec<Result<Request, Refusal>>;
 /// The sealed messages of a batch, or the errors in them.
 type PreparedMessages = Vec<Result<Prepared, Refusal>>;
 
-impl Sealpost {
+impl Sending {
     /// Seals the messages, and stores all accepted ones in one commit. Each message is checked, limited and counted like
     /// a send of its own, as if the messages were sent one after the other.
     pub async fn send_batch(&self, caller: &Caller, batch: SendBatch) -> Limited<SentBatch> {

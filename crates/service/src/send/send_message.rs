@@ -3,6 +3,7 @@
 use sealpost_domain::{KeyStatus, Refusal};
 
 use super::{
+    Sending,
     command::{Command, Decided, Idempotency, Verdict},
     message::{NewMessage, Sent},
     prepare::{Prepared, Request},
@@ -14,10 +15,9 @@ use crate::{
         credentials::{Caller, CallerId},
     },
     error::Error,
-    sealpost::Sealpost,
 };
 
-impl Sealpost {
+impl Sending {
     /// Seals a message, and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
     /// refused request has stored nothing.
     pub async fn send(&self, caller: &Caller, send: NewMessage) -> Limited<Sent> {

@@ -36,8 +36,10 @@ impl Deref for Client {
 
 impl Client {
     pub(crate) async fn send(&self, who: &Credentials, body: Body<NewMessage>) -> Limited<Sent> {
-        self.ask(who, Purpose::Send, body, async |caller, send| self.0.send(caller, send).await)
-            .await
+        self.ask(who, Purpose::Send, body, async |caller, send| {
+            self.0.sending.send(caller, send).await
+        })
+        .await
     }
 
     pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
@@ -121,13 +123,13 @@ impl Client {
     pub(crate) fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
         let Login { account_id, login_secret } = login;
         let (account_id, login_secret) = (account_id.clone(), login_secret.clone());
-        wait(self.0.login(Login { account_id, login_secret }, SOURCE))
+        wait(self.0.accounts.login(Login { account_id, login_secret }, SOURCE))
     }
 
     pub(crate) fn logout(&self, token: Option<&str>, scope: Body<Scope>) -> Result<(), Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            self.0.logout(&session, scope?, SOURCE).await
+            self.0.accounts.logout(&session, scope?, SOURCE).await
         })
     }
 
@@ -138,7 +140,7 @@ impl Client {
     ) -> Result<SecretsReplaced, Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            self.0.replace_secrets(session.with_secret(body?, SOURCE)).await
+            self.0.accounts.replace_secrets(session.with_secret(body?, SOURCE)).await
         })
     }
 
@@ -152,7 +154,7 @@ impl Client {
                 Some(token) => Some(self.0.authenticate_session(Some(token)).await?),
                 None => None,
             };
-            self.0.activate(session.as_ref(), body?, SOURCE).await
+            self.0.accounts.activate(session.as_ref(), body?, SOURCE).await
         })
     }
 
@@ -181,7 +183,7 @@ impl Client {
         };
         match body {
             Ok(input) => use_case(&caller, input).await,
-            Err(refusal) => self.0.reject(&caller, purpose, refusal).await,
+            Err(refusal) => self.0.sending.reject(&caller, purpose, refusal).await,
         }
     }
 }
@@ -273,7 +275,7 @@ impl AccountOwner<'_> {
     pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         wait(async {
             match self.1.confirm(None).await? {
-                Ok(owner) => self.0.revoke_key(owner, *key).await,
+                Ok(owner) => self.0.accounts.revoke_key(owner, *key).await,
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
         })

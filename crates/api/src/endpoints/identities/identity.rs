@@ -61,7 +61,7 @@ async fn activate(
     }
     let activate = Activate { label, handle, invite };
     let source = request_source(&app, &http);
-    let activated = app.sealpost.activate(session.as_ref(), activate, source).await?;
+    let activated = app.sealpost.accounts.activate(session.as_ref(), activate, source).await?;
     Ok(web::Json(activated))
 }
 

@@ -82,7 +82,7 @@ async fn policy(
     request: KeyRequest<PolicyChange>,
 ) -> LimitedResponse<PolicyView> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, change| {
-        sealpost.set_policy(&caller.acting(request_source(&app, &http)), change).await
+        sealpost.accounts.set_policy(&caller.acting(request_source(&app, &http)), change).await
     })
     .await
 }

@@ -67,7 +67,7 @@ async fn register(
                     .register(&caller.acting(request_source(&app, &http)), register)
                     .await
             }
-            Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
+            Err(refusal) => sealpost.sending.reject(caller, Purpose::Execute, refusal).await,
         }
     })
     .await

@@ -9,9 +9,9 @@ use std::sync::TryLockError;
 use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
 
 use super::lock_active_key;
-use crate::{error::Error, sealpost::core::Core};
+use crate::{account::Accounts, error::Error};
 
-impl Core {
+impl Accounts {
     /// Stores the contacts of a key, unless the current policy of the key records them already.
     ///
     /// First changes the policy, so that each later send of the key records its recipient. The transaction of this
@@ -23,7 +23,7 @@ impl Core {
             Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(Refusal::Unavailable.into()),
         };
-        let is_complete = self.store.write_or_refuse(Durability::Durable, |tx| {
+        let is_complete = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             lock_active_key(tx, key)?;
             let mut policy = tx.find_policy(key)?.unwrap_or_default();
             if policy.accept == AcceptPolicy::Contacts {
@@ -37,15 +37,18 @@ impl Core {
     }
 
     fn read_sent_envelopes(&self, key: &ApiKeyId) -> Result<(), Error> {
-        let Some(owner) = self.store.read(|reader| reader.find_key(key))? else { return Ok(()) };
-        let oldest = self.clock.now().minus(self.settings.retention).max(owner.created_at);
-        let contacts_max = usize::try_from(self.settings.rows_per_write).unwrap_or(usize::MAX);
+        let Some(owner) = self.core.store.read(|reader| reader.find_key(key))? else {
+            return Ok(());
+        };
+        let oldest =
+            self.core.clock.now().minus(self.core.settings.retention).max(owner.created_at);
+        let contacts_max = usize::try_from(self.core.settings.rows_per_write).unwrap_or(usize::MAX);
         let mut after = EnvelopeId::new(oldest, [0; 10]);
         while let Some(page) =
-            self.store.read(|reader| reader.sent_page(key, &after, PAGE_ENVELOPES))?
+            self.core.store.read(|reader| reader.sent_page(key, &after, PAGE_ENVELOPES))?
         {
             for contacts in page.contacts.chunks(contacts_max.max(1)) {
-                self.store.write(Durability::Durable, |tx| tx.insert_contacts(contacts))?;
+                self.core.store.write(Durability::Durable, |tx| tx.insert_contacts(contacts))?;
             }
             after = page.last;
         }

@@ -378,7 +378,7 @@ fn revoke(sealpost: &Sealpost, token: &str) {
     runtime.block_on(async {
         let owner = sealpost.owner(token, sealpost_domain::RequestSource::default()).await.unwrap();
         let owner = owner.confirm(None).await.unwrap().unwrap();
-        sealpost.revoke_key(owner, key(2)).await.unwrap();
+        sealpost.accounts.revoke_key(owner, key(2)).await.unwrap();
     });
 }
 

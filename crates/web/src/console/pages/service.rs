@@ -28,7 +28,8 @@ struct ServicePage<'a> {
 pub(crate) async fn show(user: ConsoleUser) -> Result<PageResponse, PageResponse> {
     let stats = user.ask(sealpost_service::Operator::stats).await?;
     let api = user.state.admin.api.clone();
-    let (queue_depth, queue_bytes) = (api.sealpost.queue_depth(), api.sealpost.queue_bytes());
+    let (queue_depth, queue_bytes) =
+        (api.sealpost.sending.queue_depth(), api.sealpost.sending.queue_bytes());
     let checked = actix_web::web::block(move || {
         let fault = api.sealpost.check().err().map(|error| error.to_string());
         (fault, api.sealpost.is_short_of_space().unwrap_or(false))

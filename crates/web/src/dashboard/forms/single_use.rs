@@ -25,7 +25,7 @@ impl SingleUse {
     ) -> Result<Self, PageResponse> {
         let form =
             form_hash(form.text("form_id")).ok_or_else(|| PageResponse::foreign_form(frame))?;
-        let used = app.api.sealpost.use_form(form).await;
+        let used = app.api.sealpost.accounts.use_form(form).await;
         match used.map_err(|error| PageResponse::service_error(frame, &error))? {
             FormUse::First => Ok(Self { app: app.clone(), form }),
             FormUse::Repeated(Some(path)) => Err(Flash::notice(&path, REPEATED).redirect(app)),
@@ -36,7 +36,9 @@ impl SingleUse {
     /// Redirects to the page with the result, and stores its path for a repetition of the form.
     pub(in crate::dashboard) async fn done(self, flash: Flash) -> PageResponse {
         let Self { app, form } = self;
-        if let Err(error) = app.api.sealpost.set_form_result(form, flash.path().to_owned()).await {
+        if let Err(error) =
+            app.api.sealpost.accounts.set_form_result(form, flash.path().to_owned()).await
+        {
             let error: &dyn std::error::Error = &error;
             tracing::error!(
                 error,
@@ -49,7 +51,7 @@ impl SingleUse {
     /// Lets the user send the form again, because its act was rejected.
     pub(in crate::dashboard) async fn release(self) -> Result<(), PageResponse> {
         let Self { app, form } = self;
-        let released = app.api.sealpost.release_form(form).await;
+        let released = app.api.sealpost.accounts.release_form(form).await;
         released.map_err(|error| PageResponse::service_error(Frame::public(&app.site), &error))
     }
 }

@@ -71,7 +71,8 @@ pub(crate) async fn sign_out(ending: EndingUser, form: Form) -> Result<PageRespo
 
 async fn log_out(user: &SignedInUser, scope: Scope) -> Result<PageResponse, PageResponse> {
     let sealpost = &user.app.api.sealpost;
-    user.ask(async |owner| sealpost.logout(owner.session(), scope, owner.source()).await).await?;
+    user.ask(async |owner| sealpost.accounts.logout(owner.session(), scope, owner.source()).await)
+        .await?;
     Ok(PageResponse::redirect_to_sign_in(&user.app, ""))
 }
 
@@ -119,7 +120,7 @@ pub(crate) async fn replace_secrets(
         Err(rejection) => return ask(user, &REPLACE_SECRETS, Some((&form, &rejection))).await,
     };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    let secrets = user.app.api.sealpost.replace_secrets(owner).await;
+    let secrets = user.app.api.sealpost.accounts.replace_secrets(owner).await;
     let secrets = secrets.map_err(|error| user.error_response(&error))?;
     let result = Flash::notice("/dashboard/account/secrets", "")
         .show_once("account_id", secrets.account_id.to_string())

@@ -49,7 +49,7 @@ pub(crate) async fn submit(
     let closed = user
         .ask(async |owner| {
             let owner = owner.session().with_secret(login_secret, owner.source());
-            Ok(sealpost.close_account(owner).await)
+            Ok(sealpost.accounts.close(owner).await)
         })
         .await?;
     match closed {

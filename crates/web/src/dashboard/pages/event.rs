@@ -83,8 +83,9 @@ pub(crate) async fn block_sender(
     let (key, event) = path.into_inner();
     let id = key_of(&user, &key)?;
     let page = format!("/dashboard/keys/{id}/events/{event}");
-    let block =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.block_sender(actor, event).await;
+    let block = async |sealpost: &Sealpost, actor: &Actor| {
+        sealpost.accounts.block_sender(actor, event).await
+    };
     let sender = user.act(&id, block).await?.map_err(|error| user.error_response(&error))?;
     let text = format!("{} is blocked. It can no longer send to this key.", name_of(&sender));
     Ok(Flash::notice(&page, text).redirect(&user.app))

@@ -36,7 +36,7 @@ pub(crate) async fn submit(
             return Ok(page(&user, Some((&form, &rejection))).await?.respond_to(&request));
         }
     };
-    let begun = user.app.api.sealpost.begin_export(owner).await;
+    let begun = user.app.api.sealpost.accounts.begin_export(owner).await;
     Ok(exported_account(&user.app.api, begun.map_err(|error| user.error_response(&error))?))
 }
 

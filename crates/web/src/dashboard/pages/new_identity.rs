@@ -41,7 +41,7 @@ pub(crate) async fn submit(
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
     let sealpost = &user.app.api.sealpost;
     let activate = async move |owner: &Owner<'_>| {
-        Ok(sealpost.activate(Some(owner.session()), input, owner.source()).await)
+        Ok(sealpost.accounts.activate(Some(owner.session()), input, owner.source()).await)
     };
     match user.ask(activate).await? {
         Ok(key) => {

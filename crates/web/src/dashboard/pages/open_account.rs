@@ -62,7 +62,8 @@ pub(crate) async fn submit(
         return reject(Rejection::from(&problem));
     }
     let single_use = SingleUse::begin(&app, Frame::public(&app.site), &form).await?;
-    match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {
+    match app.api.sealpost.accounts.activate(None, input, request_source(&app.api, &request)).await
+    {
         Ok(opened) => {
             let page = single_use.done(result_of(&opened)).await;
             Ok(sign_in(&app, &request, &opened, page).await)
@@ -109,7 +110,7 @@ async fn sign_in(
 ) -> PageResponse {
     let Some(login_secret) = opened.login_secret.clone() else { return page };
     let login = Login { account_id: opened.account_id.to_string(), login_secret };
-    match app.api.sealpost.login(login, request_source(&app.api, request)).await {
+    match app.api.sealpost.accounts.login(login, request_source(&app.api, request)).await {
         Ok(session) => page.with_cookie(&cookie::set(app, session.session_token)),
         Err(_) => page,
     }

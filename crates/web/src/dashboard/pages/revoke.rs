@@ -54,7 +54,7 @@ pub(crate) async fn submit(
         Ok(owner) => owner,
         Err(rejection) => return reject(user, &key, Draft::rejected(&form, &rejection)).await,
     };
-    let revoked = user.app.api.sealpost.revoke_key(owner, id).await;
+    let revoked = user.app.api.sealpost.accounts.revoke_key(owner, id).await;
     revoked.map_err(|error| user.error_response(&error))?;
     Ok(Flash::notice(&format!("/dashboard/keys/{id}"), "The identity is revoked.")
         .redirect(&user.app))

@@ -59,8 +59,9 @@ pub(crate) async fn submit(
     user.check(&form)?;
     let id = key_of(&user, &path)?;
     let change = change_of(&form).ok_or_else(|| PageResponse::unreadable_form(user.frame()))?;
-    let change =
-        async |sealpost: &Sealpost, actor: &Actor| sealpost.set_policy(actor, change).await;
+    let change = async |sealpost: &Sealpost, actor: &Actor| {
+        sealpost.accounts.set_policy(actor, change).await
+    };
     match user.act(&id, change).await? {
         Ok(_) => {
             let page = format!("/dashboard/keys/{path}/senders");

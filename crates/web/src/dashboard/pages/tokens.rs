@@ -55,7 +55,7 @@ pub(crate) async fn create(
         Err(rejection) => return page(&user, Draft::rejected(&form, &rejection)).await,
     };
     let single_use = SingleUse::begin(&user.app, user.frame(), &form).await?;
-    match user.app.api.sealpost.create_api_token(owner, create).await {
+    match user.app.api.sealpost.accounts.create_api_token(owner, create).await {
         Ok(created) => {
             let page = format!("/dashboard/tokens/{}", created.token_id);
             Ok(single_use.done(Flash::notice(&page, "").show_once("token", created.token)).await)
@@ -89,7 +89,7 @@ pub(crate) async fn revoke(
     user.check(&form)?;
     let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
     user.ask(async move |owner| {
-        sealpost.revoke_api_token(owner.session(), token, owner.source()).await
+        sealpost.accounts.revoke_api_token(owner.session(), token, owner.source()).await
     })
     .await?;
     Ok(Flash::notice("/dashboard/tokens", "The API token is revoked.").redirect(&user.app))
@@ -126,7 +126,7 @@ async fn page(user: &SignedInUser, draft: Draft<'_>) -> Result<PageResponse, Pag
 
 async fn tokens_of(user: &SignedInUser) -> Result<Vec<ApiTokenView>, PageResponse> {
     let sealpost = &user.app.api.sealpost;
-    user.ask(async |owner| Ok(sealpost.api_tokens(owner.session()).await?.tokens)).await
+    user.ask(async |owner| Ok(sealpost.accounts.api_tokens(owner.session()).await?.tokens)).await
 }
 
 /// Returns the name of the identity that a token acts as: its label, or its API key if it is not in the list.
