@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::{sealpost::core::Core, transparency::TransparencyLog};
 
-/// Opens received envelopes, and reports the state of sent ones. Clones share their state.
+/// Opens received envelopes, and lists and proves sent ones. Clones share their state.
 #[derive(Clone)]
 pub struct Mailbox {
     core: Arc<Core>,

@@ -1,6 +1,17 @@
 //! The service of Sealpost, without HTTP and SQL: activate identities, log in, send and open messages, issue badges,
 //! and manage webhooks. A Rust program can embed this crate, and `sealpost-api` serves it over HTTP.
 //!
+//! [`Sealpost`] starts and stops everything, and has a field for each topic:
+//!
+//! | field | service |
+//! |---|---|
+//! | `accounts` | [`Accounts`] activates identities, and manages sessions, keys, tokens, secrets and policies. |
+//! | `badges` | [`Badges`] issues and verifies badges, and checks keys against compliance circuits. |
+//! | `mailbox` | [`Mailbox`] opens received envelopes, and lists and proves sent ones. |
+//! | `sending` | [`Sending`] seals messages and stores them in batches. |
+//! | `transparency_log` | [`TransparencyLog`] serves the files of the log, and keeps the cosignatures of witnesses. |
+//! | `webhooks` | [`Webhooks`] registers and changes webhooks, repeats deliveries, and connects relays. |
+//!
 //! [`Sealpost::authenticate`] converts credentials into a [`Caller`], which every function that acts for an API key
 //! takes. These functions are async and need a tokio runtime. Database work runs on a bounded number of its blocking
 //! threads.

@@ -23,11 +23,9 @@ use crate::{
     webhooks::Webhooks,
 };
 
-/// The service. It can be shared by reference or in an [`Arc`].
+/// The service. It can be shared by reference or in an [`Arc`]. Its own functions start, check and stop the service,
+/// and authenticate callers. Each field has the use cases of one topic.
 pub struct Sealpost {
-    pub(crate) core: Arc<Core>,
-    pub(crate) token_uses: Arc<TokenUseQueue>,
-    housekeeper: Housekeeper,
     /// Accounts with their keys, sessions, tokens and secrets.
     pub accounts: Accounts,
     /// Badges and compliance circuits.
@@ -40,6 +38,9 @@ pub struct Sealpost {
     pub transparency_log: TransparencyLog,
     /// Webhooks, their deliveries and relays.
     pub webhooks: Webhooks,
+    pub(crate) core: Arc<Core>,
+    pub(crate) token_uses: Arc<TokenUseQueue>,
+    housekeeper: Housekeeper,
 }
 
 impl Sealpost {

@@ -86,7 +86,7 @@ fn with_replay<T: Serialize>(sent: Limited<T>, is_replayed: bool) -> LimitedResp
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }
 
-/// Authenticates the API key and calls `use_case`. If the body has an error, calls `Sealpost::reject` instead, so that
+/// Authenticates the API key and calls `use_case`. If the body has an error, calls `Sending::reject` instead, so that
 /// the faulty request also counts against the rate limits.
 pub(crate) async fn call_as_key<B, T>(
     app: &ApiState,

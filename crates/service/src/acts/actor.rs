@@ -76,8 +76,8 @@ impl Actor {
 }
 
 impl Core {
-    /// Performs an act of a service on the blocking pool. A short transaction admits the author first, and counts the request of a
-    /// caller. A cached rate-limit refusal is returned without using the pool.
+    /// Performs an act of a service on the blocking pool. A short transaction admits the author first, and counts the
+    /// request of a caller. A cached rate-limit refusal is returned without using the pool.
     pub(crate) async fn act<S: Clone + Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         service: &S,

@@ -233,8 +233,8 @@ impl Accounts {
     fn revoke_as_owner(&self, owner: &ProvenOwner, id: &ApiKeyId) -> Result<KeyRevoked, Error> {
         const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
         let is_own = |key: &ApiKey| key.account_id == owner.session.account_id;
-        // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
-        // key need.
+        // A key of another account is refused before the transaction, because the transaction locks rows that sends of
+        // the key need.
         self.core.store.read(|reader| reader.find_key(id))?.filter(is_own).ok_or(NO_KEY)?;
         let now = self.core.clock.now();
         let revoked = self.audited_act_as_owner(owner, "revoking a key", |tx| {
@@ -242,12 +242,8 @@ impl Accounts {
             let revoked = revoke_locked(tx, key, now, |IllegalTransition { from, .. }| {
                 Refusal::KeyInactive { status: from, field: None }
             })?;
-            self.core.record(
-                tx,
-                &owner.origin(),
-                ActivityKind::KeyRevoked,
-                Some(id.to_string()),
-            )?;
+            let detail = Some(id.to_string());
+            self.core.record(tx, &owner.origin(), ActivityKind::KeyRevoked, detail)?;
             Ok(revoked)
         });
         // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.

@@ -93,12 +93,8 @@ impl Accounts {
     ) -> Result<PolicyView, Error> {
         let key = actor.key();
         if change.is_empty() {
-            return Ok(self
-                .core
-                .store
-                .read(|reader| reader.find_policy(key))?
-                .unwrap_or_default()
-                .into());
+            let policy = self.core.store.read(|reader| reader.find_policy(key))?;
+            return Ok(policy.unwrap_or_default().into());
         }
         let change = self.core.store.read(|reader| change.find_keys(reader))?;
         if change.accept == Some(AcceptPolicy::Contacts) {

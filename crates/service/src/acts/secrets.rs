@@ -151,7 +151,8 @@ impl Accounts {
         let secrets = NewSecrets::generate()?;
         let origin = ActOrigin::client(account_id, source);
         self.core.store.write_or_refuse(Durability::Durable, |tx| {
-            // Checks the code again on the locked account, so that each code works only once. A closed account has no code.
+            // Checks the code again on the locked account, so that each code works only once. A closed account has no
+            // code.
             tx.lock_account(&account_id)?;
             let stored = tx.find_recovery_code(&account_id)?;
             if !stored.is_some_and(|code| same_hash(&given, &code)) {
@@ -174,11 +175,8 @@ impl Accounts {
         given: &TokenHash,
         source: &RequestSource,
     ) -> Result<(), Error> {
-        let stored = self
-            .core
-            .store
-            .read(|reader| reader.find_recovery_code(account_id))?
-            .ok_or(NO_RECOVERY)?;
+        let stored = self.core.store.read(|reader| reader.find_recovery_code(account_id))?;
+        let stored = stored.ok_or(NO_RECOVERY)?;
         if !same_hash(given, &stored) {
             self.record_failed_login(account_id, source, Some("recovery"))?;
             return Err(NO_RECOVERY.into());

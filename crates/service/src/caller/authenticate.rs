@@ -10,7 +10,7 @@
 //! [`admit`](super::admission::admit) repeats the checks of token and key on locked rows. Then it checks key state,
 //! governance and limits.
 
-use sealpost_domain::{AccountId, Refusal, TokenHash};
+use sealpost_domain::{AccountId, Refusal, RequestSource, TokenHash};
 
 use super::{
     bearer::{Access, Bearer, BearerHash},
@@ -18,7 +18,9 @@ use super::{
         AccountSession, Caller, CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token,
     },
 };
-use crate::{cache::key_cache::CacheEvent, error::Error, sealpost::Sealpost};
+use crate::{
+    cache::key_cache::CacheEvent, error::Error, owner::account_owner::Owner, sealpost::Sealpost,
+};
 
 impl Sealpost {
     /// Authenticates a request that acts as an API key, with a session token or an API token.
@@ -67,6 +69,13 @@ impl Sealpost {
         let bearer = self.stored_bearer(hash_token(token)?).await?;
         Access::Session.check(bearer.grant.as_ref())?;
         Ok(AccountSession { token: bearer.hash, account_id: bearer.account_id })
+    }
+
+    /// Authenticates the owner. Reads the session from the database, because the pages of the dashboard run no
+    /// transaction that would check the session again.
+    pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
+        let session = self.authenticate_session(Some(token)).await?;
+        Ok(Owner { accounts: &self.accounts, session, source })
     }
 
     /// Returns the account of a session or an API token, from the cache if possible.

@@ -31,8 +31,10 @@ use super::{
     waiting::transfer_waiting,
 };
 use crate::{
-    cache::key_cache::CacheEvent, sealpost::core::Core, transparency::TransparencyLog,
-    webhooks::Webhooks,
+    cache::key_cache::CacheEvent,
+    sealpost::core::Core,
+    transparency::TransparencyLog,
+    webhooks::{Webhooks, relay::RelayIntervals},
 };
 
 /// The running housekeeping threads. Dropping this value stops them.
@@ -91,27 +93,16 @@ impl Housekeeper {
             }
         })?;
         let every = core.settings.waiting_transfer_every;
-        housekeeper
-            .spawn("transferrer", [every; 2], core, |core, stop| transfer_waiting(core, stop))?;
-        let mut relay_intervals = webhooks.relay_intervals();
-        housekeeper.spawn(
-            "relay-keeper",
-            [RELAYS_CHECKED_EVERY; 2],
-            webhooks,
-            move |webhooks, _| {
-                if let Err(error) = webhooks.keep_relays(&mut relay_intervals) {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "the connections of relays were not checked");
-                }
-            },
-        )?;
+        let work = |core: &Arc<Core>, stop: &_| transfer_waiting(core, stop);
+        housekeeper.spawn("transferrer", [every; 2], core, work)?;
+        let mut intervals = webhooks.relay_intervals();
+        let work = move |webhooks: &Webhooks, _: &_| keep_relays(webhooks, &mut intervals);
+        housekeeper.spawn("relay-keeper", [RELAYS_CHECKED_EVERY; 2], webhooks, work)?;
         let mut log_has_failed = false;
-        housekeeper.spawn(
-            "log-appender",
-            [Duration::ZERO, LOG_APPENDED_EVERY],
-            log,
-            move |log, _| log_has_failed = extend_log(log, log_has_failed),
-        )?;
+        let work = move |log: &TransparencyLog, _: &_| {
+            log_has_failed = extend_log(log, log_has_failed);
+        };
+        housekeeper.spawn("log-appender", [Duration::ZERO, LOG_APPENDED_EVERY], log, work)?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
             for task in &tasks {
@@ -156,6 +147,14 @@ impl Housekeeper {
                 tracing::error!(thread = name, "a housekeeping thread panicked");
             }
         }
+    }
+}
+
+/// Closes the connections of relays that must end.
+fn keep_relays(webhooks: &Webhooks, intervals: &mut RelayIntervals) {
+    if let Err(error) = webhooks.keep_relays(intervals) {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "the connections of relays were not checked");
     }
 }
 

@@ -3,9 +3,7 @@
 use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
-use crate::{
-    account::Accounts, caller::credentials::AccountSession, error::Error, sealpost::Sealpost,
-};
+use crate::{account::Accounts, caller::credentials::AccountSession};
 
 /// The owner of an account, with a valid session.
 ///
@@ -16,15 +14,6 @@ pub struct Owner<'a> {
     pub(crate) accounts: &'a Accounts,
     pub(crate) session: AccountSession,
     pub(crate) source: RequestSource,
-}
-
-impl Sealpost {
-    /// Authenticates the owner. Reads the session from the database, because the pages of the dashboard run no
-    /// transaction that would check the session again.
-    pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
-        let session = self.authenticate_session(Some(token)).await?;
-        Ok(Owner { accounts: &self.accounts, session, source })
-    }
 }
 
 impl Owner<'_> {

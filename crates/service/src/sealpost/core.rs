@@ -81,7 +81,8 @@ impl Core {
         }
     }
 
-    /// Runs `work` of a service, which may block its thread, on the blocking pool.
+    /// Runs `work`, which may block its thread, on the blocking pool. `service` is the one that does the work: a clone
+    /// of it, which shares its state, goes to the pool.
     pub(crate) async fn block<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
         service: &S,

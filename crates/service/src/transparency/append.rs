@@ -51,7 +51,8 @@ impl TransparencyLog {
         Ok(())
     }
 
-    /// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about envelopes.
+    /// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about
+    /// envelopes.
     fn append(
         &self,
         tx: &mut Transaction,
@@ -68,8 +69,8 @@ impl TransparencyLog {
         Ok(Appended { checkpoint, is_full })
     }
 
-    /// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction that
-    /// has locked the log. Returns the number of the entry.
+    /// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction
+    /// that has locked the log. Returns the number of the entry.
     pub(crate) fn append_unstored(
         &self,
         mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,

@@ -1,6 +1,6 @@
 //! Relays: webhooks whose receivers open connections to the service, because they have no public address.
 
-use std::{collections::HashSet, net::IpAddr, time::Duration};
+use std::{collections::HashSet, net::IpAddr, sync::Arc, time::Duration};
 
 use sealpost_domain::{
     Refusal, Timestamp, WebhookId, WebhookStatus,
@@ -19,6 +19,7 @@ use crate::{
     },
     error::Error,
     housekeeping::task::Interval,
+    sealpost::core::Core,
 };
 
 /// A stored connection of a relay. It counts until [`Webhooks::end_relay`] is called.
@@ -57,13 +58,10 @@ impl Webhooks {
     /// Ends a connection. Its unanswered deliveries are attempted again, without a failed attempt.
     pub async fn end_relay(&self, id: RelayConnectionId) {
         self.core.dispatch.relays().detach(id);
-        let deleted = self
-            .core
-            .block(&self.core, move |core| {
-                Ok(core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?)
-            })
-            .await;
-        if let Err(error) = deleted {
+        let delete = move |core: &Arc<Core>| {
+            Ok(core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?)
+        };
+        if let Err(error) = self.core.block(&self.core, delete).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "an ended connection of a relay still counts for some seconds");
         }
@@ -80,8 +78,8 @@ impl Webhooks {
         webhook_id: &str,
         client_address: Option<IpAddr>,
     ) -> Result<Relay, Error> {
-        let key = caller.key;
-        let webhook = self.core.store.read(|reader| find(reader, &key, webhook_id))?;
+        let (core, key) = (&self.core, caller.key);
+        let webhook = core.store.read(|reader| find(reader, &key, webhook_id))?;
         let refuse = |problem: &str| Refusal::InvalidField {
             field: "webhook_id",
             problem: problem.to_owned(),
@@ -95,21 +93,21 @@ impl Webhooks {
         if webhook.paused {
             return Err(refuse("must not be a paused webhook; resume it first").into());
         }
-        if self.core.dispatch.relays().len() >= self.core.settings.relays_per_node_max {
+        if core.dispatch.relays().len() >= core.settings.relays_per_node_max {
             return Err(Refusal::Unavailable.into());
         }
-        let now = self.core.clock.now();
+        let now = core.clock.now();
         let connection = RelayConnection {
             id: RelayConnectionId(i64::from_ne_bytes(random()?)),
-            node: self.core.node,
+            node: core.node,
             webhook_id: webhook.id,
             token: caller.session,
             connected_at: now,
             client_address,
         };
-        let limit = self.core.settings.relays_per_webhook_max;
-        let (is_known, others) = self.core.store.write(Durability::Relaxed, |tx| {
-            let is_known = tx.renew_relays(self.core.node, now, now.plus(NODE_LEASE))?;
+        let limit = core.settings.relays_per_webhook_max;
+        let (is_known, others) = core.store.write(Durability::Relaxed, |tx| {
+            let is_known = tx.renew_relays(core.node, now, now.plus(NODE_LEASE))?;
             Ok((is_known, tx.insert_relay(&key, &connection, limit.into())?))
         })?;
         if !is_known {
@@ -134,7 +132,8 @@ impl Webhooks {
     /// Keeps the connections of this node counted, and closes those that must end: their webhook, key or token has
     /// changed.
     pub(crate) fn keep_relays(&self, intervals: &mut RelayIntervals) -> Result<(), StoreError> {
-        let (relays, now) = (self.core.dispatch.relays(), self.core.clock.now());
+        let core = &self.core;
+        let (relays, now) = (core.dispatch.relays(), core.clock.now());
         if intervals.cleaning.take(now) {
             self.delete_lost_relays(now)?;
         }
@@ -143,19 +142,15 @@ impl Webhooks {
         }
         if intervals.renewal.take(now) {
             let until = now.plus(NODE_LEASE);
-            let renewed = self
-                .core
-                .store
-                .write(Durability::Relaxed, |tx| tx.renew_relays(self.core.node, now, until));
+            let renewed =
+                core.store.write(Durability::Relaxed, |tx| tx.renew_relays(core.node, now, until));
             if !renewed? {
                 self.close_forgotten_relays()?;
             }
         }
-        if self.core.store.read(|reader| reader.has_unchecked_relays(self.core.node, now))? {
-            let checked = self
-                .core
-                .store
-                .write(Durability::Relaxed, |tx| tx.check_relays(self.core.node, now));
+        if core.store.read(|reader| reader.has_unchecked_relays(core.node, now))? {
+            let checked =
+                core.store.write(Durability::Relaxed, |tx| tx.check_relays(core.node, now));
             for (id, end) in checked? {
                 relays.close(id, end);
             }
@@ -166,14 +161,15 @@ impl Webhooks {
     /// Closes the connections of this node that are not stored. Another node has deleted them, because this node has not
     /// renewed in time, and so they would not be checked again.
     fn close_forgotten_relays(&self) -> Result<(), StoreError> {
-        let relays = self.core.dispatch.relays();
+        let core = &self.core;
+        let relays = core.dispatch.relays();
         // A connection is stored before it becomes one of these.
         let attached = relays.ids();
         if attached.is_empty() {
             return Ok(());
         }
         let all = Timestamp::from_millis(i64::MAX);
-        let stored = self.core.store.read(|reader| reader.relays_of_node(self.core.node, all))?;
+        let stored = core.store.read(|reader| reader.relays_of_node(core.node, all))?;
         let stored: HashSet<_> = stored.into_iter().collect();
         for id in attached.into_iter().filter(|id| !stored.contains(id)) {
             relays.close(id, RelayEnd::Forgotten);
@@ -184,19 +180,17 @@ impl Webhooks {
     /// Deletes stored connections that this node does not have: the receiver left during the handshake, or a deletion
     /// failed. Counts first, because a node can have many connections.
     fn delete_lost_relays(&self, now: Timestamp) -> Result<(), StoreError> {
-        let stored = self.core.store.read(|reader| reader.count_relays_of_node(self.core.node))?;
-        let attached = u64::try_from(self.core.dispatch.relays().len()).unwrap_or(u64::MAX);
+        let core = &self.core;
+        let stored = core.store.read(|reader| reader.count_relays_of_node(core.node))?;
+        let attached = u64::try_from(core.dispatch.relays().len()).unwrap_or(u64::MAX);
         if stored <= attached {
             return Ok(());
         }
-        let stored = self
-            .core
+        let stored = core
             .store
-            .read(|reader| reader.relays_of_node(self.core.node, now.minus(ATTACHED_WITHIN)))?;
-        for id in
-            stored.into_iter().filter(|id| self.core.dispatch.relays().unanswered(*id).is_none())
-        {
-            self.core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
+            .read(|reader| reader.relays_of_node(core.node, now.minus(ATTACHED_WITHIN)))?;
+        for id in stored.into_iter().filter(|id| core.dispatch.relays().unanswered(*id).is_none()) {
+            core.store.write(Durability::Relaxed, |tx| tx.delete_relay(id))?;
         }
         Ok(())
     }

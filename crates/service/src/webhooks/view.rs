@@ -101,10 +101,8 @@ impl Webhooks {
         let relays: Vec<_> = relays.map(|webhook| webhook.id).collect();
         let mut views: Vec<_> = webhooks.into_iter().map(WebhookView::from).collect();
         if !relays.is_empty() {
-            let counts = self
-                .core
-                .store
-                .read(|reader| reader.count_relays(&relays, self.core.clock.now()))?;
+            let count = |reader: &mut Reader| reader.count_relays(&relays, self.core.clock.now());
+            let counts = self.core.store.read(count)?;
             for view in views.iter_mut().filter(|view| view.connected.is_some()) {
                 view.connected = counts.get(&view.webhook_id).copied().or(Some(0));
             }
