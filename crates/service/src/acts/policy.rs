@@ -102,12 +102,8 @@ impl Accounts {
         }
         let policy = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             let policy = self.change_policy(tx, key, &change)?;
-            self.core.record(
-                tx,
-                &actor.origin(),
-                ActivityKind::PolicyChanged,
-                Some(key.to_string()),
-            )?;
+            let detail = Some(key.to_string());
+            self.core.record(tx, &actor.origin(), ActivityKind::PolicyChanged, detail)?;
             Ok(policy)
         })?;
         Ok(policy.into())
