@@ -7,6 +7,7 @@ mod client_address;
 mod fields;
 mod forwarded;
 mod idempotency_key;
+mod member;
 mod nearest;
 mod single_header;
 mod trace_parent;
@@ -19,8 +20,9 @@ pub(crate) use caller::{
 };
 pub use client_address::request_source;
 pub(crate) use client_address::{client_address, source_behind};
-pub(crate) use fields::{Fields, Member, NoMembers, RequestBody, invalid, request_body};
+pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid, member_name, request_body};
 pub(crate) use idempotency_key::idempotency_key;
+pub(crate) use member::{Member, NumberUpTo, refuse_until_before_since};
 #[cfg(test)]
 pub(crate) use nearest::similar;
 pub(crate) use nearest::{edit_distance, nearest};

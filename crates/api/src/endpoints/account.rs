@@ -1,40 +1,28 @@
 //! `/v1/account`: the activity, the export and the closing of an account.
 
-use std::ops::RangeInclusive;
-
 use actix_web::{HttpRequest, HttpResponse, web};
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::Code;
 use sealpost_service::{AccountClosed, AccountExport, ActivityCursor, ActivityPage, ListActivity};
 use serde_json::{Value, json};
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest, invalid, request_body, request_source},
+    request::{NumberUpTo, SessionRequest, request_body, request_source},
     response::{JsonResponse, Problem, ask_in_session, exported_account},
     state::ApiState,
     throttle::{self, verify_login_secret},
 };
 
-/// The page to show.
-#[derive(JsonSchema)]
-struct ActivityRequest {
-    /// The maximum number of entries, 20 by default.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
-    limit: u32,
-    /// The `next_cursor` of the previous page.
-    #[schemars(with = "Option<String>")]
-    cursor: Option<ActivityCursor>,
-}
-
-impl RequestBody for ActivityRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
-        let cursor = fields.optional_text("cursor")?;
-        let cursor = cursor.map(|text| text.parse::<ActivityCursor>()).transpose();
-        let cursor = cursor.map_err(|fault| invalid("cursor", fault.to_string()))?;
-        Ok(Self { limit, cursor })
+request_body! {
+    /// The page to show.
+    struct ActivityRequest {
+        /// The maximum number of entries, 20 by default.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+        limit: NumberUpTo<100, 20>,
+        /// The `next_cursor` of the previous page.
+        #[schemars(with = "Option<String>")]
+        cursor: Option<ActivityCursor>,
     }
 }
 
@@ -44,7 +32,7 @@ async fn activity(
 ) -> JsonResponse<ActivityPage> {
     throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        let ActivityRequest { limit, cursor } = body;
+        let ActivityRequest { limit: NumberUpTo(limit), cursor } = body;
         Ok(sealpost.accounts.activity(session, ListActivity { limit, cursor }).await?)
     })
     .await
@@ -248,8 +236,6 @@ keys and webhooks, and acts of operators. Sends are not included.\n\n\
 - Entries are kept for 90 days, and at most 1,000 of each kind.\n\
 - At most ten failed logins within an hour are recorded.\n\
 - Limited per session and account.";
-const LIMITS: RangeInclusive<u32> = 1..=100;
-const LIMIT_DEFAULT: u32 = 20;
 const ACCOUNT: &str = "acct_01m7ye92k0e5wsvs5qjndehdka";
 const KEY: &str = "ak_01m7ye92jjfq1s4zr4gcymmdgn";
 const EXPORT: &str = "\

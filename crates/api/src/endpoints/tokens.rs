@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use actix_web::{HttpRequest, web};
-use schemars::JsonSchema;
 use sealpost_domain::{Code, Label, Refusal, TokenScope, TokenScopes};
 use sealpost_service::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, CreateApiToken};
 use serde_json::json;
@@ -12,54 +11,46 @@ use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
     request::{
-        Fields, NoMembers, RequestBody, SessionRequest, invalid, request_body, request_source,
+        Fields, Member, NoMembers, NumberUpTo, SessionRequest, invalid, request_body,
+        request_source,
     },
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
 };
 
-/// The new API token.
-#[derive(JsonSchema)]
-struct CreateTokenRequest {
-    /// The current login secret of the account.
-    #[schemars(length(min = 1))]
-    login_secret: String,
-    /// The only API key that the token can act as.
-    #[schemars(length(min = 1))]
-    api_key_id: String,
-    /// A name of the token, for people.
-    name: Label,
-    /// The requests that the token allows.
-    #[schemars(with = "Vec<TokenScope>", length(min = 1))]
-    scopes: TokenScopes,
-    /// Lifetime in days.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 366))]
-    expires_in_days: u32,
-}
-
-impl RequestBody for CreateTokenRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["login_secret", "api_key_id", "name", "scopes"])?;
-        let login_secret = fields.text("login_secret")?;
-        let api_key_id = fields.text("api_key_id")?;
-        let name = Label::parse(&fields.text("name")?)
-            .map_err(|fault| invalid("name", fault.to_string()))?;
-        let scopes = scopes(&fields.texts("scopes")?)?;
-        let expires_in_days =
-            fields.optional_number("expires_in_days", 1..=DAYS_MAX)?.unwrap_or(DAYS_DEFAULT);
-        Ok(Self { login_secret, api_key_id, name, scopes, expires_in_days })
+request_body! {
+    /// The new API token.
+    struct CreateTokenRequest {
+        /// The current login secret of the account.
+        #[schemars(length(min = 1))]
+        login_secret: String,
+        /// The only API key that the token can act as.
+        #[schemars(length(min = 1))]
+        api_key_id: String,
+        /// A name of the token, for people.
+        name: Label,
+        /// The requests that the token allows.
+        #[schemars(with = "Vec<TokenScope>", length(min = 1))]
+        scopes: TokenScopes,
+        /// Lifetime in days.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 366))]
+        expires_in_days: NumberUpTo<366, 90>,
     }
 }
 
-fn scopes(names: &[String]) -> Result<TokenScopes, Refusal> {
-    let scope = |name: &String| {
-        TokenScope::from_name(name).ok_or_else(|| {
-            let known = TokenScope::ALL.map(TokenScope::as_str).join(", ");
-            invalid("scopes", format!("must name scopes: {known}"))
-        })
-    };
-    names.iter().map(scope).collect()
+impl Member for TokenScopes {
+    const IS_REQUIRED: bool = true;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        let scope = |name: &String| {
+            TokenScope::from_name(name).ok_or_else(|| {
+                let known = TokenScope::ALL.map(TokenScope::as_str).join(", ");
+                invalid(field, format!("must name scopes: {known}"))
+            })
+        };
+        fields.texts(field)?.iter().map(scope).collect()
+    }
 }
 
 async fn create(
@@ -70,7 +61,7 @@ async fn create(
     throttle::admit_session(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
-        let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
+        let expires_in = Duration::from_hours(24 * u64::from(expires_in_days.0));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
         let owner = session.with_secret(login_secret, request_source(&app, &http));
         Ok(sealpost.accounts.create_api_token(owner, create).await?)
@@ -179,8 +170,6 @@ allows only the requests of its scopes.\n\n\
 - Expires after 90 days by default.\n\
 - An account has at most 50 tokens by default.\n\
 - Limited per session and account.";
-const DAYS_MAX: u32 = 366;
-const DAYS_DEFAULT: u32 = 90;
 const LIST: &str = "\
 Lists the API tokens of the account that have not expired, oldest first. Their secrets are not shown. `last_used_at` is \
 the start of the hour of the last use. Limited per session and account.";

@@ -6,7 +6,6 @@
 use std::ops::RangeInclusive;
 
 use sealpost_domain::Refusal;
-use sealpost_service::ProofFormat;
 use serde_json::{Map, Value};
 
 use super::{
@@ -37,41 +36,38 @@ pub(crate) trait RequestBody: Sized + 'static {
     }
 }
 
-/// A type whose values are members of request bodies.
-pub(crate) trait Member: Sized {
-    /// True if a body without the member is refused.
-    const IS_REQUIRED: bool;
-
-    /// Reads a member.
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
-}
-
-/// Defines a request body whose members are read in their order, by their types.
+/// Defines a request body with its reader and its schema. The type of each member implements
+/// [`Member`](super::Member). The reader first refuses missing members, and then reads the members in their order.
+///
+/// A rule can follow a member: `until: Option<Timestamp> => RULE,`. The rule is an expression of the type
+/// `Result<(), Refusal>`. It can use this member and the members above, and is checked before the next member is read.
 macro_rules! request_body {
     (
         $(#[$doc:meta])*
         $visibility:vis struct $body:ident {
-            $($(#[$member_doc:meta])* $member:ident: $type:ty,)+
+            $($(#[$member_doc:meta])* $member:ident: $type:ty $(=> $rule:expr)?,)*
         }
     ) => {
         #[derive(schemars::JsonSchema)]
         $(#[$doc])*
         $visibility struct $body {
-            $($(#[$member_doc])* $member: $type,)+
+            $($(#[$member_doc])* $member: $type,)*
         }
 
         impl $crate::request::RequestBody for $body {
             fn read(
                 fields: &mut $crate::request::Fields,
             ) -> Result<Self, sealpost_domain::Refusal> {
-                use $crate::request::Member;
-
-                let mut required = Vec::new();
-                $(if <$type>::IS_REQUIRED {
-                    required.push(stringify!($member));
-                })+
-                fields.require(&required)?;
-                Ok(Self { $($member: <$type>::read(fields, stringify!($member))?,)+ })
+                fields.require_members(&[$((
+                    $crate::request::member_name(stringify!($member)),
+                    <$type as $crate::request::Member>::IS_REQUIRED,
+                ),)*])?;
+                $(
+                    let name = $crate::request::member_name(stringify!($member));
+                    let $member: $type = $crate::request::Member::read(fields, name)?;
+                    $($rule?;)?
+                )*
+                Ok(Self { $($member,)* })
             }
         }
     };
@@ -79,37 +75,9 @@ macro_rules! request_body {
 
 pub(crate) use request_body;
 
-impl Member for String {
-    const IS_REQUIRED: bool = true;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.text(field)
-    }
-}
-
-impl Member for Option<String> {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.optional_text(field)
-    }
-}
-
-impl Member for bool {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        fields.flag(field)
-    }
-}
-
-impl Member for Option<ProofFormat> {
-    const IS_REQUIRED: bool = false;
-
-    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        let parse = |name: &str| ProofFormat::from_name(name).ok_or("must be tlog or cose");
-        fields.optional_parsed(field, parse)
-    }
+/// Returns the name of a member in JSON. The member `type` has the identifier `r#type` in Rust.
+pub(crate) fn member_name(identifier: &'static str) -> &'static str {
+    identifier.trim_start_matches("r#")
 }
 
 /// The body of an endpoint that accepts no members, except for the API key.
@@ -161,8 +129,22 @@ impl Fields {
     /// Refuses the request if one of these members is absent, null, or an empty string or array. The error names the
     /// first such member.
     pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
-        let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
+        let missing = names.iter().find(|name| self.lacks(name));
         missing.map_or(Ok(()), |field| Err(self.missing(field, names)))
+    }
+
+    /// Like [`require`](Self::require), for pairs of a member and whether it is required. Allocates only for an error.
+    pub(crate) fn require_members(&self, members: &[(&'static str, bool)]) -> Result<(), Refusal> {
+        let mut required =
+            members.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name);
+        let names = required.clone();
+        let missing = required.find(|name| self.lacks(name));
+        missing.map_or(Ok(()), |field| Err(self.missing(field, &names.collect::<Vec<_>>())))
+    }
+
+    /// Returns whether a member is absent, null, or an empty string or array.
+    fn lacks(&self, name: &str) -> bool {
+        self.members.get(name).is_none_or(is_empty)
     }
 
     /// Returns the error about a missing member. Also names a member of the body that is similar to the missing one.

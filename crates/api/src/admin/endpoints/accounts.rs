@@ -1,34 +1,27 @@
 //! Operator endpoints for accounts.
 
-use schemars::JsonSchema;
-use sealpost_domain::{AccountId, Code, Refusal};
+use sealpost_domain::{AccountId, Code};
 use sealpost_service::{AccountDetails, AccountView, SessionsEnded};
 use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{Page, PageChoice},
+        page::{Page, PageLimit},
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, request_body},
+    request::request_body,
 };
 
-/// The page to show.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the fields describe the schema")]
-struct ListAccountsRequest {
-    /// The maximum number of entries, 100 by default.
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<u32>,
-    /// The `next_cursor` of the previous page.
-    cursor: Option<AccountId>,
-}
-
-impl RequestBody for PageChoice<AccountId> {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        Self::read_members(fields)
+request_body! {
+    /// The page to show.
+    struct ListAccountsRequest {
+        /// The maximum number of entries, 100 by default.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        limit: PageLimit,
+        /// The `next_cursor` of the previous page.
+        cursor: Option<AccountId>,
     }
 }
 
@@ -58,8 +51,8 @@ pub(super) fn list_accounts() -> Endpoint {
         .operator()
         .optional_body::<ListAccountsRequest>(vec![("", json!({ "limit": 20 }))])
         .refuses(&[Code::InvalidField]);
-    query(operation, |operator, page: PageChoice<AccountId>| {
-        let page = operator.accounts(page.cursor.as_ref(), page.limit)?;
+    query(operation, |operator, body: ListAccountsRequest| {
+        let page = operator.accounts(body.cursor.as_ref(), body.limit.0)?;
         Ok(Page::new(page, |last| last.account_id.to_string()))
     })
 }

@@ -1,7 +1,6 @@
 //! Operator endpoints for council actions, which block a key or an account, and for partners.
 
-use schemars::JsonSchema;
-use sealpost_domain::{AccountId, ApiKeyId, Code, GovernanceSubject, PartnerId, Refusal};
+use sealpost_domain::{AccountId, Code, GovernanceSubject, PartnerId};
 use sealpost_service::{DecisionView, PartnerAssigned};
 use serde_json::{Value, json};
 
@@ -9,35 +8,17 @@ use crate::{
     admin::request::{Reason, act},
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, Member, RequestBody, invalid, request_body},
+    request::request_body,
 };
 
-/// The API key or account that a council action blocks, and the reason.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the fields describe the schema")]
-struct CouncilRequest {
-    /// An API key (`ak_…`) or an account (`acct_…`).
-    subject: String,
-    /// The reason. The owner sees it in the status of the key.
-    reason: Reason,
-}
-
-/// The parsed request: the API key or account that the council action blocks, and the reason.
-struct CouncilAct {
-    subject: GovernanceSubject,
-    reason: Reason,
-}
-
-impl RequestBody for CouncilAct {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["subject", "reason"])?;
-        let text = fields.text("subject")?;
-        let key = text.parse::<ApiKeyId>().map(GovernanceSubject::Key);
-        let subject =
-            key.or_else(|_no_key| text.parse::<AccountId>().map(GovernanceSubject::Account));
-        let wrong =
-            |_neither| invalid("subject", "must be an API key (ak_…) or an account (acct_…)");
-        Ok(Self { subject: subject.map_err(wrong)?, reason: Reason::read(fields, "reason")? })
+request_body! {
+    /// The API key or account that a council action blocks, and the reason.
+    struct CouncilRequest {
+        /// An API key (`ak_…`) or an account (`acct_…`).
+        #[schemars(with = "String")]
+        subject: GovernanceSubject,
+        /// The reason. The owner sees it in the status of the key.
+        reason: Reason,
     }
 }
 
@@ -74,7 +55,7 @@ pub(super) fn propose() -> Endpoint {
     );
     act(
         operation,
-        |operator, body: CouncilAct| operator.propose(body.subject, &body.reason.0),
+        |operator, body: CouncilRequest| operator.propose(body.subject, &body.reason.0),
         |body| &body.reason,
     )
 }
@@ -88,7 +69,7 @@ pub(super) fn enforce() -> Endpoint {
     );
     act(
         operation,
-        |operator, body: CouncilAct| operator.enforce(body.subject, &body.reason.0),
+        |operator, body: CouncilRequest| operator.enforce(body.subject, &body.reason.0),
         |body| &body.reason,
     )
 }
@@ -102,7 +83,7 @@ pub(super) fn lift() -> Endpoint {
     );
     act(
         operation,
-        |operator, body: CouncilAct| operator.lift(body.subject, &body.reason.0),
+        |operator, body: CouncilRequest| operator.lift(body.subject, &body.reason.0),
         |body| &body.reason,
     )
 }

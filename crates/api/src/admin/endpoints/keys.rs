@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{Page, PageChoice},
+        page::{Page, PageLimit},
         request::{Reason, act, query},
     },
     endpoint::Endpoint,
@@ -17,50 +17,33 @@ use crate::{
     request::{Fields, Member, RequestBody, invalid, request_body},
 };
 
-/// The filters of the list. A key must match all of them.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the fields describe the schema")]
-struct ListKeysRequest {
-    /// Keys of this account.
-    account_id: Option<AccountId>,
-    /// Keys that show this handle, including revoked keys.
-    handle: Option<Handle>,
-    /// Keys with exactly this label.
-    label: Option<Label>,
-    /// Keys in this state.
-    status: Option<KeyStatus>,
-    /// Keys on this plan.
-    #[schemars(extend("enum" = Plan::NAMES))]
-    plan: Option<String>,
-    /// The maximum number of entries, 100 by default.
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<u32>,
-    /// The `next_cursor` of the previous page.
-    cursor: Option<ApiKeyId>,
-}
-
-/// The filter of a request, and the page of the list that it selects.
-struct KeyQuery {
-    filter: KeyFilter,
-    page: PageChoice<ApiKeyId>,
-}
-
-impl RequestBody for KeyQuery {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let account = fields.optional_parsed("account_id", str::parse)?;
-        let handle = fields.optional_parsed("handle", Handle::parse)?;
-        let label = fields.optional_parsed("label", Label::parse)?;
-        let status = fields.optional_text("status")?;
-        let unknown = || invalid("status", "must be a state of a key, such as active");
-        let status = status.map(|name| KeyStatus::from_name(&name).ok_or_else(unknown));
-        let status = status.transpose()?;
-        let plan = fields.optional_text("plan")?;
-        if plan.as_deref().is_some_and(|plan| !Plan::NAMES.contains(&plan)) {
-            return Err(invalid("plan", format!("must be one of {}", Plan::NAMES.join(", "))));
-        }
-        let filter = KeyFilter { account, handle, label, status, plan };
-        Ok(Self { filter, page: PageChoice::read_members(fields)? })
+request_body! {
+    /// The filters of the list. A key must match all of them.
+    struct ListKeysRequest {
+        /// Keys of this account.
+        account_id: Option<AccountId>,
+        /// Keys that show this handle, including revoked keys.
+        handle: Option<Handle>,
+        /// Keys with exactly this label.
+        label: Option<Label>,
+        /// Keys in this state.
+        status: Option<KeyStatus>,
+        /// Keys on this plan.
+        #[schemars(extend("enum" = Plan::NAMES))]
+        plan: Option<String> => refuse_unknown_plan(plan.as_deref()),
+        /// The maximum number of entries, 100 by default.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        limit: PageLimit,
+        /// The `next_cursor` of the previous page.
+        cursor: Option<ApiKeyId>,
     }
+}
+
+fn refuse_unknown_plan(plan: Option<&str>) -> Result<(), Refusal> {
+    if plan.is_some_and(|plan| !Plan::NAMES.contains(&plan)) {
+        return Err(invalid("plan", format!("must be one of {}", Plan::NAMES.join(", "))));
+    }
+    Ok(())
 }
 
 request_body! {
@@ -145,8 +128,11 @@ pub(super) fn list_keys() -> Endpoint {
             ("Keys of a plan", json!({ "plan": "builder", "limit": 20 })),
         ])
         .refuses(&[Code::InvalidField]);
-    query(operation, |operator, KeyQuery { filter, page }| {
-        let page = operator.keys(&filter, page.cursor.as_ref(), page.limit)?;
+    query(operation, |operator, body: ListKeysRequest| {
+        let ListKeysRequest { account_id: account, handle, label, status, plan, limit, cursor } =
+            body;
+        let filter = KeyFilter { account, handle, label, status, plan };
+        let page = operator.keys(&filter, cursor.as_ref(), limit.0)?;
         Ok(Page::new(page, |last| last.key.api_key_id.to_string()))
     })
 }

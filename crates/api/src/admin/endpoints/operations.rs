@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, WebhookId};
+use sealpost_domain::{Code, WebhookId};
 use sealpost_service::{AuditView, StatsView, WebhookView};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        page::{LIMIT_DEFAULT, LIMITS},
+        page::PageLimit,
         request::{Reason, act, query},
         state::AdminState,
     },
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, NoMembers, RequestBody, request_body},
+    request::{NoMembers, NumberUpTo, request_body},
     response::StaticContent,
 };
 
@@ -31,22 +31,15 @@ request_body! {
     }
 }
 
-/// The entries to show.
-#[derive(JsonSchema)]
-struct ListAuditRequest {
-    /// Shows the entries with a higher number than this, lowest numbers first. 0 starts at the first entry. If omitted,
-    /// shows the newest entries.
-    after: Option<u32>,
-    /// The maximum number of entries, 100 by default.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
-    limit: u32,
-}
-
-impl RequestBody for ListAuditRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let after = fields.optional_number("after", 0..=u32::MAX)?;
-        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
-        Ok(Self { after, limit })
+request_body! {
+    /// The entries to show.
+    struct ListAuditRequest {
+        /// Shows the entries with a higher number than this, lowest numbers first. 0 starts at the first entry. If omitted,
+        /// shows the newest entries.
+        after: Option<u32>,
+        /// The maximum number of entries, 100 by default.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        limit: PageLimit,
     }
 }
 
@@ -115,7 +108,7 @@ pub(super) fn list_audit() -> Endpoint {
             ("From the first entry", json!({ "after": 0, "limit": 1000 })),
         ])
         .refuses(&[Code::InvalidField]);
-    query(operation, |operator, ListAuditRequest { after, limit }| {
+    query(operation, |operator, ListAuditRequest { after, limit: NumberUpTo(limit) }| {
         let entries = match after {
             Some(after) => operator.audit_entries(after.into(), limit)?,
             None => operator.newest_audit_entries(limit)?,

@@ -1,52 +1,35 @@
 //! `POST /v1/channel/list`: lists the envelopes that the caller sent, in pages.
 
-use std::ops::RangeInclusive;
-
 use actix_web::web;
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, ThreadId, Timestamp, TokenScope};
+use sealpost_domain::{Code, ThreadId, Timestamp, TokenScope};
 use sealpost_service::{Access, ListSent, Purpose, SentCursor, SentPage};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid},
+    request::{KeyRequest, NumberUpTo, refuse_until_before_since, request_body},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-/// The page to show.
-#[derive(JsonSchema)]
-struct ListRequest {
-    /// Lists only envelopes to this API key or handle.
-    recipient: Option<String>,
-    /// Lists only envelopes of this thread.
-    thread: Option<ThreadId>,
-    /// The start of the time range, inclusive.
-    since: Option<Timestamp>,
-    /// The end of the time range, exclusive.
-    until: Option<Timestamp>,
-    /// The maximum number of envelopes, 20 by default.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
-    limit: u32,
-    /// The `next_cursor` of the previous page.
-    #[schemars(with = "Option<String>")]
-    cursor: Option<SentCursor>,
-}
-
-impl RequestBody for ListRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        let recipient = fields.optional_text("recipient")?;
-        let thread = fields.optional_parsed("thread", ThreadId::parse)?;
-        let since = fields.optional_parsed("since", str::parse)?;
-        let until = fields.optional_parsed("until", str::parse)?;
-        if since.zip(until).is_some_and(|(since, until): (Timestamp, Timestamp)| until < since) {
-            return Err(invalid("until", "must not be before since"));
-        }
-        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
-        let cursor = fields.optional_parsed("cursor", str::parse)?;
-        Ok(Self { recipient, thread, since, until, limit, cursor })
+request_body! {
+    /// The page to show.
+    struct ListRequest {
+        /// Lists only envelopes to this API key or handle.
+        recipient: Option<String>,
+        /// Lists only envelopes of this thread.
+        thread: Option<ThreadId>,
+        /// The start of the time range, inclusive.
+        since: Option<Timestamp>,
+        /// The end of the time range, exclusive.
+        until: Option<Timestamp> => refuse_until_before_since(since, until),
+        /// The maximum number of envelopes, 20 by default.
+        #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+        limit: NumberUpTo<100, 20>,
+        /// The `next_cursor` of the previous page.
+        #[schemars(with = "Option<String>")]
+        cursor: Option<SentCursor>,
     }
 }
 
@@ -55,7 +38,8 @@ async fn list(
     request: KeyRequest<ListRequest>,
 ) -> LimitedResponse<SentPage> {
     ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
-        let ListRequest { recipient, thread, since, until, limit, cursor } = body;
+        let ListRequest { recipient, thread, since, until, limit: NumberUpTo(limit), cursor } =
+            body;
         let query = ListSent { recipient, thread, since, until, limit, cursor };
         sealpost.mailbox.list_sent(caller, query).await
     })
@@ -100,6 +84,3 @@ state. There is no list of received envelopes.\n\n\
 - A page can have fewer envelopes than `limit`, and even none: ask for further pages until `next_cursor` is \
 null.\n\
 - The request counts against the limits per minute and per day.";
-
-const LIMITS: RangeInclusive<u32> = 1..=100;
-const LIMIT_DEFAULT: u32 = 20;

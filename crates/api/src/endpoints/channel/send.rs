@@ -1,9 +1,8 @@
 //! `POST /v1/channel/send`: encrypts a message for the recipient, and stores it as an envelope.
 
 use actix_web::{HttpRequest, web};
-use schemars::JsonSchema;
 use sealpost_domain::{
-    Code, EnvelopeId, IdempotencyKey, MessageType, Refusal, ThreadId, TokenScope, TraceParent,
+    Code, EnvelopeId, IdempotencyKey, MessageType, ThreadId, TokenScope, TraceParent,
 };
 use sealpost_service::{Access, NewMessage, SendContext, Sent};
 use serde_json::json;
@@ -11,42 +10,29 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, idempotency_key, trace_parent},
+    request::{KeyRequest, idempotency_key, request_body, trace_parent},
     response::{self, LimitedResponse},
     state::ApiState,
 };
 
-/// A message and its recipient.
-#[derive(JsonSchema)]
-pub(super) struct SendRequest {
-    /// The recipient: an API key, or a handle (the readable name of a key).
-    #[schemars(length(min = 1))]
-    to: String,
-    /// The text of the message.
-    #[schemars(length(min = 1))]
-    message: String,
-    /// The thread of the message, a name of your choice. It is signed, but not encrypted. A reply without a thread gets
-    /// the thread of the envelope that it replies to.
-    thread: Option<ThreadId>,
-    /// The envelope that the message replies to. You must have sent or received it, and it must still be stored. It is
-    /// signed, but not encrypted.
-    #[schemars(with = "Option<EnvelopeId>")]
-    reply_to: Option<String>,
-    /// The type of the message, such as `text/plain` or `order.created`. It is signed, but not encrypted.
-    #[schemars(rename = "type")]
-    message_type: Option<MessageType>,
-}
-
-impl RequestBody for SendRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["to", "message"])?;
-        Ok(Self {
-            to: fields.text("to")?,
-            message: fields.text("message")?,
-            thread: fields.optional_parsed("thread", ThreadId::parse)?,
-            reply_to: fields.optional_text("reply_to")?,
-            message_type: fields.optional_parsed("type", MessageType::parse)?,
-        })
+request_body! {
+    /// A message and its recipient.
+    pub(super) struct SendRequest {
+        /// The recipient: an API key, or a handle (the readable name of a key).
+        #[schemars(length(min = 1))]
+        to: String,
+        /// The text of the message.
+        #[schemars(length(min = 1))]
+        message: String,
+        /// The thread of the message, a name of your choice. It is signed, but not encrypted. A reply without a thread gets
+        /// the thread of the envelope that it replies to.
+        thread: Option<ThreadId>,
+        /// The envelope that the message replies to. You must have sent or received it, and it must still be stored. It is
+        /// signed, but not encrypted.
+        #[schemars(with = "Option<EnvelopeId>")]
+        reply_to: Option<String>,
+        /// The type of the message, such as `text/plain` or `order.created`. It is signed, but not encrypted.
+        r#type: Option<MessageType>,
     }
 }
 
@@ -56,7 +42,7 @@ impl SendRequest {
         idempotency_key: Option<IdempotencyKey>,
         trace: Option<TraceParent>,
     ) -> NewMessage {
-        let Self { to, message, thread, reply_to, message_type } = self;
+        let Self { to, message, thread, reply_to, r#type: message_type } = self;
         NewMessage {
             to,
             message,

@@ -1,46 +1,29 @@
 //! `POST /v1/did/activate`, `status` and `resolve`: creates an identity, shows the key of the caller, and finds identities.
 
 use actix_web::{HttpRequest, web};
-use schemars::JsonSchema;
-use sealpost_domain::{Code, Handle, Label, Refusal, TokenScope};
+use sealpost_domain::{Code, Handle, Label, TokenScope};
 use sealpost_service::{Access, Activate, Activated, KeyStanding, ProofFormat, Purpose, Resolved};
 use serde_json::json;
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{
-        Fields, KeyRequest, PublicRequest, RequestBody, invalid, request_body, request_source,
-    },
+    request::{KeyRequest, PublicRequest, request_body, request_source},
     response::{JsonResponse, LimitedResponse, ask_as_key},
     state::ApiState,
     throttle::{admit_activation, admit_sign_up},
 };
 
-/// The name and the handle of a new identity.
-#[derive(JsonSchema)]
-struct ActivateRequest {
-    /// A name of the identity, for people.
-    label: Label,
-    /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes lower
-    /// case.
-    handle: Option<Handle>,
-    /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
-    invite: Option<String>,
-}
-
-impl RequestBody for ActivateRequest {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["label"])?;
-        let label = Label::parse(&fields.text("label")?)
-            .map_err(|fault| invalid("label", fault.to_string()))?;
-        let handle = fields
-            .optional_text("handle")?
-            .map(|text| Handle::parse(&text))
-            .transpose()
-            .map_err(|fault| invalid("handle", fault.to_string()))?;
-        let invite = fields.optional_text("invite")?;
-        Ok(Self { label, handle, invite })
+request_body! {
+    /// The name and the handle of a new identity.
+    struct ActivateRequest {
+        /// A name of the identity, for people.
+        label: Label,
+        /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes lower
+        /// case.
+        handle: Option<Handle>,
+        /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
+        invite: Option<String>,
     }
 }
 

@@ -2,7 +2,6 @@
 //! that senders can see.
 
 use actix_web::{HttpRequest, web};
-use schemars::JsonSchema;
 use sealpost_domain::{AcceptPolicy, Code, ReceiptPolicy, Refusal};
 use sealpost_service::{Access, PolicyChange, PolicyView, Purpose};
 use serde_json::json;
@@ -10,78 +9,65 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
+    request::{Fields, KeyRequest, Member, invalid, request_body, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
 
-/// The changes to the policy of the API key. All members are optional. An omitted member changes nothing.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "describes the body; `PolicyChange` has the values")]
-struct PolicyRequest {
-    /// The senders whose messages the key accepts.
-    accept: Option<AcceptPolicy>,
-    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
-    receipts: Option<ReceiptPolicy>,
-    /// If true, other keys can see the label of this key.
-    listed: Option<bool>,
-    /// API keys or handles to add to the allowlist.
-    #[schemars(length(max = 100))]
-    allow: Option<Vec<String>>,
-    /// API keys or handles to remove from the allowlist.
-    #[schemars(length(max = 100))]
-    unallow: Option<Vec<String>>,
-    /// API keys or handles to add to the blocklist.
-    #[schemars(length(max = 100))]
-    block: Option<Vec<String>>,
-    /// API keys or handles to remove from the blocklist.
-    #[schemars(length(max = 100))]
-    unblock: Option<Vec<String>>,
-}
-
-impl RequestBody for PolicyChange {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        Ok(Self {
-            accept: choice(fields, "accept", &AcceptPolicy::ALL.map(|it| (it.as_str(), it)))?,
-            receipts: choice(fields, "receipts", &ReceiptPolicy::ALL.map(|it| (it.as_str(), it)))?,
-            listed: fields.optional_flag("listed")?,
-            allow: names(fields, "allow")?,
-            unallow: names(fields, "unallow")?,
-            block: names(fields, "block")?,
-            unblock: names(fields, "unblock")?,
-        })
+request_body! {
+    /// The changes to the policy of the API key. All members are optional. An omitted member changes nothing.
+    struct PolicyRequest {
+        /// The senders whose messages the key accepts.
+        accept: Option<AcceptPolicy>,
+        /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
+        receipts: Option<ReceiptPolicy>,
+        /// If true, other keys can see the label of this key.
+        listed: Option<bool>,
+        /// API keys or handles to add to the allowlist.
+        #[schemars(with = "Option<Vec<String>>", length(max = 100))]
+        allow: KeyNames,
+        /// API keys or handles to remove from the allowlist.
+        #[schemars(with = "Option<Vec<String>>", length(max = 100))]
+        unallow: KeyNames,
+        /// API keys or handles to add to the blocklist.
+        #[schemars(with = "Option<Vec<String>>", length(max = 100))]
+        block: KeyNames,
+        /// API keys or handles to remove from the blocklist.
+        #[schemars(with = "Option<Vec<String>>", length(max = 100))]
+        unblock: KeyNames,
     }
 }
 
-/// Reads an optional member. Its value must be one of the names in `choices`.
-fn choice<T: Copy>(
-    fields: &mut Fields,
-    field: &'static str,
-    choices: &[(&str, T)],
-) -> Result<Option<T>, Refusal> {
-    let Some(text) = fields.optional_text(field)? else { return Ok(None) };
-    let found = choices.iter().find(|(name, _)| *name == text);
-    found.map(|(_, value)| Some(*value)).ok_or_else(|| {
-        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        invalid(field, format!("must be one of: {}", names.join(", ")))
-    })
-}
+/// An optional list of API keys and handles.
+struct KeyNames(Vec<String>);
 
-/// Reads an optional list of API keys and handles.
-fn names(fields: &mut Fields, field: &'static str) -> Result<Vec<String>, Refusal> {
-    let names = fields.optional_texts(field)?.unwrap_or_default();
-    if names.len() <= NAMES_MAX {
-        return Ok(names);
+impl Member for KeyNames {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        let names = fields.optional_texts(field)?.unwrap_or_default();
+        if names.len() <= NAMES_MAX {
+            return Ok(Self(names));
+        }
+        Err(invalid(field, format!("must name at most {NAMES_MAX} keys; send several requests")))
     }
-    Err(invalid(field, format!("must name at most {NAMES_MAX} keys; send several requests")))
 }
 
 async fn policy(
     app: web::Data<ApiState>,
     http: HttpRequest,
-    request: KeyRequest<PolicyChange>,
+    request: KeyRequest<PolicyRequest>,
 ) -> LimitedResponse<PolicyView> {
-    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, change| {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
+        let change = PolicyChange {
+            accept: body.accept,
+            receipts: body.receipts,
+            listed: body.listed,
+            allow: body.allow.0,
+            unallow: body.unallow.0,
+            block: body.block.0,
+            unblock: body.unblock.0,
+        };
         sealpost.accounts.set_policy(&caller.acting(request_source(&app, &http)), change).await
     })
     .await

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid, request_body},
+    request::{Fields, Member, RequestBody, request_body},
     response::Problem,
     state::ApiState,
     throttle,
@@ -53,14 +53,9 @@ request_body! {
     }
 }
 
-/// Lists all webhooks of the key.
-#[derive(JsonSchema)]
-pub(in crate::endpoints) struct ListWebhooks {}
-
-impl RequestBody for ListWebhooks {
-    fn read(_fields: &mut Fields) -> Result<Self, Refusal> {
-        Ok(Self {})
-    }
+request_body! {
+    /// Lists all webhooks of the key.
+    pub(in crate::endpoints) struct ListWebhooks {}
 }
 
 /// The changes of a webhook. At least one member besides `webhook_id` is required; the others stay as they are.
@@ -90,7 +85,7 @@ impl RequestBody for UpdateWebhook {
         let has_description = fields.contains("description");
         let url = fields.optional_text("url")?;
         let events = fields.optional_texts("events")?;
-        let description = description(fields)?;
+        let description = Member::read(fields, "description")?;
         let description = has_description.then_some(description);
         let paused = fields.optional_flag("paused")?;
         if url.is_none() && events.is_none() && description.is_none() && paused.is_none() {
@@ -255,12 +250,6 @@ impl Act for TestWebhook {
 pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.require(&["webhook_id"])?;
     fields.text("webhook_id")
-}
-
-/// Reads the optional member `description`.
-pub(super) fn description(fields: &mut Fields) -> Result<Option<Description>, Refusal> {
-    let text = fields.optional_text("description")?.unwrap_or_default();
-    Description::parse(&text).map_err(|fault| invalid("description", fault.to_string()))
 }
 
 /// The members that an update can change. One of them is required.

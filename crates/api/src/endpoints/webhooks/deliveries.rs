@@ -1,9 +1,7 @@
 //! `POST /v1/webhooks/deliveries`, `redeliver` and `recover`: lists the deliveries of a webhook, and sends events again.
 
-use std::ops::RangeInclusive;
-
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};
+use sealpost_domain::{Code, Refusal, Timestamp};
 use sealpost_service::{
     Access, Actor, Cursor, Deliveries, DeliveriesPage, DeliveryState, Limited, Recover, Recovered,
     Redelivered, Sealpost,
@@ -17,7 +15,7 @@ use super::{
 };
 use crate::{
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, invalid, request_body},
+    request::{Fields, Member, NumberUpTo, RequestBody, refuse_until_before_since, request_body},
 };
 
 /// A page of the pending deliveries and the attempts of a webhook.
@@ -31,7 +29,7 @@ pub(in crate::endpoints) struct ListDeliveries {
     state: Option<DeliveryState>,
     /// The maximum number of entries, 20 by default.
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
-    limit: u32,
+    limit: NumberUpTo<100, 20>,
     /// The `next_cursor` of the previous page. If absent, shows the first page.
     #[schemars(with = "Option<String>")]
     cursor: Option<Cursor>,
@@ -40,16 +38,10 @@ pub(in crate::endpoints) struct ListDeliveries {
 impl RequestBody for ListDeliveries {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         let webhook_id = webhook_id(fields)?;
-        let limit = fields.optional_number("limit", LIMITS)?.unwrap_or(LIMIT_DEFAULT);
-        let cursor = fields.optional_text("cursor")?;
-        let cursor = cursor.map(|text| text.parse::<Cursor>()).transpose();
-        let cursor = cursor.map_err(|fault| invalid("cursor", fault.to_string()))?;
-        let state = match fields.optional_text("state")? {
-            None => None,
-            Some(name) => {
-                Some(DeliveryState::from_name(&name).ok_or_else(|| invalid("state", STATES))?)
-            }
-        };
+        let limit = Member::read(fields, "limit")?;
+        let cursor = fields.optional_parsed("cursor", str::parse)?;
+        let state = |name: &str| DeliveryState::from_name(name).ok_or(STATES);
+        let state = fields.optional_parsed("state", state)?;
         Ok(Self { webhook_id, state, limit, cursor })
     }
 }
@@ -66,37 +58,20 @@ request_body! {
     }
 }
 
-/// The webhook and the time range of the failed events.
-#[derive(JsonSchema)]
-pub(in crate::endpoints) struct RecoverDeliveries {
-    /// The id of the webhook.
-    #[schemars(length(min = 1))]
-    webhook_id: String,
-    /// The start of the time range, inclusive. An event is in the range if its delivery failed in that time.
-    since: Timestamp,
-    /// The end of the time range, inclusive. If absent, the current time.
-    until: Option<Timestamp>,
-    /// If true, only counts the events and sends nothing.
-    #[schemars(with = "Option<bool>")]
-    dry_run: bool,
-}
-
-impl RequestBody for RecoverDeliveries {
-    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
-        fields.require(&["webhook_id", "since"])?;
-        let webhook_id = fields.text("webhook_id")?;
-        let since = instant("since", &fields.text("since")?)?;
-        let until = fields.optional_text("until")?;
-        let until = until.map(|text| instant("until", &text)).transpose()?;
-        if until.is_some_and(|until| until < since) {
-            return Err(invalid("until", "must not be before since"));
-        }
-        Ok(Self { webhook_id, since, until, dry_run: fields.flag("dry_run")? })
+request_body! {
+    /// The webhook and the time range of the failed events.
+    pub(in crate::endpoints) struct RecoverDeliveries {
+        /// The id of the webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+        /// The start of the time range, inclusive. An event is in the range if its delivery failed in that time.
+        since: Timestamp,
+        /// The end of the time range, inclusive. If absent, the current time.
+        until: Option<Timestamp> => refuse_until_before_since(Some(since), until),
+        /// If true, only counts the events and sends nothing.
+        #[schemars(with = "Option<bool>")]
+        dry_run: bool,
     }
-}
-
-fn instant(field: &'static str, text: &str) -> Result<Timestamp, Refusal> {
-    text.parse().map_err(|fault: TimeFault| invalid(field, fault.to_string()))
 }
 
 impl Act for ListDeliveries {
@@ -129,7 +104,7 @@ impl Act for ListDeliveries {
     }
 
     async fn perform(self, sealpost: &Sealpost, actor: &Actor) -> Limited<DeliveriesPage> {
-        let Self { webhook_id, state, limit, cursor } = self;
+        let Self { webhook_id, state, limit: NumberUpTo(limit), cursor } = self;
         sealpost.webhooks.deliveries(actor, Deliveries { webhook_id, state, limit, cursor }).await
     }
 }
@@ -190,8 +165,6 @@ impl Act for RecoverDeliveries {
 }
 
 const STATES: &str = "must be pending, succeeded, failed or exhausted";
-const LIMITS: RangeInclusive<u32> = 1..=100;
-const LIMIT_DEFAULT: u32 = 20;
 const DELIVERIES: &str = "\
 Lists pending deliveries and all attempts of a webhook, newest first, in pages. Each attempt shows time, status, error \
 class, duration, the first KiB of the response, and the next attempt.";

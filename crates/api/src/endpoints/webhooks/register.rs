@@ -6,11 +6,10 @@ use sealpost_domain::{Code, Description, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
 
-use super::changes::description;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
+    request::{Fields, KeyRequest, Member, RequestBody, invalid, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -38,7 +37,7 @@ impl RequestBody for RegisterRequest {
         fields.require(&["url", "events"])?;
         let url = fields.text("url")?;
         let events = fields.texts("events")?;
-        let description = description(fields)?;
+        let description = Member::read(fields, "description")?;
         let waiting = match fields.optional_text("waiting")?.as_deref() {
             None => WaitingChoice::Deliver,
             Some("skip") => WaitingChoice::Skip,

@@ -1,0 +1,148 @@
+//! The types of the members of request bodies, and how each type is read.
+
+use sealpost_domain::{
+    AcceptPolicy, AccountId, ApiKeyId, BadgeId, CheckName, Description, GovernanceSubject, Handle,
+    KeyStatus, Label, MessageType, PartnerId, ReceiptPolicy, Refusal, Score, ThreadId, Timestamp,
+    WebhookId,
+};
+use sealpost_service::{ActivityCursor, ProofFormat, SentCursor};
+
+use super::fields::{Fields, invalid};
+
+/// A type whose values are members of request bodies.
+pub(crate) trait Member: Sized {
+    /// True if a body without the member is refused.
+    const IS_REQUIRED: bool;
+
+    /// Reads a member.
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
+}
+
+/// A whole number from 1 to `MAX`, and `DEFAULT` if the member is absent or null.
+pub(crate) struct NumberUpTo<const MAX: u32, const DEFAULT: u32>(pub(crate) u32);
+
+impl<const MAX: u32, const DEFAULT: u32> Member for NumberUpTo<MAX, DEFAULT> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        Ok(Self(fields.optional_number(field, 1..=MAX)?.unwrap_or(DEFAULT)))
+    }
+}
+
+impl Member for Option<u32> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.optional_number(field, 0..=u32::MAX)
+    }
+}
+
+impl Member for String {
+    const IS_REQUIRED: bool = true;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.text(field)
+    }
+}
+
+impl Member for Option<String> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.optional_text(field)
+    }
+}
+
+impl Member for bool {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.flag(field)
+    }
+}
+
+impl Member for Option<bool> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        fields.optional_flag(field)
+    }
+}
+
+/// An empty text is no description.
+impl Member for Option<Description> {
+    const IS_REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+        let text = fields.optional_text(field)?.unwrap_or_default();
+        Description::parse(&text).map_err(|fault| invalid(field, fault.to_string()))
+    }
+}
+
+/// Refuses a time range that ends before it starts.
+pub(crate) fn refuse_until_before_since(
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> Result<(), Refusal> {
+    if since.zip(until).is_some_and(|(since, until)| until < since) {
+        return Err(invalid("until", "must not be before since"));
+    }
+    Ok(())
+}
+
+/// Implements [`Member`] for types that are parsed from a string: for required members as `T`, and for optional members
+/// as `Option<T>`.
+macro_rules! parsed_members {
+    ($($type:ty: $parse:expr;)+) => {$(
+        impl Member for $type {
+            const IS_REQUIRED: bool = true;
+
+            fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+                let value = Option::<Self>::read(fields, field)?;
+                value.ok_or_else(|| fields.missing(field, &[]))
+            }
+        }
+
+        impl Member for Option<$type> {
+            const IS_REQUIRED: bool = false;
+
+            fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
+                fields.optional_parsed(field, $parse)
+            }
+        }
+    )+};
+}
+
+parsed_members! {
+    AcceptPolicy: |name| AcceptPolicy::from_name(name)
+        .ok_or_else(|| one_of(&AcceptPolicy::ALL.map(AcceptPolicy::as_str)));
+    AccountId: str::parse;
+    ActivityCursor: str::parse;
+    ApiKeyId: str::parse;
+    BadgeId: str::parse;
+    CheckName: CheckName::parse;
+    GovernanceSubject: governance_subject;
+    Handle: Handle::parse;
+    KeyStatus: |name| KeyStatus::from_name(name).ok_or("must be a state of a key, such as active");
+    Label: Label::parse;
+    MessageType: MessageType::parse;
+    PartnerId: PartnerId::parse;
+    ProofFormat: |name| ProofFormat::from_name(name).ok_or("must be tlog or cose");
+    ReceiptPolicy: |name| ReceiptPolicy::from_name(name)
+        .ok_or_else(|| one_of(&ReceiptPolicy::ALL.map(ReceiptPolicy::as_str)));
+    Score: str::parse;
+    SentCursor: str::parse;
+    ThreadId: ThreadId::parse;
+    Timestamp: str::parse;
+    WebhookId: str::parse;
+}
+
+fn governance_subject(text: &str) -> Result<GovernanceSubject, &'static str> {
+    let key = text.parse::<ApiKeyId>().map(GovernanceSubject::Key);
+    key.or_else(|_no_key| text.parse::<AccountId>().map(GovernanceSubject::Account))
+        .or(Err("must be an API key (ak_…) or an account (acct_…)"))
+}
+
+fn one_of(names: &[&str]) -> String {
+    format!("must be one of: {}", names.join(", "))
+}
