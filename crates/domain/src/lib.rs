@@ -10,6 +10,7 @@ mod errors;
 mod governance;
 mod identity;
 mod messaging;
+mod named_enum;
 mod plans;
 pub mod ports;
 mod time;

@@ -3,86 +3,43 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The kind of an action in the activity log of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ActivityKind {
-    /// The owner exported the data of the account.
-    AccountExported,
-    /// An API key (identity) was created.
-    KeyActivated,
-    /// The owner revoked an API key.
-    KeyRevoked,
-    /// A session began.
-    Login,
-    /// A login secret or a recovery code was wrong.
-    LoginFailed,
-    /// The owner ended one or all sessions.
-    Logout,
-    /// An operator changed the account or one of its API keys.
-    Operator,
-    /// The owner changed the recipient policy of an API key.
-    PolicyChanged,
-    /// A client used the recovery code to get a new login secret.
-    Recovered,
-    /// The owner replaced the login secret, or the signing secret of a webhook.
-    SecretReplaced,
-    /// The owner created an API token.
-    TokenCreated,
-    /// The owner revoked an API token.
-    TokenRevoked,
-    /// The owner deleted a webhook.
-    WebhookDeleted,
-    /// The owner registered a webhook.
-    WebhookRegistered,
-    /// The owner changed a webhook.
-    WebhookUpdated,
-}
+use crate::named_enum::named_enum;
 
-impl ActivityKind {
-    /// All kinds of actions.
-    pub const ALL: [Self; 15] = [
-        Self::AccountExported,
-        Self::KeyActivated,
-        Self::KeyRevoked,
-        Self::Login,
-        Self::LoginFailed,
-        Self::Logout,
-        Self::Operator,
-        Self::PolicyChanged,
-        Self::Recovered,
-        Self::SecretReplaced,
-        Self::TokenCreated,
-        Self::TokenRevoked,
-        Self::WebhookDeleted,
-        Self::WebhookRegistered,
-        Self::WebhookUpdated,
-    ];
-
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AccountExported => "account_exported",
-            Self::KeyActivated => "key_activated",
-            Self::KeyRevoked => "key_revoked",
-            Self::Login => "login",
-            Self::LoginFailed => "login_failed",
-            Self::Logout => "logout",
-            Self::Operator => "operator",
-            Self::PolicyChanged => "policy_changed",
-            Self::Recovered => "recovered",
-            Self::SecretReplaced => "secret_replaced",
-            Self::TokenCreated => "token_created",
-            Self::TokenRevoked => "token_revoked",
-            Self::WebhookDeleted => "webhook_deleted",
-            Self::WebhookRegistered => "webhook_registered",
-            Self::WebhookUpdated => "webhook_updated",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+named_enum! {
+    /// The kind of an action in the activity log of an account.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ActivityKind {
+        /// The owner exported the data of the account.
+        AccountExported = "account_exported",
+        /// An API key (identity) was created.
+        KeyActivated = "key_activated",
+        /// The owner revoked an API key.
+        KeyRevoked = "key_revoked",
+        /// A session began.
+        Login = "login",
+        /// A login secret or a recovery code was wrong.
+        LoginFailed = "login_failed",
+        /// The owner ended one or all sessions.
+        Logout = "logout",
+        /// An operator changed the account or one of its API keys.
+        Operator = "operator",
+        /// The owner changed the recipient policy of an API key.
+        PolicyChanged = "policy_changed",
+        /// A client used the recovery code to get a new login secret.
+        Recovered = "recovered",
+        /// The owner replaced the login secret, or the signing secret of a webhook.
+        SecretReplaced = "secret_replaced",
+        /// The owner created an API token.
+        TokenCreated = "token_created",
+        /// The owner revoked an API token.
+        TokenRevoked = "token_revoked",
+        /// The owner deleted a webhook.
+        WebhookDeleted = "webhook_deleted",
+        /// The owner registered a webhook.
+        WebhookRegistered = "webhook_registered",
+        /// The owner changed a webhook.
+        WebhookUpdated = "webhook_updated",
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
+use crate::{ApiKeyId, AssessmentId, Score, Timestamp, named_enum::named_enum};
 
 /// The four metrics of one assessment, each from 0 to 1. Higher is better for all but `drift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
@@ -36,32 +36,22 @@ pub struct Assessment {
     pub at: Timestamp,
 }
 
-/// The name of a metric in an assessment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "Metric")]
-#[expect(missing_docs, reason = "the contract's metrics")]
-pub enum AssessmentMetric {
-    Clarity,
-    Coherence,
-    Confidence,
-    Drift,
+named_enum! {
+    /// The name of a metric in an assessment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    #[schemars(rename = "Metric")]
+    #[expect(missing_docs, reason = "the contract's metrics")]
+    pub enum AssessmentMetric {
+        // Errors and reports list the metrics in this order.
+        Clarity = "clarity",
+        Coherence = "coherence",
+        Confidence = "confidence",
+        Drift = "drift",
+    }
 }
 
 impl AssessmentMetric {
-    /// All metrics, in the order of errors and reports.
-    pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
-
-    /// Returns the name of the metric in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Clarity => "clarity",
-            Self::Coherence => "coherence",
-            Self::Confidence => "confidence",
-            Self::Drift => "drift",
-        }
-    }
-
     /// Returns the threshold of this metric for a badge.
     pub const fn threshold(self) -> Threshold {
         match self {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, AssessmentId, BadgeId, Jurisdiction, Timestamp};
+use crate::{ApiKeyId, AssessmentId, BadgeId, Jurisdiction, Timestamp, named_enum::named_enum};
 
 /// An issued badge: a signed credential about an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,26 +40,17 @@ pub struct Revocation {
     pub reason: String,
 }
 
-/// The status of a badge at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BadgeStatus {
-    /// The validity of the badge has ended.
-    Expired,
-    /// The badge was revoked.
-    Revoked,
-    /// The badge is within its validity and was not revoked.
-    Valid,
-}
-
-impl BadgeStatus {
-    /// Returns the name of the status.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-            Self::Valid => "valid",
-        }
+named_enum! {
+    /// The status of a badge at some time.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum BadgeStatus {
+        /// The validity of the badge has ended.
+        Expired = "expired",
+        /// The badge was revoked.
+        Revoked = "revoked",
+        /// The badge is within its validity and was not revoked.
+        Valid = "valid",
     }
 }
 

@@ -7,28 +7,33 @@ use serde::Serialize;
 
 use crate::{
     AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, RequestId, Timestamp, WebhookId,
+    named_enum::named_enum,
 };
 
-/// The kind of a governance decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GovernanceKind {
-    /// A council action: an operator's decision that blocks one API key, or all API keys of one account.
-    CouncilAction,
-    /// A suspension of a partner. Blocks all API keys of the partner's accounts.
-    PartnerSuspension,
+named_enum! {
+    /// The kind of a governance decision.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GovernanceKind {
+        /// A council action: an operator's decision that blocks one API key, or all API keys of one account.
+        CouncilAction = "council_action",
+        /// A suspension of a partner. Blocks all API keys of the partner's accounts.
+        PartnerSuspension = "partner_suspension",
+    }
 }
 
-/// The status of a governance decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GovernanceStatus {
-    /// In force: blocks all affected keys.
-    Enforced,
-    /// No longer in force: the decision blocks nothing.
-    Lifted,
-    /// Announced: the decision blocks nothing yet.
-    Proposed,
+named_enum! {
+    /// The status of a governance decision.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GovernanceStatus {
+        /// In force: blocks all affected keys.
+        Enforced = "enforced",
+        /// No longer in force: the decision blocks nothing.
+        Lifted = "lifted",
+        /// Announced: the decision blocks nothing yet.
+        Proposed = "proposed",
+    }
 }
 
 /// A proposed or enforced governance decision (a block by an operator), as shown to the owner of the API key.
@@ -124,41 +129,6 @@ impl GovernanceStanding {
     /// Returns true if a decision blocks the key. Only enforced decisions block.
     pub fn is_blocked(&self) -> bool {
         self.0.iter().any(|reason| reason.status == GovernanceStatus::Enforced)
-    }
-}
-
-impl GovernanceKind {
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CouncilAction => "council_action",
-            Self::PartnerSuspension => "partner_suspension",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::CouncilAction, Self::PartnerSuspension]
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
-    }
-}
-
-impl GovernanceStatus {
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Enforced => "enforced",
-            Self::Lifted => "lifted",
-            Self::Proposed => "proposed",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Enforced, Self::Lifted, Self::Proposed]
-            .into_iter()
-            .find(|status| status.as_str() == name)
     }
 }
 

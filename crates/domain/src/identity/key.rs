@@ -5,21 +5,25 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ApiKeyId, Did, Handle, Label, Plan, Timestamp, Wrapped};
+use crate::{
+    AccountId, ApiKeyId, Did, Handle, Label, Plan, Timestamp, Wrapped, named_enum::named_enum,
+};
 
-/// The status of an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeyStatus {
-    /// The key can send and receive messages.
-    Active,
-    /// An operator disabled the key. An operator can enable it again.
-    Deactivated,
-    /// The key was revoked permanently.
-    Revoked,
-    /// The key cannot be used for a moment, because its sealing key (the key pair to which messages are encrypted) is
-    /// being replaced.
-    Rotating,
+named_enum! {
+    /// The status of an API key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum KeyStatus {
+        /// The key can send and receive messages.
+        Active = "active",
+        /// An operator disabled the key. An operator can enable it again.
+        Deactivated = "deactivated",
+        /// The key was revoked permanently.
+        Revoked = "revoked",
+        /// The key cannot be used for a moment, because its sealing key (the key pair to which messages are encrypted) is
+        /// being replaced.
+        Rotating = "rotating",
+    }
 }
 
 /// An event that changes the status of an API key.
@@ -69,23 +73,6 @@ impl KeyStatus {
             (S::Active, E::StartRotation) => Ok(S::Rotating),
             (from, event) => Err(IllegalTransition { from, event }),
         }
-    }
-
-    /// Returns the name of the status in JSON, SQL and logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Deactivated => "deactivated",
-            Self::Revoked => "revoked",
-            Self::Rotating => "rotating",
-        }
-    }
-
-    /// Parses the name of a status, as used in JSON, SQL and logs. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Active, Self::Deactivated, Self::Revoked, Self::Rotating]
-            .into_iter()
-            .find(|state| state.as_str() == name)
     }
 }
 

@@ -6,75 +6,38 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::{Timestamp, named_enum::named_enum};
 
-/// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReceiptPolicy {
-    /// The sender sees only that the envelope was sent.
-    None,
-    /// The sender sees whether the envelope was delivered, waits or bounced, but not whether it was opened.
-    #[default]
-    Notified,
-    /// The sender sees the whole state, including whether the envelope was opened.
-    Opened,
-}
-
-impl ReceiptPolicy {
-    /// All receipt policies.
-    pub const ALL: [Self; 3] = [Self::None, Self::Notified, Self::Opened];
-
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Notified => "notified",
-            Self::Opened => "opened",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+named_enum! {
+    /// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReceiptPolicy {
+        /// The sender sees only that the envelope was sent.
+        None = "none",
+        /// The sender sees whether the envelope was delivered, waits or bounced, but not whether it was opened.
+        #[default]
+        Notified = "notified",
+        /// The sender sees the whole state, including whether the envelope was opened.
+        Opened = "opened",
     }
 }
 
-/// The state of an envelope, as its sender sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReceiptState {
-    /// The envelope could not be delivered. No further delivery attempt is scheduled.
-    Bounced,
-    /// A webhook of the recipient responded with success.
-    Notified,
-    /// The recipient opened the envelope.
-    Opened,
-    /// The envelope is stored. No other state applies, or the recipient hides the other state.
-    Sent,
-    /// The envelope waits, because its recipient has no webhook for received envelopes.
-    Waiting,
-}
-
-impl ReceiptState {
-    /// All states.
-    pub const ALL: [Self; 5] =
-        [Self::Bounced, Self::Notified, Self::Opened, Self::Sent, Self::Waiting];
-
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bounced => "bounced",
-            Self::Notified => "notified",
-            Self::Opened => "opened",
-            Self::Sent => "sent",
-            Self::Waiting => "waiting",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+named_enum! {
+    /// The state of an envelope, as its sender sees it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReceiptState {
+        /// The envelope could not be delivered. No further delivery attempt is scheduled.
+        Bounced = "bounced",
+        /// A webhook of the recipient responded with success.
+        Notified = "notified",
+        /// The recipient opened the envelope.
+        Opened = "opened",
+        /// The envelope is stored. No other state applies, or the recipient hides the other state.
+        Sent = "sent",
+        /// The envelope waits, because its recipient has no webhook for received envelopes.
+        Waiting = "waiting",
     }
 }
 

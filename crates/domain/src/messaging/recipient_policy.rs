@@ -7,41 +7,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::ReceiptPolicy;
-use crate::{ApiKeyId, Handle};
+use crate::{ApiKeyId, Handle, named_enum::named_enum};
 
-/// The senders from which a recipient accepts messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AcceptPolicy {
-    /// Accepts the keys on the recipient's allowlist.
-    Allowlist,
-    /// Accepts every key, except keys on the recipient's blocklist.
-    #[default]
-    Anyone,
-    /// Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
-    /// recipient has sent a message within the retention time of envelopes.
-    Contacts,
-    /// Accepts no key.
-    Nobody,
-}
-
-impl AcceptPolicy {
-    /// All accept policies.
-    pub const ALL: [Self; 4] = [Self::Allowlist, Self::Anyone, Self::Contacts, Self::Nobody];
-
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allowlist => "allowlist",
-            Self::Anyone => "anyone",
-            Self::Contacts => "contacts",
-            Self::Nobody => "nobody",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+named_enum! {
+    /// The senders from which a recipient accepts messages.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AcceptPolicy {
+        /// Accepts the keys on the recipient's allowlist.
+        Allowlist = "allowlist",
+        /// Accepts every key, except keys on the recipient's blocklist.
+        #[default]
+        Anyone = "anyone",
+        /// Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
+        /// recipient has sent a message within the retention time of envelopes.
+        Contacts = "contacts",
+        /// Accepts no key.
+        Nobody = "nobody",
     }
 }
 

@@ -3,27 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The amount of data that the closing of an account deletes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClosingExtent {
-    /// Ends all sessions and revokes all keys of the account. Labels, handles and the activity log stay.
-    Close,
-    /// Also deletes the personal data of the owner, such as labels, handles and the activity log.
-    Erase,
-}
+use crate::named_enum::named_enum;
 
-impl ClosingExtent {
-    /// Returns the name used in SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Close => "close",
-            Self::Erase => "erase",
-        }
-    }
-
-    /// Parses the name used in SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Close, Self::Erase].into_iter().find(|extent| extent.as_str() == name)
+named_enum! {
+    /// The amount of data that the closing of an account deletes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ClosingExtent {
+        /// Ends all sessions and revokes all keys of the account. Labels, handles and the activity log stay.
+        Close = "close",
+        /// Also deletes the personal data of the owner, such as labels, handles and the activity log.
+        Erase = "erase",
     }
 }
 

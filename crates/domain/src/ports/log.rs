@@ -1,29 +1,19 @@
 //! The stored parts of the transparency log.
 
-use crate::{IssuerKeyId, Timestamp};
+use crate::{IssuerKeyId, Timestamp, named_enum::named_enum};
 
-/// What a statement of the log is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StatementKind {
-    /// An entry of the audit trail and its hash.
-    Audit,
-    /// A badge and its status.
-    Badge,
-    /// The envelopes of one or more batches of sends.
-    Envelopes,
-    /// An API key with its DID, its sealing version and its status.
-    Key,
-}
-
-impl StatementKind {
-    /// Returns the name of the kind in the database and in the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Audit => "audit",
-            Self::Badge => "badge",
-            Self::Envelopes => "envelopes",
-            Self::Key => "key",
-        }
+named_enum! {
+    /// What a statement of the log is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StatementKind {
+        /// An entry of the audit trail and its hash.
+        Audit = "audit",
+        /// A badge and its status.
+        Badge = "badge",
+        /// The envelopes of one or more batches of sends.
+        Envelopes = "envelopes",
+        /// An API key with its DID, its sealing version and its status.
+        Key = "key",
     }
 }
 

@@ -7,36 +7,20 @@ use serde::Serialize;
 
 use crate::{
     AttemptFailure, EventId, EventMetadata, OwnEventId, ReceiverResponse, Target, Timestamp,
+    named_enum::named_enum,
 };
 
-/// The outcome of an attempt to deliver an event, as the log of attempts shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptOutcome {
-    /// The attempt failed, and no retry follows because it was the last one of the retry schedule.
-    Exhausted,
-    /// The attempt failed, and a retry follows.
-    Failed,
-    /// The receiver responded with a 2xx status.
-    Succeeded,
-}
-
-impl AttemptOutcome {
-    /// All outcomes, in alphabetical order.
-    pub const ALL: [Self; 3] = [Self::Exhausted, Self::Failed, Self::Succeeded];
-
-    /// Returns the name of the outcome in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exhausted => "exhausted",
-            Self::Failed => "failed",
-            Self::Succeeded => "succeeded",
-        }
-    }
-
-    /// Parses the name of an outcome, as used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+named_enum! {
+    /// The outcome of an attempt to deliver an event, as the log of attempts shows it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AttemptOutcome {
+        /// The attempt failed, and no retry follows because it was the last one of the retry schedule.
+        Exhausted = "exhausted",
+        /// The attempt failed, and a retry follows.
+        Failed = "failed",
+        /// The receiver responded with a 2xx status.
+        Succeeded = "succeeded",
     }
 }
 

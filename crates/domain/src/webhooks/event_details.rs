@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     ApiKeyId, Description, DisabledReason, EnvelopeId, EventKind, Handle, LastFailure, Timestamp,
-    WebhookId,
+    WebhookId, named_enum::named_enum,
 };
 
 /// The JSON fields of an event that depend on its kind.
@@ -78,33 +78,17 @@ pub struct EnvelopeBounced {
     pub reason: BounceReason,
 }
 
-/// The kind of change of an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RotationReason {
-    /// The handle of the key was moved to another key.
-    Replaced,
-    /// The key was revoked.
-    Revoked,
-    /// The sealing key (the key pair to which messages are encrypted) was replaced. The DID is unchanged.
-    SealingKey,
-}
-
-impl RotationReason {
-    const ALL: [Self; 3] = [Self::Replaced, Self::Revoked, Self::SealingKey];
-
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Replaced => "replaced",
-            Self::Revoked => "revoked",
-            Self::SealingKey => "sealing_key",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+named_enum! {
+    /// The kind of change of an API key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RotationReason {
+        /// The handle of the key was moved to another key.
+        Replaced = "replaced",
+        /// The key was revoked.
+        Revoked = "revoked",
+        /// The sealing key (the key pair to which messages are encrypted) was replaced. The DID is unchanged.
+        SealingKey = "sealing_key",
     }
 }
 
@@ -122,23 +106,15 @@ pub struct IdentityRotated {
     pub reason: RotationReason,
 }
 
-/// A limit of a plan, named by its time window. An event is sent when usage reaches a percentage of the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThresholdWindow {
-    /// Requests per UTC day.
-    Day,
-    /// Messages per UTC month.
-    Month,
-}
-
-impl ThresholdWindow {
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-        }
+named_enum! {
+    /// A limit of a plan, named by its time window. An event is sent when usage reaches a percentage of the limit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ThresholdWindow {
+        /// Requests per UTC day.
+        Day = "day",
+        /// Messages per UTC month.
+        Month = "month",
     }
 }
 

@@ -3,59 +3,36 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A kind of event. A webhook subscribes to one or more kinds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
-pub enum EventKind {
-    /// An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`.
-    #[serde(rename = "envelope.bounced")]
-    EnvelopeBounced,
-    /// An envelope for the webhook's key was stored and can be opened.
-    #[serde(rename = "envelope.received")]
-    EnvelopeReceived,
-    /// A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its
-    /// sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs
-    /// `--events v1.1`.
-    #[serde(rename = "identity.rotated")]
-    IdentityRotated,
-    /// The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
-    #[serde(rename = "usage.threshold")]
-    UsageThreshold,
-    /// Another webhook of the account was disabled. Needs `--events v1.1`.
-    #[serde(rename = "webhook.disabled")]
-    WebhookDisabled,
-    /// All attempts at another webhook of the account have failed for an hour. Needs `--events v1.1`.
-    #[serde(rename = "webhook.failing")]
-    WebhookFailing,
+use crate::named_enum::named_enum;
+
+named_enum! {
+    /// A kind of event. A webhook subscribes to one or more kinds.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+    pub enum EventKind {
+        /// An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`.
+        #[serde(rename = "envelope.bounced")]
+        EnvelopeBounced = "envelope.bounced",
+        /// An envelope for the webhook's key was stored and can be opened.
+        #[serde(rename = "envelope.received")]
+        EnvelopeReceived = "envelope.received",
+        /// A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its
+        /// sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs
+        /// `--events v1.1`.
+        #[serde(rename = "identity.rotated")]
+        IdentityRotated = "identity.rotated",
+        /// The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+        #[serde(rename = "usage.threshold")]
+        UsageThreshold = "usage.threshold",
+        /// Another webhook of the account was disabled. Needs `--events v1.1`.
+        #[serde(rename = "webhook.disabled")]
+        WebhookDisabled = "webhook.disabled",
+        /// All attempts at another webhook of the account have failed for an hour. Needs `--events v1.1`.
+        #[serde(rename = "webhook.failing")]
+        WebhookFailing = "webhook.failing",
+    }
 }
 
 impl EventKind {
-    /// All kinds.
-    pub const ALL: [Self; 6] = [
-        Self::EnvelopeBounced,
-        Self::EnvelopeReceived,
-        Self::IdentityRotated,
-        Self::UsageThreshold,
-        Self::WebhookDisabled,
-        Self::WebhookFailing,
-    ];
-
-    /// Returns the name of the kind in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::EnvelopeBounced => "envelope.bounced",
-            Self::EnvelopeReceived => "envelope.received",
-            Self::IdentityRotated => "identity.rotated",
-            Self::UsageThreshold => "usage.threshold",
-            Self::WebhookDisabled => "webhook.disabled",
-            Self::WebhookFailing => "webhook.failing",
-        }
-    }
-
-    /// Parses the name of a kind, as used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// Returns the first version of the events that contains this kind.
     const fn since(self) -> EventsVersion {
         match self {

@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped};
+use crate::{
+    AccountId, ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped, named_enum::named_enum,
+};
 
 /// A webhook of an API key.
 #[derive(Debug, Clone)]
@@ -100,28 +102,15 @@ pub struct RetiringSecret {
     pub until: Timestamp,
 }
 
-/// Whether a webhook gets events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WebhookStatus {
-    /// The webhook gets no events. Its deliveries wait until it is enabled.
-    Disabled,
-    /// Events are delivered to the webhook.
-    Enabled,
-}
-
-impl WebhookStatus {
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Disabled => "disabled",
-            Self::Enabled => "enabled",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Disabled, Self::Enabled].into_iter().find(|status| status.as_str() == name)
+named_enum! {
+    /// Whether a webhook gets events.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum WebhookStatus {
+        /// The webhook gets no events. Its deliveries wait until it is enabled.
+        Disabled = "disabled",
+        /// Events are delivered to the webhook.
+        Enabled = "enabled",
     }
 }
 
@@ -139,28 +128,15 @@ pub struct LastFailure {
     pub error_detail: Option<String>,
 }
 
-/// The reason why the service disabled a webhook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DisabledReason {
-    /// All attempts failed for longer than the allowed time.
-    Failing,
-    /// The receiver responded with status 410 (Gone).
-    Gone,
-}
-
-impl DisabledReason {
-    /// Returns the name used in JSON and SQL.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Failing => "failing",
-            Self::Gone => "gone",
-        }
-    }
-
-    /// Parses the name used in JSON and SQL. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Failing, Self::Gone].into_iter().find(|reason| reason.as_str() == name)
+named_enum! {
+    /// The reason why the service disabled a webhook.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DisabledReason {
+        /// All attempts failed for longer than the allowed time.
+        Failing = "failing",
+        /// The receiver responded with status 410 (Gone).
+        Gone = "gone",
     }
 }
 

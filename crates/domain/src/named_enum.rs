@@ -1,0 +1,36 @@
+//! Enums whose variants have names outside of the code.
+
+/// Defines an enum whose variants have names, which JSON, SQL and logs use: `Variant = "name"`. Adds the constant `ALL`
+/// and the functions `as_str` and `from_name`.
+macro_rules! named_enum {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis enum $type:ident {
+            $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)+
+        }
+    ) => {
+        $(#[$doc])*
+        $visibility enum $type {
+            $($(#[$variant_doc])* $variant,)+
+        }
+
+        impl $type {
+            /// All variants, in the order of the enum.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Returns the name that JSON, SQL and logs use.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// Parses the name that JSON, SQL and logs use. `None` if the name is unknown.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|variant| variant.as_str() == name)
+            }
+        }
+    };
+}
+
+pub(crate) use named_enum;
