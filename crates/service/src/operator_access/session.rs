@@ -30,14 +30,14 @@ pub(super) fn issue(
     let (version, id) = (keyring.newest(), random::<16>()?);
     let code = code(keyring, version, entry, expires_at, &id)?;
     let (expires, name) = (expires_at.as_millis(), &entry.name);
-    Ok(format!("{PREFIX}{version}_{expires}_{}_{}_{name}", hex(&id), hex(&code)))
+    Ok(format!("{PREFIX}{version}_{expires}_{}_{}_{name}", hex::encode(id), hex::encode(code)))
 }
 
 /// Returns the CSRF token of a session, which the forms of the session contain. Returns `None` if `token` is not a
 /// session token.
 pub(super) fn form_token(token: &str) -> Option<String> {
     let claims = SessionClaims::parse(token)?;
-    keyed_hash(&claims.code, &[FORM_LABEL]).ok().map(|code| hex(&code))
+    keyed_hash(&claims.code, &[FORM_LABEL]).ok().map(hex::encode)
 }
 
 impl SessionClaims {
@@ -73,18 +73,9 @@ fn code(
     keyring.authenticate_operator_session(version, &parts)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
-}
-
 fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
-    if text.len() != N * 2 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
+    hex::decode_to_slice(text, &mut bytes).ok()?;
     Some(bytes)
 }
 
