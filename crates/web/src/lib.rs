@@ -16,6 +16,7 @@
 //! | `badge_page.rs` | the page of a badge |
 //! | `log_page.rs` | the page that verifies proofs of the transparency log |
 //! | `not_found.rs` | the response to an unknown path |
+//! | `host_cookie.rs` | the attributes of all cookies |
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, script and icon |
 //!
@@ -26,6 +27,7 @@ mod badge_page;
 mod console;
 mod dashboard;
 mod docs;
+mod host_cookie;
 mod html;
 mod landing;
 mod log_page;

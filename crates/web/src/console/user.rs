@@ -94,7 +94,8 @@ impl ConsoleUser {
 
 /// Redirects to the sign-in page, and deletes the cookie of the ended session.
 pub(super) fn redirect_to_sign_in(state: &ConsoleState) -> PageResponse {
-    PageResponse::redirect(&state.site, "/console/sign-in").with_cookie(&cookie::delete(state))
+    PageResponse::redirect(&state.site, "/console/sign-in")
+        .with_cookie(&cookie::session(state).deletion())
 }
 
 impl ConsoleUser {
@@ -104,7 +105,8 @@ impl ConsoleUser {
         let state = console_state(request)?;
         let access = &state.admin.access;
         // Without a cookie, nothing is deleted: a browser sends no strict cookie with a link from another site.
-        let token = cookie::session_token(&state, request)
+        let token = cookie::session(&state)
+            .value_in(request)
             .ok_or_else(|| PageResponse::redirect(&state.site, "/console/sign-in"))?;
         let session = access.operator_of(&token).zip(access.form_token(&token));
         let Some((operator, form_token)) = session else {

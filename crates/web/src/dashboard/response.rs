@@ -19,7 +19,7 @@ use askama::Template;
 use sealpost_api::whole_seconds;
 use sealpost_service::Error;
 
-pub(crate) use flash::{Flash, FlashCookie};
+pub(crate) use flash::Flash;
 pub(super) use frame::{Frame, FrameSession};
 
 use super::{
@@ -82,7 +82,7 @@ impl PageResponse {
                 Err(_) => "/dashboard/sign-in".to_owned(),
             },
         };
-        Self::redirect(&app.site, &path).with_cookie(&cookie::delete(app))
+        Self::redirect(&app.site, &path).with_cookie(&cookie::session(app).deletion())
     }
 
     pub(crate) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {

@@ -59,7 +59,8 @@ impl SignedInUser {
             _ => "",
         };
         let to_sign_in = || PageResponse::redirect_to_sign_in(&app, next);
-        let tokens = cookie::session_token(&app, request)
+        let tokens = cookie::session(&app)
+            .value_in(request)
             .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
         let (token, form_token) = tokens.ok_or_else(to_sign_in)?;
         let source = request_source(&app.api, request);

@@ -33,7 +33,7 @@ pub(crate) async fn submit(request: HttpRequest, open: OpenForm) -> PageResponse
     let OpenForm { state, form } = open;
     match state.admin.sign_in(&request, form.text("name"), form.raw("password")).await {
         Ok(session) => PageResponse::redirect(&state.site, "/console")
-            .with_cookie(&cookie::set(&state, session.token)),
+            .with_cookie(&cookie::session(&state).with_value(session.token)),
         Err(problem) => {
             let mut rejection = Rejection::from(&problem);
             if problem.code() == Code::Unauthorized {

@@ -56,7 +56,7 @@ pub(crate) async fn submit(
         Ok(closed) => {
             let frame = Frame::public(user.site());
             Ok(PageResponse::ok(frame, "Account closed", &ClosedPage { closed })
-                .with_cookie(&cookie::delete(&user.app)))
+                .with_cookie(&cookie::session(&user.app).deletion()))
         }
         Err(error) => match error.refusal() {
             Some(refusal) if refusal.code() == Code::Unauthorized => {

@@ -111,7 +111,7 @@ async fn sign_in(
     let Some(login_secret) = opened.login_secret.clone() else { return page };
     let login = Login { account_id: opened.account_id.to_string(), login_secret };
     match app.api.sealpost.accounts.login(login, request_source(&app.api, request)).await {
-        Ok(session) => page.with_cookie(&cookie::set(app, session.session_token)),
+        Ok(session) => page.with_cookie(&cookie::session(app).with_value(session.session_token)),
         Err(_) => page,
     }
 }

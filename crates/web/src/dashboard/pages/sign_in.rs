@@ -48,7 +48,7 @@ pub(crate) async fn submit(
     };
     match log_in(&app.api, &request, login).await {
         Ok(session) => PageResponse::redirect(&app.site, next)
-            .with_cookie(&cookie::set(&app, session.session_token)),
+            .with_cookie(&cookie::session(&app).with_value(session.session_token)),
         Err(Problem::Service { error, .. }) if error.refusal().is_none() => {
             PageResponse::service_error(Frame::public(&app.site), &error)
         }

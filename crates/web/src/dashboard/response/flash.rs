@@ -3,26 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use actix_web::{
-    FromRequest, HttpRequest,
-    cookie::{Cookie, SameSite, time::Duration as CookieAge},
-    dev::Payload,
-    http::StatusCode,
-};
+use actix_web::{FromRequest, HttpRequest, cookie::Cookie, dev::Payload, http::StatusCode};
 use serde::{Deserialize, Serialize};
 
 use super::{PageResponse, web_state};
 use crate::{
+    dashboard::session::cookie,
+    host_cookie::HostCookie,
     html::{Notice, SiteAddress},
     state::WebState,
 };
-
-/// The cookie that carries a result. Dashboard and console have one each.
-#[derive(Clone, Copy)]
-pub(crate) struct FlashCookie {
-    pub(crate) name: &'static str,
-    pub(crate) is_secure: bool,
-}
 
 /// The result of a form. Empty if the page was not reached from a form.
 #[derive(Default, Serialize, Deserialize)]
@@ -69,22 +59,18 @@ impl Flash {
 
     /// Redirects to the page of the dashboard that shows the result.
     pub(in crate::dashboard) fn redirect(&self, app: &WebState) -> PageResponse {
-        self.redirect_with(&app.site, cookie_of(app))
+        self.redirect_with(&app.site, cookie::result(app))
     }
 
     /// Redirects to the page that shows the result.
-    pub(crate) fn redirect_with(&self, site: &SiteAddress, cookie: FlashCookie) -> PageResponse {
+    pub(crate) fn redirect_with(&self, site: &SiteAddress, cookie: HostCookie) -> PageResponse {
         let json = serde_json::to_vec(self).unwrap_or_default();
-        let hex = json.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-        PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(hex))
+        PageResponse::redirect(site, &self.path).with_cookie(&cookie.with_value(hex::encode(json)))
     }
 
     /// Reads the result for the requested page.
-    pub(crate) fn read(cookie: FlashCookie, request: &HttpRequest) -> Option<Self> {
-        let cookie = request.cookie(cookie.name)?;
-        let hex = cookie.value();
-        let byte = |at| hex.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        let json = (0..hex.len()).step_by(2).map(byte).collect::<Option<Vec<_>>>()?;
+    pub(crate) fn read(cookie: HostCookie, request: &HttpRequest) -> Option<Self> {
+        let json = hex::decode(cookie.value_in(request)?).ok()?;
         let flash: Self = serde_json::from_slice(&json).ok()?;
         let path = flash.path.split(['?', '#']).next();
         (path == Some(request.path())).then_some(flash)
@@ -92,28 +78,9 @@ impl Flash {
 
     /// Returns the cookie that deletes the result, once the requested page of the dashboard has shown it.
     pub(super) fn deletion(request: &HttpRequest, status: StatusCode) -> Option<Cookie<'static>> {
-        let cookie = cookie_of(&*web_state(request).ok()?);
+        let cookie = cookie::result(&*web_state(request).ok()?);
         let is_shown = status == StatusCode::OK && Self::read(cookie, request).is_some();
         is_shown.then(|| cookie.deletion())
-    }
-}
-
-impl FlashCookie {
-    /// Creates the cookie that deletes the result.
-    pub(crate) fn deletion(self) -> Cookie<'static> {
-        let mut cookie = self.with_value(String::new());
-        cookie.set_max_age(CookieAge::ZERO);
-        cookie
-    }
-
-    /// Creates the cookie. It has no expiry, so that browsers keep it in memory only.
-    fn with_value(self, value: String) -> Cookie<'static> {
-        Cookie::build(self.name, value)
-            .path("/")
-            .http_only(true)
-            .same_site(SameSite::Strict)
-            .secure(self.is_secure)
-            .finish()
     }
 }
 
@@ -123,12 +90,8 @@ impl FromRequest for Flash {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let app = web_state(request);
-        std::future::ready(app.map(|app| Self::read(cookie_of(&app), request).unwrap_or_default()))
+        std::future::ready(
+            app.map(|app| Self::read(cookie::result(&app), request).unwrap_or_default()),
+        )
     }
-}
-
-fn cookie_of(app: &WebState) -> FlashCookie {
-    let is_secure = app.api.is_secure;
-    let name = if is_secure { "__Host-sealpost-result" } else { "sealpost-result" };
-    FlashCookie { name, is_secure }
 }
