@@ -19,7 +19,8 @@ use crate::{
 };
 
 impl Transaction {
-    pub(crate) fn add_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+    /// Inserts an assessment.
+    pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
         self.run(|conn| {
             let row = AssessmentRow::new(assessment)?;
             diesel::insert_into(s::table).values(row).execute(conn)?;
@@ -27,10 +28,8 @@ impl Transaction {
         })
     }
 
-    pub(crate) fn find_newest_assessment(
-        &mut self,
-        key: &ApiKeyId,
-    ) -> Result<Option<Assessment>, StoreError> {
+    /// Reads the newest assessment of a key. `None` if the key was never assessed.
+    pub fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
         let newest =
             s::table.filter(s::api_key_id.eq(key.to_string())).order((s::at.desc(), s::id.desc()));
         self.run(|conn| {
@@ -38,7 +37,8 @@ impl Transaction {
         })
     }
 
-    pub(crate) fn add_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
+    /// Inserts an attestation.
+    pub fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
         let row = AttestationRow::new(attestation);
         self.run(|conn| {
             diesel::insert_into(t::table).values(row).execute(conn)?;
@@ -46,7 +46,8 @@ impl Transaction {
         })
     }
 
-    pub(crate) fn find_newest_attestations(
+    /// Reads the key's newest attestation for each of the checks. The map has no entry for a check without attestation.
+    pub fn newest_attestations(
         &mut self,
         key: &ApiKeyId,
         checks: &[CheckName],

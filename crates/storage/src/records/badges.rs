@@ -1,11 +1,8 @@
 //! Stores badges (credentials of API keys) and their positions in the public status lists, which show revoked badges.
 
-use std::collections::BTreeMap;
-
 use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
-    ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Jurisdiction, Revocation,
-    StatusPosition, Timestamp,
+    ApiKeyId, Assessment, Badge, BadgeId, Jurisdiction, Revocation, StatusPosition, Timestamp,
     ports::{JournaledAct, StoreError},
 };
 
@@ -23,30 +20,6 @@ use crate::{
 };
 
 impl Transaction {
-    /// Inserts an assessment.
-    pub fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
-        self.add_assessment(assessment)
-    }
-
-    /// Reads the newest assessment of a key. `None` if the key was never assessed.
-    pub fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
-        self.find_newest_assessment(key)
-    }
-
-    /// Inserts an attestation.
-    pub fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
-        self.add_attestation(attestation)
-    }
-
-    /// Reads the key's newest attestation for each of the checks. The map has no entry for a check without attestation.
-    pub fn newest_attestations(
-        &mut self,
-        key: &ApiKeyId,
-        checks: &[CheckName],
-    ) -> Result<BTreeMap<CheckName, Attestation>, StoreError> {
-        self.find_newest_attestations(key, checks)
-    }
-
     /// Counts the badges of a key that are neither revoked nor expired at `now`.
     pub fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError> {
         let live = b::table
