@@ -45,11 +45,6 @@ impl Tile {
         let width = u16::try_from(width).ok().filter(|width| *width > 0)?;
         Some(Self { level, index, width })
     }
-
-    /// Returns true if a tree of `size` entries has this tile, at least with its width.
-    pub fn is_in_tree(&self, size: u64) -> bool {
-        Self::in_tree(self.level, self.index, size).is_some_and(|whole| whole.width >= self.width)
-    }
 }
 
 impl TilePath {

@@ -6,7 +6,6 @@
 
 pub(crate) mod client;
 mod connector;
-mod metrics;
 pub(crate) mod response;
 mod response_framing;
 pub(crate) mod response_stream;

@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Instant};
 use sealpost_domain::{AttemptFailure, Target, ports::EventSigner};
 use sealpost_wallet::{Keyring, WalletError};
 
-use super::{
-    client::{ClientFactory, TargetClient},
-    metrics,
-};
+use super::client::{ClientFactory, TargetClient};
 use crate::{
     retry::attempt_report::AttemptReport,
     signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
@@ -47,7 +44,7 @@ impl TargetSender {
         };
         let start = Instant::now();
         let report = client.post(request).await;
-        metrics::record_attempt(start.elapsed());
+        metrics::histogram!("sealpost_delivery_duration_seconds").record(start.elapsed());
         report
     }
 }

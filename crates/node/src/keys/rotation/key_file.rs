@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sealpost_storage::owned_file::{folder_of, with_suffix};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -31,7 +32,7 @@ impl KeyFile {
         };
         // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
-        let lock = regular_file::try_lock(&beside(&path, "lock"))
+        let lock = regular_file::try_lock(&with_suffix(&path, ".lock"))
             .map_err(|error| NodeError::Keys(Failure::of(error)))?;
         let busy = || failed("another rotation is running: wait until it ends");
         Ok(Self { path, _lock: lock.ok_or_else(busy)? })
@@ -57,7 +58,7 @@ impl KeyFile {
         let old = Zeroizing::new(fs::read_to_string(&self.path)?);
         let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
         let text = Zeroizing::new(format!("{}{gap}{line}\n", old.as_str()));
-        let fresh = beside(&self.path, "new");
+        let fresh = with_suffix(&self.path, ".new");
         // Removes the new file of an interrupted rotation.
         if fresh.exists() {
             fs::remove_file(&fresh)?;
@@ -84,18 +85,6 @@ fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
 
 fn failed(message: impl Into<String>) -> NodeError {
     NodeError::Keys(Failure::new(message))
-}
-
-/// Returns the path with another extension appended.
-fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(extension);
-    name.into()
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
 }
 
 const PRIVATE: u32 = 0o600;
