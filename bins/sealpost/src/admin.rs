@@ -9,13 +9,11 @@ mod desk;
 mod governance;
 mod invite;
 mod issuer;
-mod journal;
 mod kek;
 mod key;
-mod log;
 mod output;
 mod plan;
-mod recover;
+mod recovery;
 mod token;
 
 use std::io::Write as _;
@@ -57,13 +55,13 @@ fn act(desk: &Desk, output: Output, noun: &Noun) -> Result<(), Fault> {
         Noun::Handle(command) => key::handle(desk, output, command),
         Noun::Invite(command) => invite::run(desk, output, command),
         Noun::Issuer(command) => issuer::run(desk, output, command),
-        Noun::Journal(command) => journal::run(desk, output, command),
+        Noun::Journal(command) => recovery::journal(desk, output, command),
         Noun::Kek(command) => kek::run(desk, output, command),
         Noun::Key(command) => key::run(desk, output, command),
-        Noun::Log(command) => log::run(desk, output, command),
+        Noun::Log(command) => recovery::log(desk, output, command),
         Noun::Partner(command) => governance::partner(desk, output, command),
         Noun::Plan(command) => plan::run(desk, output, command),
-        Noun::Recover(args) => recover::run(desk, output, args),
+        Noun::Recover(args) => recovery::recover(desk, output, args),
         Noun::Session(command) => account::session(desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
         Noun::Token(command) => token::run(desk, output, command),

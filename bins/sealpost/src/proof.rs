@@ -45,14 +45,7 @@ pub(crate) fn run(args: &VerifyProofArgs) -> Result<(), Fault> {
         }
     };
     let report = report.map_err(|reason| Fault::new(format!("the proof is invalid: {reason}")))?;
-    let text = if args.json {
-        serde_json::to_string(&report)
-            .map(|object| format!("{object}\n"))
-            .map_err(|error| Fault::caused("the report cannot be serialised", error))?
-    } else {
-        report.text()
-    };
-    terminal::print(text)
+    terminal::print_report(&report, Report::text, args.json)
 }
 
 fn verify(policy: &Policy, proof: &str, now_s: u64) -> Result<Report, String> {

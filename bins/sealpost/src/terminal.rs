@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_shell::tolerate_closed_pipe;
+use serde::Serialize;
 
 use crate::fault::Fault;
 
@@ -16,6 +17,20 @@ pub(crate) fn allows_colour() -> bool {
 /// Prints the output of a command. A closed pipe is no error.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Fault> {
     tolerate_closed_pipe(sealpost_shell::print(text)).map_err(Fault::output)
+}
+
+/// Prints a report as one JSON object, or else as `text`.
+pub(crate) fn print_report<R: Serialize>(
+    report: &R,
+    text: fn(&R) -> String,
+    as_json: bool,
+) -> Result<(), Fault> {
+    if !as_json {
+        return print(text(report));
+    }
+    let object = serde_json::to_string(report);
+    let object = object.map_err(|error| Fault::caused("the report cannot be serialised", error))?;
+    print(format!("{object}\n"))
 }
 
 /// A progress line on standard error. Shown only on a terminal, and erased when this value is dropped.

@@ -25,24 +25,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
         |seconds| Timestamp::from_millis(seconds.saturating_mul(1000)),
     );
     let report = explain(ReceivedRequest { headers: &head, body: &body }, &keys, now);
-    print(&report, args.json)?;
+    terminal::print_report(&report, VerificationReport::text, args.json)?;
     match &report.detail {
         None => Ok(()),
         Some(detail) => {
             Err(Fault::new(format!("the event is invalid: {}", escape_control(detail))))
         }
     }
-}
-
-fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
-    let text = if json {
-        serde_json::to_string(report)
-            .map(|object| format!("{object}\n"))
-            .map_err(|error| Fault::caused("the report cannot be serialised", error))?
-    } else {
-        report.text()
-    };
-    terminal::print(text)
 }
 
 const HEADERS_BYTES_MAX: u64 = 65_536;

@@ -237,26 +237,69 @@ pub(super) struct ChannelArgs {
     channels_cached: usize,
 }
 
-/// The cryptographic suites for sealing, as written on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum SuiteName {
-    /// X-Wing, one encapsulation for many envelopes of a sender and a recipient
-    Channel,
-    /// X25519, without protection against quantum computers
-    Classic,
-    /// X-Wing: X25519 and ML-KEM-768
-    Hybrid,
+/// Defines enums for the command line. Each has the variants of another enum, and converts from and to it.
+macro_rules! argument_values {
+    ($(
+        $(#[$doc:meta])*
+        enum $name:ident for $of:ident {
+            $($(#[$variant_doc:meta])* $variant:ident,)+
+        }
+    )+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, ValueEnum)]
+        enum $name {
+            $($(#[$variant_doc])* $variant,)+
+        }
+
+        impl From<$name> for $of {
+            fn from(name: $name) -> Self {
+                match name {
+                    $($name::$variant => Self::$variant,)+
+                }
+            }
+        }
+
+        impl From<$of> for $name {
+            fn from(value: $of) -> Self {
+                match value {
+                    $($of::$variant => Self::$variant,)+
+                }
+            }
+        }
+    )+};
 }
 
-/// The conditions for opening an account, as written on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum ActivationName {
-    /// Only existing accounts activate identities
-    Closed,
-    /// A new account needs an invite
-    Invite,
-    /// Every client can open an account
-    Open,
+argument_values! {
+    /// The conditions for opening an account, as written on the command line.
+    enum ActivationName for Activation {
+        /// Only existing accounts activate identities
+        Closed,
+        /// A new account needs an invite
+        Invite,
+        /// Every client can open an account
+        Open,
+    }
+
+    /// The versions of the set of events that a webhook can name, as written on the command line.
+    enum EventsName for EventsVersion {
+        /// Only the event envelope.received
+        #[value(name = "v1.0")]
+        V1_0,
+        /// All events: envelope.received, envelope.bounced, identity.rotated, usage.threshold, webhook.failing and
+        /// webhook.disabled
+        #[value(name = "v1.1")]
+        V1_1,
+    }
+
+    /// The cryptographic suites for sealing, as written on the command line.
+    enum SuiteName for Suite {
+        /// X-Wing, one encapsulation for many envelopes of a sender and a recipient
+        Channel,
+        /// X25519, without protection against quantum computers
+        Classic,
+        /// X-Wing: X25519 and ML-KEM-768
+        Hybrid,
+    }
 }
 
 impl ServiceArgs {
@@ -336,76 +379,6 @@ impl ServiceArgs {
             lookups_together_max: defaults.lookups_together_max,
             hints_cached_max: defaults.hints_cached_max,
             cache_idle: defaults.cache_idle,
-        }
-    }
-}
-
-impl From<ActivationName> for Activation {
-    fn from(name: ActivationName) -> Self {
-        match name {
-            ActivationName::Closed => Self::Closed,
-            ActivationName::Invite => Self::Invite,
-            ActivationName::Open => Self::Open,
-        }
-    }
-}
-
-impl From<Activation> for ActivationName {
-    fn from(activation: Activation) -> Self {
-        match activation {
-            Activation::Closed => Self::Closed,
-            Activation::Invite => Self::Invite,
-            Activation::Open => Self::Open,
-        }
-    }
-}
-
-impl From<SuiteName> for Suite {
-    fn from(name: SuiteName) -> Self {
-        match name {
-            SuiteName::Channel => Self::Channel,
-            SuiteName::Classic => Self::Classic,
-            SuiteName::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-impl From<Suite> for SuiteName {
-    fn from(suite: Suite) -> Self {
-        match suite {
-            Suite::Channel => Self::Channel,
-            Suite::Classic => Self::Classic,
-            Suite::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-/// The versions of the set of events that a webhook can name, as written on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum EventsName {
-    /// Only the event envelope.received
-    #[value(name = "v1.0")]
-    V1_0,
-    /// All events: envelope.received, envelope.bounced, identity.rotated, usage.threshold, webhook.failing and
-    /// webhook.disabled
-    #[value(name = "v1.1")]
-    V1_1,
-}
-
-impl From<EventsName> for EventsVersion {
-    fn from(name: EventsName) -> Self {
-        match name {
-            EventsName::V1_0 => Self::V1_0,
-            EventsName::V1_1 => Self::V1_1,
-        }
-    }
-}
-
-impl From<EventsVersion> for EventsName {
-    fn from(version: EventsVersion) -> Self {
-        match version {
-            EventsVersion::V1_0 => Self::V1_0,
-            EventsVersion::V1_1 => Self::V1_1,
         }
     }
 }

@@ -1,0 +1,31 @@
+//! `sealpost admin recover`, `admin journal` and `admin log`: commands after a restore of the database, and repairs of
+//! the revocation journal.
+
+use sealpost_node::{complete_journal, recover_database};
+
+use super::{desk::Desk, output::Output};
+use crate::{
+    cli::{JournalCommand, LogCommand, RecoverArgs},
+    fault::Fault,
+};
+
+/// Repeats the revocations that a restore of the database has undone.
+pub(super) fn recover(desk: &Desk, output: Output, args: &RecoverArgs) -> Result<(), Fault> {
+    desk.use_keys(&args.keks)?;
+    let Desk { settings, database, operator, .. } = desk;
+    output.show(&recover_database(settings, database, operator, &args.journal)?)
+}
+
+/// Repairs the revocation journal.
+pub(super) fn journal(desk: &Desk, output: Output, command: &JournalCommand) -> Result<(), Fault> {
+    let JournalCommand::Complete(keks) = command;
+    desk.use_keys(keks)?;
+    output.show(&complete_journal(&desk.settings, &desk.database, &desk.clock)?)
+}
+
+/// Begins a new transparency log after a restore.
+pub(super) fn log(desk: &Desk, output: Output, command: &LogCommand) -> Result<(), Fault> {
+    match command {
+        LogCommand::Restart { .. } => output.show(&desk.operator.restart_log()?),
+    }
+}
