@@ -158,3 +158,28 @@ fn a_long_unknown_name_is_shortened() {
     let refused = read_example(&format!(r#"{{"webhook_id":"x","{}":1}}"#, "ü".repeat(100_000)));
     assert_eq!(refused.unwrap_err().field(), Some(&*"ü".repeat(64)));
 }
+
+request_body! {
+    struct Range {
+        r#type: String,
+        first: Option<u32>,
+        last: Option<u32> => if last < first { Err(invalid("last", "is too low")) } else { Ok(()) },
+        dry_run: bool,
+    }
+}
+
+#[test]
+fn a_rule_is_checked_before_the_next_member_is_read() {
+    let read = |body: &str| -> Result<_, Refusal> {
+        let Range { r#type, first, last, dry_run } = Fields::parse(body.as_bytes())?.into_body()?;
+        Ok((r#type, first, last, dry_run))
+    };
+    let range = read(r#"{"type":"a","first":1,"last":2}"#);
+    assert_eq!(range, Ok(("a".to_owned(), Some(1), Some(2), false)));
+    let reversed = read(r#"{"type":"a","first":2,"last":1,"dry_run":7,"more":1}"#);
+    assert_eq!(reversed, Err(invalid("last", "is too low")));
+    let invalid_flag = read(r#"{"type":"a","first":1,"last":2,"dry_run":7,"more":1}"#);
+    assert_eq!(invalid_flag, Err(invalid("dry_run", "must be true or false")));
+    let missing = read(r#"{"first":2,"last":1}"#);
+    assert_eq!(missing, Err(Refusal::MissingField { field: "type" }));
+}
