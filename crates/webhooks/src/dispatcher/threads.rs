@@ -29,8 +29,10 @@ use super::{
     worker_inboxes::{WorkerInboxes, WorkerMessage},
 };
 use crate::{
-    address_guard::resolver::NameResolver, http::client::ClientFactory,
-    queue::release_batch::HeldDelivery, settings::Settings,
+    address_guard::resolver::NameResolver,
+    http::client::{ClientFactory, ConnectionPools},
+    queue::release_batch::HeldDelivery,
+    settings::Settings,
 };
 
 /// The database, keys, clock, signer and name resolver that a dispatcher uses. Tests replace them.
@@ -155,9 +157,9 @@ impl ThreadStarter {
             tls,
             user_agent,
             timeout: settings.timeout,
-            connections_per_target_max: settings.in_flight_per_target.max(1),
             bounds: settings.bounds,
             relays,
+            pools: ConnectionPools::default(),
         }
     }
 

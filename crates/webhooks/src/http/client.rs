@@ -1,7 +1,15 @@
 //! Sends HTTP requests. Does not follow redirects and does not decompress bodies. Maps every error to an
 //! [`AttemptFailure`], a coarse class that the owner of the webhook can see.
 
-use std::{error::Error, io, rc::Rc, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    error::Error,
+    io,
+    rc::{Rc, Weak},
+    sync::Arc,
+    time::Duration,
+};
 
 use actix_http::error::ParseError;
 use actix_rt::time::timeout;
@@ -14,7 +22,7 @@ use awc::{
     },
 };
 use rustls::{ClientConfig, pki_types::ServerName};
-use sealpost_domain::{AttemptFailure, Target};
+use sealpost_domain::{AccountId, AttemptFailure, Target};
 use url::Url;
 
 use super::{
@@ -44,10 +52,20 @@ pub(crate) struct ClientFactory {
     pub(crate) user_agent: HeaderValue,
     /// Maximum time from the start of an attempt to the last byte of the response head.
     pub(crate) timeout: Duration,
-    pub(crate) connections_per_target_max: usize,
     pub(crate) bounds: Bounds,
     pub(crate) relays: Arc<RelayHub>,
+    pub(crate) pools: ConnectionPools,
 }
+
+/// The connection pools of a thread, by account and origin (scheme, host and port).
+///
+/// Webhooks of an account with the same origin share a pool, so that an account with many keys does not open a
+/// connection, with a TLS handshake, for each webhook. Accounts share no connection.
+///
+/// A pool is closed with the last of its [`HttpClient`]s. awc checks an idle connection only at the next request to the
+/// same host, so one pool for all hosts would keep sockets open for receivers that get no more requests.
+#[derive(Default)]
+pub(crate) struct ConnectionPools(RefCell<HashMap<(AccountId, String), Weak<Client>>>);
 
 /// Sends the requests to one target.
 pub(crate) enum TargetClient {
@@ -55,12 +73,9 @@ pub(crate) enum TargetClient {
     Relay(RelayTarget),
 }
 
-/// The HTTP client for one target, with its connections. Dropping the client closes the connections.
-///
-/// Each target has a separate connection pool. awc checks an idle connection only at the next request to the same host.
-/// A common pool would therefore keep sockets open for receivers that get no more requests.
+/// The HTTP client for one target.
 pub(crate) struct HttpClient {
-    client: Client,
+    pool: Rc<Client>,
     uri: Uri,
     timeout: Duration,
     body_bounds: BodyBounds,
@@ -74,13 +89,25 @@ impl ClientFactory {
             let relay = RelayTarget { hub, webhook_id, timeout: self.timeout };
             return Some(TargetClient::Relay(relay));
         }
-        self.http_client(&target.url).map(TargetClient::Http)
+        self.http_client(target).map(TargetClient::Http)
     }
 
-    fn http_client(&self, url: &str) -> Option<HttpClient> {
-        let url = self.policy.parse_url(url).ok()?;
+    fn http_client(&self, target: &Target) -> Option<HttpClient> {
+        let url = self.policy.parse_url(&target.url).ok()?;
         let tls = if url.scheme() == "https" { Some(self.tls_for(&url)?) } else { None };
+        let origin = url.origin().ascii_serialization();
         let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
+        let pool = self
+            .pools
+            .share((target.account_id, origin), self.bounds.senders_max, || self.new_pool(tls));
+        let body_bounds = BodyBounds {
+            bytes_max: self.bounds.response_body_max_bytes,
+            timeout: self.bounds.response_body_timeout,
+        };
+        Some(HttpClient { pool, uri, timeout: self.timeout, body_bounds })
+    }
+
+    fn new_pool(&self, tls: Option<TargetTls>) -> Client {
         let Bounds { connect_timeout, keep_alive, .. } = self.bounds;
         let (policy, resolver) = (self.policy.clone(), Rc::clone(&self.resolver));
         let guarded = GuardedConnector { policy, resolver, connect_timeout };
@@ -90,18 +117,14 @@ impl ClientFactory {
             // are more precise.
             .timeout(Duration::from_mins(1))
             .conn_keep_alive(keep_alive)
-            .limit(self.connections_per_target_max);
-        let client = ClientBuilder::new()
+            // No limit: the queues limit the attempts of each target, and a slow target must not delay the others.
+            .limit(0);
+        ClientBuilder::new()
             .connector(connector)
             .add_default_header((USER_AGENT, self.user_agent.clone()))
             .disable_redirects()
             .disable_timeout()
-            .finish();
-        let body_bounds = BodyBounds {
-            bytes_max: self.bounds.response_body_max_bytes,
-            timeout: self.bounds.response_body_timeout,
-        };
-        Some(HttpClient { client, uri, timeout: self.timeout, body_bounds })
+            .finish()
     }
 
     /// Returns `None` if no certificate can have the name of the host.
@@ -109,6 +132,28 @@ impl ClientFactory {
         let name = ServerName::try_from(url.host_str()?.to_owned()).ok()?;
         let handshake_timeout = self.bounds.tls_handshake_timeout;
         Some(TargetTls { config: Arc::clone(&self.tls), name, handshake_timeout })
+    }
+}
+
+impl ConnectionPools {
+    /// Returns the open pool of an account and origin, or a new one. `pools_max` limits the number of remembered pools
+    /// that are closed.
+    fn share(
+        &self,
+        key: (AccountId, String),
+        pools_max: usize,
+        new: impl FnOnce() -> Client,
+    ) -> Rc<Client> {
+        let mut pools = self.0.borrow_mut();
+        if let Some(pool) = pools.get(&key).and_then(Weak::upgrade) {
+            return pool;
+        }
+        if pools.len() >= pools_max.saturating_mul(2) {
+            pools.retain(|_, pool| pool.strong_count() > 0);
+        }
+        let pool = Rc::new(new());
+        pools.insert(key, Rc::downgrade(&pool));
+        pool
     }
 }
 
@@ -125,7 +170,7 @@ impl TargetClient {
 impl HttpClient {
     /// Sends one request and reads the response. The timeout covers everything up to the end of the response head.
     async fn post(&self, signed: SignedRequest) -> Result<AttemptReport, LocalFault> {
-        let mut request = self.client.post(self.uri.clone());
+        let mut request = self.pool.post(self.uri.clone());
         let headers: &mut HeaderMap = request.headers_mut();
         for (name, value) in signed.headers {
             headers.insert(name, value);

@@ -79,7 +79,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        http::{client::ClientFactory, tls::tls_config},
+        http::{
+            client::{ClientFactory, ConnectionPools},
+            tls::tls_config,
+        },
         settings::Bounds,
         tests::{
             fake_resolver::fixed,
@@ -96,9 +99,9 @@ mod tests {
             tls: tls_config(&[]).unwrap(),
             user_agent: awc::http::header::HeaderValue::from_static("test"),
             timeout: Duration::from_secs(1),
-            connections_per_target_max: 1,
             bounds: Bounds::default(),
             relays: Arc::default(),
+            pools: ConnectionPools::default(),
         };
         let target = target(1, "", SECRET);
         Rc::new(TargetSender::open(&target, &keyring(), &clients, None).unwrap())

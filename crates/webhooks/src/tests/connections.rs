@@ -133,6 +133,21 @@ fn a_denied_network_is_neither_registered_nor_connected_to() {
 }
 
 #[test]
+fn webhooks_of_an_account_share_connections_to_the_same_origin() {
+    let receiver = Receiver::start(|_| OK);
+    let fixture = Fixture::start(settings());
+    let deliver = |number, results| {
+        let url = format!("http://127.0.0.1:{}/{number}", receiver.addr.port());
+        fixture.submit(&target(number, &url, SECRET), u32::from(number));
+        fixture.outbox.wait_for_results(results);
+        receiver.connections()
+    };
+    assert_eq!([deliver(1000, 1), deliver(1001, 2), deliver(1002, 3)], [1, 1, 1]);
+    assert_eq!(deliver(1100, 4), 2, "the webhook of another account");
+    assert_eq!([deliver(1101, 5), deliver(1003, 6)], [2, 2]);
+}
+
+#[test]
 fn a_name_is_checked_again_at_every_connection() {
     let receiver = Receiver::start(|_| {
         Reply::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
