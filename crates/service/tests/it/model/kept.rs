@@ -2,10 +2,11 @@
 
 use super::{
     op::{
-        Asked, Event, Everywhere, Holder, Message, Named, Op, Pick, Secret, To, Token, Url,
+        Asked, Event, Everywhere, Holder, Message, Named, Op, Pick, Secret, Step, To, Token, Url,
         Webhook, Who,
     },
     run::{CLASSIC, run, settings},
+    usage::Window,
 };
 use crate::support::World;
 
@@ -46,6 +47,26 @@ fn a_revocation_deletes_repeated_deliveries_to_younger_webhooks() {
         again(0),
         again(1),
         Op::Move { key: Pick(1), event: Event::Revoke },
+    ];
+    run(World::with(settings()), CLASSIC, &ops).unwrap();
+}
+
+#[test]
+fn an_expired_envelope_is_not_delivered_again() {
+    let bob = Who { token: Token::Own, key: Named::Key(Pick(1)) };
+    let again = Op::Redeliver {
+        who: bob,
+        key: Pick(1),
+        webhook: Webhook::Any(Pick(0)),
+        envelope: Asked::Envelope(Pick(0)),
+    };
+    let ops = [
+        send_as(Token::Own, Named::Key(Pick(0))),
+        Op::Register { who: bob, url: Url::Public },
+        again,
+        Op::Advance(Step::Into(Window::Month)),
+        Op::Advance(Step::Into(Window::Month)),
+        again,
     ];
     run(World::with(settings()), CLASSIC, &ops).unwrap();
 }

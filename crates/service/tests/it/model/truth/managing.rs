@@ -76,6 +76,7 @@ impl Truth {
         self.answer(caller, Act::Manage, |truth, key| {
             let (id, envelope) = (id?, envelope?);
             truth.webhook(key, id)?;
+            let envelope = envelope.filter(|at| truth.is_kept(*at));
             let envelope = envelope.map(|at| &mut truth.envelopes[at]);
             let envelope = envelope.filter(|envelope| envelope.recipient == key);
             let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?;
