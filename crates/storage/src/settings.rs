@@ -22,8 +22,8 @@ pub struct Settings {
     /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
     /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
-    /// Maximum number of cached keys. The same maximum applies to cached webhooks, and to webhooks whose last recorded
-    /// success is cached.
+    /// Maximum size of each of three caches: of keys (a long policy counts as several keys), of webhooks, and of the times
+    /// at which webhooks last succeeded.
     pub keys_cached_max: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for Settings {
             connection_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(10),
             commit_timeout: Duration::from_secs(10),
-            keys_cached_max: 250_000,
+            keys_cached_max: 100_000,
         }
     }
 }

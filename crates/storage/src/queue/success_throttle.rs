@@ -1,6 +1,6 @@
 //! Limits how often successful attempts update the row of their webhook.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use quick_cache::sync::Cache;
 
@@ -13,9 +13,8 @@ use crate::rows::attempt::FinishedAttempt;
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. A long
 /// transaction keeps all versions of a row. Every send to the webhook reads through them, so updates must be rare.
 ///
-/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. If another
-/// node recorded the failure, this throttle does not know the failure. The failure is then cleared later: by the first
-/// success at least [`INTERVAL_MS`] after the last success that this node recorded.
+/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. So is the
+/// success of a repeated attempt, because another node may have recorded the failure of the attempt before.
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 
@@ -39,7 +38,7 @@ impl SuccessThrottle {
     ///
     /// Omits the attempts of a webhook if two conditions hold:
     ///
-    /// - All its attempts in the batch succeeded.
+    /// - All its attempts in the batch succeeded, and were first attempts.
     /// - The newest attempt ended less than [`INTERVAL_MS`] after the last recorded success of the webhook. If the clock
     ///   was set back, less than this time before it.
     pub(crate) fn filter<'a>(
@@ -51,8 +50,10 @@ impl SuccessThrottle {
             let at = newest.entry(&attempt.lease.key.webhook_id).or_insert(Some(i64::MIN));
             *at = at.filter(|_| attempt.failure.is_none()).map(|at| at.max(attempt.at));
         }
+        let repeated = attempts.iter().filter(|attempt| attempt.attempts > 1);
+        let repeated: HashSet<_> = repeated.map(|attempt| &*attempt.lease.key.webhook_id).collect();
         newest.retain(|id, at| {
-            let success = self.0.get(*id).zip(*at);
+            let success = self.0.get(*id).zip(*at).filter(|_| !repeated.contains(id));
             success.is_none_or(|(recorded, at)| at.abs_diff(recorded) >= INTERVAL_MS)
         });
         let is_relevant =
@@ -137,13 +138,22 @@ mod tests {
     }
 
     #[test]
+    fn the_success_of_a_repeated_attempt_is_always_recorded() {
+        let throttle = SuccessThrottle::new(9);
+        record(&throttle, &[attempt("a", 0, None)]);
+        let repeated = FinishedAttempt { attempts: 2, ..attempt("a", 1, None) };
+        assert_eq!(record(&throttle, &[repeated]), 1);
+        assert_eq!(record(&throttle, &[attempt("a", 2, None)]), 0);
+    }
+
+    #[test]
     fn many_webhooks_are_throttled_up_to_the_maximum() {
         let throttle = SuccessThrottle::new(1000);
         let webhooks: Vec<_> = (0..500).map(|n| attempt(&n.to_string(), 0, None)).collect();
         assert_eq!([record(&throttle, &webhooks), record(&throttle, &webhooks)], [500, 0]);
         let webhooks: Vec<_> = (0..5000).map(|n| attempt(&n.to_string(), 0, None)).collect();
         record(&throttle, &webhooks);
-        assert!(throttle.0.len() <= 1000);
+        assert!(u64::try_from(throttle.0.len()).unwrap() <= throttle.0.capacity());
         assert!(record(&throttle, &webhooks) < 5000, "a full cache keeps some webhooks");
     }
 }

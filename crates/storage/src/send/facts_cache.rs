@@ -174,10 +174,13 @@ mod tests {
         assert_eq!(cache.webhooks.weight(), 5);
         insert(&cache, 4, 1, 0);
         assert!(found(&cache, 0) > 1, "a full cache evicts only as much as needed");
-        assert!(cache.webhooks.weight() <= 5);
+        assert!(cache.webhooks.weight() <= cache.webhooks.capacity());
         insert(&cache, 5, 6, 0);
         assert_eq!(cache.get(&[], &[key(5)], &HashMap::from([(key(5), 0)])).1.len(), 0);
-        assert!(cache.webhooks.weight() <= 5, "a key with too many webhooks is not cached");
+        assert!(
+            cache.webhooks.weight() <= cache.webhooks.capacity(),
+            "a key with too many webhooks is not cached"
+        );
     }
 
     #[test]
@@ -201,7 +204,7 @@ mod tests {
         };
         assert_eq!([insert(1, 63), insert(2, 64), insert(3, 192), insert(3, 192)], [1, 3, 7, 7]);
         assert_eq!([insert(3, 0), insert(4, 255)], [4, 8]);
-        assert!(insert(5, 128) <= 9);
+        assert!(insert(5, 128) <= cache.keys.capacity());
     }
 
     #[test]

@@ -16,7 +16,7 @@ on_both!(
     a_key_reads_back_whole,
     every_plan_reads_back,
     a_key_without_an_account_is_refused,
-    snapshots_are_returned_for_existing_keys,
+    keys_and_snapshots_are_returned_for_existing_ids,
     only_live_keys_are_counted,
     a_handle_leads_to_the_newest_key,
     one_of_many_keys_gets_a_handle,
@@ -51,7 +51,7 @@ fn a_key_reads_back_whole(db: &Fixture) {
     );
 }
 
-fn snapshots_are_returned_for_existing_keys(db: &Fixture) {
+fn keys_and_snapshots_are_returned_for_existing_ids(db: &Fixture) {
     let account = account();
     let keys = [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Rotating, KeyStatus::Revoked];
     let keys = keys.map(|status| {
@@ -76,6 +76,13 @@ fn snapshots_are_returned_for_existing_keys(db: &Fixture) {
     expected.sort_unstable_by_key(|state| state.id);
     assert_eq!(found, expected, "{deactivated} was not requested");
     assert_eq!(db.read(|reader| reader.find_key_snapshots(&[])).unwrap(), []);
+    let mut found = db.read(|reader| reader.find_keys(&wanted)).unwrap();
+    found.sort_unstable_by_key(|key| key.id);
+    let mut expected = keys.to_vec();
+    expected.retain(|key| key.id != deactivated);
+    expected.sort_unstable_by_key(|key| key.id);
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    assert!(db.read(|reader| reader.find_keys(&[])).unwrap().is_empty());
 }
 
 fn every_plan_reads_back(db: &Fixture) {
