@@ -1,6 +1,6 @@
-//! Enums whose variants have names outside of the code.
+//! A macro for enums whose variants have names in JSON, SQL or logs.
 
-/// Defines an enum whose variants have names, which JSON, SQL and logs use: `Variant = "name"`. Adds the constant `ALL`
+/// Defines an enum whose variants have names in JSON, SQL or logs: `Variant = "name"`. Adds the constant `ALL`
 /// and the functions `as_str` and `from_name`.
 macro_rules! named_enum {
     (
@@ -18,14 +18,14 @@ macro_rules! named_enum {
             /// All variants, in the order of the enum.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the name that JSON, SQL and logs use.
+            /// Returns the name outside of the code.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Parses the name that JSON, SQL and logs use. `None` if the name is unknown.
+            /// Parses the name outside of the code. `None` if the name is unknown.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.as_str() == name)
             }

@@ -111,7 +111,8 @@ pub struct Settings {
     pub lookups_together_max: usize,
     /// Maximum number of concurrent tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
-    /// Maximum number of cached keys, each with its decrypted secrets.
+    /// Maximum number of cached keys, each with its decrypted secrets. Housekeeping compares all cached keys with the
+    /// database in each of its turns.
     pub identities_cached_max: usize,
     /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate-limit
     /// refusals.
@@ -178,7 +179,7 @@ impl Default for Settings {
             lookups_waiting_max: 4096,
             lookups_together_max: 1024,
             blocking_tasks_max: 512,
-            identities_cached_max: 250_000,
+            identities_cached_max: 100_000,
             hints_cached_max: 100_000,
             cache_idle: Duration::from_mins(10),
         }

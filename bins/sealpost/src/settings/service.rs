@@ -192,8 +192,7 @@ pub(super) struct ServiceArgs {
         value_parser = positive_size
     )]
     batch_bytes: Size<usize>,
-    /// Largest number of API keys in memory: of senders and recipients in use, with their identities, policies and
-    /// webhooks; about 3.3 KB each
+    /// Largest number of API keys in memory, with their identities, policies and webhooks; each takes about 3.3 KB
     #[arg(
         long,
         env = "SEALPOST_IDENTITIES_CACHED",

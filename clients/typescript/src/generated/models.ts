@@ -448,7 +448,7 @@ export interface Enabled {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of the newest successful attempt; null if there was none. */
+  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
@@ -1522,7 +1522,7 @@ export interface Updated {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of the newest successful attempt; null if there was none. */
+  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
@@ -1701,7 +1701,7 @@ export interface WebhookView {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of the newest successful attempt; null if there was none. */
+  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;

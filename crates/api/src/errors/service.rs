@@ -37,7 +37,7 @@ pub(super) const SERVICE_UNAVAILABLE: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The database is not reachable.",
         "The database did not respond to a commit. Writes are refused until a probe write succeeds.",
-        "The queue of sends is full, so the service sheds load.",
+        "The queue of sends, or of look-ups of tokens or keys, is full, so the service sheds load.",
         "The disk of the service is almost full. Only sends and activations are refused.",
         "The body exceeds 16 KiB, and other requests, or other requests of the same account, use the memory for large \
          bodies. The rest of the body is not read.",

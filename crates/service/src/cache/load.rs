@@ -1,4 +1,4 @@
-//! Database look-ups that fill the cache. All of them block the thread, except the async one.
+//! Reads keys, handles and bearer tokens into the cache. Functions that are not async block the thread.
 
 use std::{collections::HashMap, sync::Arc};
 

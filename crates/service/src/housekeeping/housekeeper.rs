@@ -68,7 +68,14 @@ impl Housekeeper {
             },
         )?;
         let mut eviction = Interval { every: core.settings.cache_idle / 2, last: core.clock.now() };
+        let mut is_locked = core.keyring.is_memory_locked();
         housekeeper.spawn("wiper", [every; 2], core, move |core, _| {
+            if is_locked && !core.keyring.is_memory_locked() {
+                is_locked = false;
+                tracing::warn!(
+                    "roots of identities may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
+                );
+            }
             let now = core.clock.now();
             core.cache.invalidate_on(CacheEvent::SecretsExpired(now));
             if eviction.take(now) {

@@ -1,4 +1,4 @@
-//! The parts that all services share.
+//! The parts that several services share.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ pub(crate) struct Core {
     /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
     pub(crate) node: LeaseToken,
     pub(crate) cache: KeyCache,
-    pub(crate) bearer_lookups: Arc<LookupQueue<BearerHash, Bearer>>,
-    pub(crate) key_lookups: Arc<LookupQueue<ApiKeyId, Arc<CachedKey>>>,
+    pub(crate) bearer_lookups: LookupQueue<BearerHash, Bearer>,
+    pub(crate) key_lookups: LookupQueue<ApiKeyId, Arc<CachedKey>>,
     blocking: BlockingPool,
 }
 
@@ -73,16 +73,16 @@ impl Core {
             issuer,
             base_url,
             cache: KeyCache::new(&settings),
-            bearer_lookups: Arc::new(LookupQueue::new(&settings)),
-            key_lookups: Arc::new(LookupQueue::new(&settings)),
+            bearer_lookups: LookupQueue::new(&settings),
+            key_lookups: LookupQueue::new(&settings),
             settings,
             node,
             blocking,
         }
     }
 
-    /// Runs `work`, which may block its thread, on the blocking pool. `service` is the one that does the work: a clone
-    /// of it, which shares its state, goes to the pool.
+    /// Runs `work`, which may block its thread, on the blocking pool, with a clone of `service`. The clone shares the
+    /// state of `service`.
     pub(crate) async fn block<S: Clone + Send + 'static, T: Send + 'static>(
         &self,
         service: &S,
