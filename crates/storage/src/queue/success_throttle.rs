@@ -13,8 +13,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. A long
 /// transaction keeps all versions of a row. Every send to the webhook reads through them, so updates must be rare.
 ///
-/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. So is the
-/// success of a repeated attempt, because another node may have recorded the failure of the attempt before.
+/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. For the
+/// success of a repeated attempt, the interval is [`REPEATED_INTERVAL_MS`], because another node may have recorded the
+/// failure of the attempt before.
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 
@@ -38,9 +39,9 @@ impl SuccessThrottle {
     ///
     /// Omits the attempts of a webhook if two conditions hold:
     ///
-    /// - All its attempts in the batch succeeded, and were first attempts.
-    /// - The newest attempt ended less than [`INTERVAL_MS`] after the last recorded success of the webhook. If the clock
-    ///   was set back, less than this time before it.
+    /// - All its attempts in the batch succeeded.
+    /// - The newest attempt ended less than the interval after the last recorded success of the webhook. If the clock was
+    ///   set back, less than this time before it.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -53,8 +54,9 @@ impl SuccessThrottle {
         let repeated = attempts.iter().filter(|attempt| attempt.attempts > 1);
         let repeated: HashSet<_> = repeated.map(|attempt| &*attempt.lease.key.webhook_id).collect();
         newest.retain(|id, at| {
-            let success = self.0.get(*id).zip(*at).filter(|_| !repeated.contains(id));
-            success.is_none_or(|(recorded, at)| at.abs_diff(recorded) >= INTERVAL_MS)
+            let interval = if repeated.contains(id) { REPEATED_INTERVAL_MS } else { INTERVAL_MS };
+            let success = self.0.get(*id).zip(*at);
+            success.is_none_or(|(recorded, at)| at.abs_diff(recorded) >= interval)
         });
         let is_relevant =
             |attempt: &&&FinishedAttempt| newest.contains_key(&*attempt.lease.key.webhook_id);
@@ -79,6 +81,10 @@ impl SuccessThrottle {
 
 /// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: u64 = 60_000;
+/// The same for the success of a repeated attempt. The failure before it is older than the pause between attempts. A
+/// recorded success that is not older than this pause came after the failure, and has cleared it. The pauses of
+/// the default schedule are longer than this interval.
+const REPEATED_INTERVAL_MS: u64 = 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -138,12 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn the_success_of_a_repeated_attempt_is_always_recorded() {
+    fn the_success_of_a_repeated_attempt_is_recorded_sooner() {
         let throttle = SuccessThrottle::new(9);
         record(&throttle, &[attempt("a", 0, None)]);
-        let repeated = FinishedAttempt { attempts: 2, ..attempt("a", 1, None) };
-        assert_eq!(record(&throttle, &[repeated]), 1);
-        assert_eq!(record(&throttle, &[attempt("a", 2, None)]), 0);
+        let repeated = |at| FinishedAttempt { attempts: 2, ..attempt("a", at, None) };
+        assert_eq!(
+            [record(&throttle, &[repeated(999)]), record(&throttle, &[repeated(1000)])],
+            [0, 1]
+        );
+        assert_eq!(record(&throttle, &[attempt("a", 2000, None)]), 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Caches a [`TargetSender`] for each target, with its decrypted signing keys and open connections. Evicts idle
+//! Caches a [`TargetSender`] for each target, with its decrypted signing keys and HTTP client. Evicts idle
 //! senders.
 
 use std::{

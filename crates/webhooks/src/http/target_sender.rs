@@ -1,4 +1,4 @@
-//! Sends requests to one target, with the decrypted signing keys and the connections of the target.
+//! Sends requests to one target, with the decrypted signing keys and the HTTP client of the target.
 
 use std::{sync::Arc, time::Instant};
 
