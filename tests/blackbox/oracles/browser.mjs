@@ -22,6 +22,18 @@ export async function signIn(page, base, id, secret) {
   await page.click('button.main');
 }
 
+// Waits until as many elements match as expected. A browser moves the focus, and scripts add elements, only after a page
+// is loaded.
+export async function assertCount(elements, expected, reason) {
+  await elements.page().waitForLoadState();
+  let count = await elements.count();
+  for (const deadline = Date.now() + 5_000; count !== expected && Date.now() < deadline;) {
+    await new Promise((done) => setTimeout(done, 20));
+    count = await elements.count();
+  }
+  assert.equal(count, expected, reason);
+}
+
 // Visits each path, and then looks at it in light and dark, wide and narrow. `loaded` is called with the page and the
 // response, `look` with the page and the name of the form. Fails on an error in the console and on a request to
 // another origin. Writes screenshots into `shots` if it is given.

@@ -6,7 +6,7 @@
 // KNOWN is JSON: a key with a webhook and a hostile label, its account, and the name and the password of an operator.
 import assert from 'node:assert/strict';
 
-import { launch, notTooWide, visitPages } from './browser.mjs';
+import { assertCount, launch, notTooWide, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { key, account, label, name, password } = JSON.parse(known);
@@ -71,7 +71,7 @@ async function setPlan(page) {
   await page.fill('#reason-plan', 'Contract 12');
   await page.click('button:has-text("Set the plan")');
   await has(page, '[role=alert]', 'A limit must be a whole number.');
-  assert.equal(await page.locator('[role=alert]:focus').count(), 1, 'the error has the focus');
+  await assertCount(page.locator('[role=alert]:focus'), 1, 'the error has the focus');
   assert.equal(await page.getAttribute('#per_day', 'aria-invalid'), 'true');
   assert.equal(await page.inputValue('#reason-plan'), 'Contract 12', 'typed text is kept');
   await page.fill('#per_day', '777');
@@ -80,7 +80,7 @@ async function setPlan(page) {
   await has(page, '.tags', 'enterprise');
   await has(page, 'main', 'of 777 requests today');
   await page.reload();
-  assert.equal(await page.locator('[role=status]').count(), 0, 'a result is shown once');
+  await assertCount(page.locator('[role=status]'), 0, 'a result is shown once');
 }
 
 async function changeState(page) {

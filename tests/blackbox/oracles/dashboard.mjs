@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-import { launch, visitPages } from './browser.mjs';
+import { assertCount, launch, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const HOSTILE = `<img src=x onerror="document.title='owned'">'"&amp;`;
@@ -130,7 +130,7 @@ async function useApiTokens(page, key) {
   assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [200, 403]);
   await page.click('tbody summary >> nth=0');
   await page.click('tbody details[open] button');
-  assert.equal(await page.locator('tbody tr').count(), 1);
+  await assertCount(page.locator('tbody tr'), 1);
   await has(page, 'tbody', HOSTILE);
   assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [401, 403]);
   await note(page);
@@ -242,7 +242,7 @@ async function disableAndEnable(page, account, key, hook) {
   receiver.answers = 200;
   await page.click('button:has-text("Enable")');
   await has(page, '[role=status]', 'Enabled');
-  assert.equal(await page.locator('button:has-text("Enable")').count(), 0, 'the webhook is enabled');
+  await assertCount(page.locator('button:has-text("Enable")'), 0, 'the webhook is enabled');
   assert.ok(page.url().includes(hook));
 }
 
@@ -307,7 +307,7 @@ async function revoke(page, account, key) {
   await page.fill('#typed', key);
   await page.click('button.danger');
   await has(page, 'main', 'permanently revoked');
-  assert.equal(await page.locator('text=Revoke this identity…').count(), 0);
+  await assertCount(page.locator('text=Revoke this identity…'), 0);
   await page.goto(`${base}/dashboard/keys`);
   await has(page, 'main', 'Revoked');
   assert.equal((await api(account, key, '/v1/did/status')).status, 403);
@@ -318,7 +318,7 @@ async function endSessions(page, account) {
   await page.goto(`${base}/dashboard/account`);
   const before = await page.locator('.sessions li').count();
   await page.click('.sessions button >> nth=0');
-  assert.equal(await page.locator('.sessions li').count(), before - 1);
+  await assertCount(page.locator('.sessions li'), before - 1);
   await page.click('text=Make new secrets…');
   await page.click('text=Make a new login secret');
   const secret = await page.innerText('.secret');

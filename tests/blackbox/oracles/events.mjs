@@ -7,7 +7,7 @@
 // two events and three webhooks: `good` with a description, `long` that fails, and `gone` that was disabled by the first event.
 import assert from 'node:assert/strict';
 
-import { launch, signIn } from './browser.mjs';
+import { assertCount, launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known] = process.argv.slice(2);
 const { id, secret, key, sender, good, long, gone } = JSON.parse(known);
@@ -36,12 +36,12 @@ async function walk() {
 async function lookAtLog(page) {
   await page.goto(`${base}/dashboard/events?state=`);
   assert.deepEqual(await countRows(page), [3, 3], 'each event has its three deliveries');
-  assert.equal(await page.locator('.log .kind').count(), 2, 'each event is named once');
+  await assertCount(page.locator('.log .kind'), 2, 'each event is named once');
   const disabled = page.locator(`tr[data-webhook="${gone}"]`);
   for (const row of await disabled.all()) {
     const text = await row.innerText();
     assert.equal(text.includes('no attempt while the webhook is disabled'), !text.includes('exhausted'), text);
-    assert.equal(await row.locator('input').count(), 0, 'a disabled webhook gets no event again');
+    await assertCount(row.locator('input'), 0, 'a disabled webhook gets no event again');
   }
   assert.ok((await disabled.first().innerText()).includes('no attempt'), 'the newest event is first');
   assert.deepEqual(await page.evaluate(cutSelects), []);
@@ -87,12 +87,12 @@ function brokenWords() {
 async function lookAtEvent(page) {
   await page.click('.log tbody:last-of-type a >> nth=0');
   const deliveries = page.locator('article.delivery');
-  assert.equal(await deliveries.count(), 3);
+  await assertCount(deliveries, 3);
   const attempts = await deliveries.evaluateAll((all) => all.map((it) => it.querySelectorAll('.attempts > li').length));
   assert.deepEqual(attempts.toSorted(), [1, 1, 3], 'a pending delivery and two attempts at the failing webhook');
   const places = await page.locator('.attempts dd').evaluateAll((all) => all.map((it) => it.getBoundingClientRect().left));
   assert.equal(new Set(places).size, 1, `the columns are aligned: ${places}`);
-  assert.equal(await deliveries.locator('button').count(), 2, 'a disabled webhook gets no event again');
+  await assertCount(deliveries.locator('button'), 2, 'a disabled webhook gets no event again');
   for (const button of await deliveries.locator('button').all()) {
     assert.equal(await button.innerText(), 'Send again');
     assert.ok((await button.boundingBox()).height <= 32, 'the button is small');
@@ -147,13 +147,13 @@ async function lookAtIdentities(page) {
   const bars = await page.locator('svg.chart rect').evaluateAll((all) => all.filter((bar) => Number(bar.getAttribute('height')) > 0).length);
   assert.equal(bars, 1, 'the received messages have a bar');
   await page.goto(`${base}/dashboard/keys/${sender}`);
-  assert.equal(await page.locator('meter').count(), 3);
+  await assertCount(page.locator('meter'), 3);
   const colour = await page.locator('meter').last().evaluate((it) => getComputedStyle(it).appearance);
   assert.equal(colour, 'none', 'meters have the colours of the design');
   await page.goto(`${base}/dashboard/keys/${sender}/revoke`);
   await page.fill('#typed', sender);
   await page.click('button.danger');
-  assert.equal(await page.locator('meter').count(), 0, 'a revoked identity uses nothing');
+  await assertCount(page.locator('meter'), 0, 'a revoked identity uses nothing');
 }
 
 // A page for an error keeps the frame of the dashboard.
@@ -161,7 +161,7 @@ async function lookAtErrors(page) {
   for (const path of ['tokens/nothing', 'nowhere', 'keys/nothing']) {
     await page.goto(`${base}/dashboard/${path}`);
     assert.equal(await page.innerText('h1'), 'Not found');
-    assert.equal(await page.locator('nav.side').count(), 1, path);
+    await assertCount(page.locator('nav.side'), 1, path);
   }
   await page.goto(`${base}/dashboard/account/secrets`);
   assert.equal(await page.innerText('h1'), 'No secrets to show');

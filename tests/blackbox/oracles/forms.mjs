@@ -3,7 +3,7 @@
 //   node forms.mjs BASE_URL CHROMIUM
 import assert from 'node:assert/strict';
 
-import { launch } from './browser.mjs';
+import { assertCount, launch } from './browser.mjs';
 
 const [base, executablePath] = process.argv.slice(2);
 const browser = await launch(executablePath);
@@ -33,7 +33,7 @@ async function openAccount(page) {
   await page.fill('#handle', '');
   await page.click('button.main');
   const account = /acct_\w+/.exec(await page.innerText('main'))[0];
-  assert.equal(await page.locator('.secret').count(), 2);
+  await assertCount(page.locator('.secret'), 2);
   await page.reload();
   await hidesSecrets(page);
   await page.goto(`${base}/dashboard/account`);
@@ -50,10 +50,10 @@ async function createIdentity(page) {
   await page.click('button.main');
   await has(page, '[role=status]', 'The identity is created.');
   await page.reload();
-  assert.equal(await page.locator('[role=status]').count(), 0, 'a result is shown once');
+  await assertCount(page.locator('[role=status]'), 0, 'a result is shown once');
   const created = page.url();
   await page.goto(`${base}/dashboard`);
-  assert.equal(await page.locator('table.identities tbody tr').count(), 2);
+  await assertCount(page.locator('table.identities tbody tr'), 2);
   await page.goto(created);
 }
 
@@ -72,7 +72,7 @@ async function registerWebhook(page, identity) {
   await page.reload();
   await hidesSecrets(page);
   await page.goto(`${identity}/webhooks`);
-  assert.equal(await page.locator('ul.cards > li').count(), 1, 'a reload registers no other webhook');
+  await assertCount(page.locator('ul.cards > li'), 1, 'a reload registers no other webhook');
   await page.click('ul.cards h2 a');
 }
 
@@ -100,7 +100,7 @@ async function createToken(page) {
   await page.reload();
   await hidesSecrets(page);
   await page.goto(`${base}/dashboard/tokens`);
-  assert.equal(await page.locator('tbody tr').count(), 1, 'a reload creates no other token');
+  await assertCount(page.locator('tbody tr'), 1, 'a reload creates no other token');
 }
 
 async function replaceSecrets(page) {
@@ -108,7 +108,7 @@ async function replaceSecrets(page) {
   await page.click('text=Make new secrets…');
   await has(page, 'h1', 'Make new secrets?');
   await page.click('text=Make a new login secret');
-  assert.equal(await page.locator('.secret').count(), 2);
+  await assertCount(page.locator('.secret'), 2);
   await page.reload();
   await hidesSecrets(page);
   await page.goto(`${base}/dashboard/account`);
@@ -136,10 +136,10 @@ async function showOtherErrors(page, identity) {
 // The error is visible without scrolling and has the focus, and its link leads to the field, which is marked.
 async function showsError(page, field, typed) {
   const summary = page.locator('main [role=alert]');
-  assert.equal(await summary.count(), 1, `${page.url()} has one summary`);
+  await assertCount(summary, 1, `${page.url()} has one summary`);
   const { y, height } = await summary.boundingBox();
   assert.ok(y >= 0 && y + height <= 800, `the error at ${y} px is visible`);
-  assert.equal(await page.locator('main [role=alert]:focus').count(), 1, 'the error has the focus');
+  await assertCount(page.locator('main [role=alert]:focus'), 1, 'the error has the focus');
   assert.equal(await summary.locator('a').getAttribute('href'), field);
   const marked = page.locator(field);
   assert.equal(await marked.getAttribute('aria-invalid'), 'true', `${field} is marked`);
@@ -150,11 +150,11 @@ async function showsError(page, field, typed) {
   }
   if (typed !== null) assert.equal(await marked.inputValue(), typed, 'typed text is kept');
   await summary.locator('a').click();
-  assert.equal(await page.locator(`${field}:focus`).count(), 1, `the link leads to ${field}`);
+  await assertCount(page.locator(`${field}:focus`), 1, `the link leads to ${field}`);
 }
 
 async function hidesSecrets(page) {
-  assert.equal(await page.locator('.secret').count(), 0, `${page.url()} shows no secret again`);
+  await assertCount(page.locator('.secret'), 0, `${page.url()} shows no secret again`);
   await has(page, 'main', 'shown once');
 }
 

@@ -7,7 +7,7 @@
 // KNOWN is JSON: an account, its login secret, and its key with a webhook, one sent and one received envelope.
 import assert from 'node:assert/strict';
 
-import { launch, signIn, visitPages } from './browser.mjs';
+import { assertCount, launch, signIn, visitPages } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key } = JSON.parse(known);
@@ -50,7 +50,7 @@ async function followSent(page) {
   await has(page, 'tbody', 'order.created');
   await page.fill('#recipient', 'nobody-at-all');
   await page.click('button:has-text("Filter")');
-  assert.equal(await page.locator('[role=alert]:focus').count(), 1, 'the error has the focus');
+  await assertCount(page.locator('[role=alert]:focus'), 1, 'the error has the focus');
   assert.equal(await page.getAttribute('#recipient', 'aria-invalid'), 'true');
   await page.click('text=Clear');
   await page.click('tbody >> text=orders');

@@ -7,7 +7,7 @@
 // account may open one stream.
 import assert from 'node:assert/strict';
 
-import { checkAccessibility, launch, signIn } from './browser.mjs';
+import { assertCount, checkAccessibility, launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known, shots] = process.argv.slice(2);
 const { id, secret, key, token } = JSON.parse(known);
@@ -28,14 +28,14 @@ async function follow() {
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
   await signIn(page, base, id, secret);
   await page.goto(`${base}/dashboard/keys/${key}/events`);
-  assert.equal(await page.locator('table.log > tbody > tr').count(), 1);
+  await assertCount(page.locator('table.log > tbody > tr'), 1);
   await page.click('text=Follow live');
   await says(page, 'Live: waiting for attempts.');
 
   const envelope = await send();
   await page.waitForSelector(`table.log > tbody > tr:first-child:has([title="${envelope}"])`);
   await says(page, 'Live: 1 new attempt.');
-  assert.equal(await page.locator('table.log > tbody > tr').count(), 2, 'an entry is listed once');
+  await assertCount(page.locator('table.log > tbody > tr'), 2, 'an entry is listed once');
   await checkAccessibility(page);
   if (shots) await page.screenshot({ path: `${shots}/live.png`, fullPage: true });
 

@@ -6,7 +6,7 @@
 // KNOWN is JSON: an account, its login secret, its key, the key's webhook, and the number of its pending deliveries.
 import assert from 'node:assert/strict';
 
-import { launch, signIn } from './browser.mjs';
+import { assertCount, launch, signIn } from './browser.mjs';
 
 const [base, executablePath, known] = process.argv.slice(2);
 const { id, secret, key, hook, pending } = JSON.parse(known);
@@ -37,7 +37,7 @@ async function countPending(page) {
   await page.goto(identity);
   await has(page, 'main', `${pending} deliveries are pending`);
   await page.click('text=deliveries are pending');
-  assert.equal(await page.locator('.log tbody tr').count(), pending);
+  await assertCount(page.locator('.log tbody tr'), pending);
 }
 
 // Nothing is measured without a response. The first button is the main one; the last deletes.
@@ -45,7 +45,7 @@ async function lookAtWebhook(page) {
   await page.goto(`${identity}/webhooks/${hook}`);
   await has(page, '.problem', 'has been failing for');
   await has(page, '[aria-labelledby=days-head]', 'has not responded');
-  assert.equal(await page.locator('svg.chart').count(), 0);
+  await assertCount(page.locator('svg.chart'), 0);
   assert.ok(!(await page.innerText('main')).includes('95 %'), 'a share of no responses is shown');
   const buttons = await page.locator('.actions').evaluate((actions) => [...actions.querySelectorAll('button, .button, summary')]
     .filter((it) => it.checkVisibility()).map((it) => [it.innerText, it.classList.contains('main'), getComputedStyle(it).color]));

@@ -5,7 +5,7 @@
 //   node place.mjs BASE_URL CHROMIUM
 import assert from 'node:assert/strict';
 
-import { launch } from './browser.mjs';
+import { assertCount, launch } from './browser.mjs';
 
 const [base, executablePath] = process.argv.slice(2);
 const browser = await launch(executablePath);
@@ -44,7 +44,7 @@ try {
 async function expectCurrent(page, text) {
   const current = page.locator('.on-page [aria-current]', { hasText: text });
   await current.waitFor({ timeout: 5000 });
-  assert.equal(await page.locator('.on-page [aria-current]').count(), 1);
+  await assertCount(page.locator('.on-page [aria-current]'), 1);
   const [outer, inner] = [await page.locator('.on-page').boundingBox(), await current.boundingBox()];
   assert.ok(inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height, `${text} is out of sight`);
 }

@@ -4,7 +4,7 @@
 //   node tabs.mjs URL CHROMIUM
 import assert from "node:assert/strict";
 
-import { launch } from './browser.mjs';
+import { assertCount, launch } from './browser.mjs';
 
 const [url, executablePath] = process.argv.slice(2);
 const browser = await launch(executablePath);
@@ -16,7 +16,7 @@ try {
   const [labels, panels] = [group.locator("> label"), group.locator("> .panel")];
   const count = await labels.count();
   assert.ok(count > 1, "the group has one tab");
-  assert.equal(await panels.count(), count);
+  await assertCount(panels, count);
   for (let chosen = 0; chosen < count; chosen += 1) {
     await labels.nth(chosen).click();
     await expectVisible(panels, chosen, count);

@@ -3,7 +3,7 @@
 //   node way_back.mjs BASE_URL CHROMIUM
 import assert from 'node:assert/strict';
 
-import { launch } from './browser.mjs';
+import { assertCount, launch } from './browser.mjs';
 
 const [base, executablePath] = process.argv.slice(2);
 const browser = await launch(executablePath);
@@ -31,7 +31,7 @@ try {
   const secret = /ls_\w+/.exec(recovered)[0];
   assert.ok(!recovered.includes(code) && /rc_\w+/.test(recovered), 'the recovery code is replaced');
   await page.reload();
-  assert.equal(await page.locator('.secret').count(), 0);
+  await assertCount(page.locator('.secret'), 0);
 
   const deep = `/dashboard/keys/${key}/events?webhook=&state=failed&before=`;
   await page.goto(base + deep);
