@@ -22,7 +22,7 @@ use awc::{
     },
 };
 use rustls::{ClientConfig, pki_types::ServerName};
-use sealpost_domain::{AccountId, AttemptFailure, Target};
+use sealpost_domain::{AttemptFailure, Target};
 use url::Url;
 
 use super::{
@@ -57,15 +57,15 @@ pub(crate) struct ClientFactory {
     pub(crate) pools: ConnectionPools,
 }
 
-/// The connection pools of a thread, by account and origin (scheme, host and port).
+/// The connection pools of a thread, by origin (scheme, host and port).
 ///
-/// Webhooks of an account with the same origin share a pool, so that an account with many keys does not open a
-/// connection, with a TLS handshake, for each webhook. Accounts share no connection.
+/// Webhooks with the same origin share a pool, as in a browser. A service that receives for many keys therefore does not
+/// need a connection, with a TLS handshake, for each webhook.
 ///
 /// A pool is closed with the last of its [`HttpClient`]s. awc checks an idle connection only at the next request to the
 /// same host, so one pool for all hosts would keep sockets open for receivers that get no more requests.
 #[derive(Default)]
-pub(crate) struct ConnectionPools(RefCell<HashMap<(AccountId, String), Weak<Client>>>);
+pub(crate) struct ConnectionPools(RefCell<HashMap<String, Weak<Client>>>);
 
 /// Sends the requests to one target.
 pub(crate) enum TargetClient {
@@ -97,9 +97,7 @@ impl ClientFactory {
         let tls = if url.scheme() == "https" { Some(self.tls_for(&url)?) } else { None };
         let origin = url.origin().ascii_serialization();
         let uri = Uri::try_from(plain(url)?.as_str()).ok()?;
-        let pool = self
-            .pools
-            .share((target.account_id, origin), self.bounds.senders_max, || self.new_pool(tls));
+        let pool = self.pools.share(origin, self.bounds.senders_max, || self.new_pool(tls));
         let body_bounds = BodyBounds {
             bytes_max: self.bounds.response_body_max_bytes,
             timeout: self.bounds.response_body_timeout,
@@ -136,23 +134,18 @@ impl ClientFactory {
 }
 
 impl ConnectionPools {
-    /// Returns the open pool of an account and origin, or a new one. `pools_max` limits the number of remembered pools
-    /// that are closed.
-    fn share(
-        &self,
-        key: (AccountId, String),
-        pools_max: usize,
-        new: impl FnOnce() -> Client,
-    ) -> Rc<Client> {
+    /// Returns the open pool of an origin, or a new one. `pools_max` limits the number of remembered pools that are
+    /// closed.
+    fn share(&self, origin: String, pools_max: usize, new: impl FnOnce() -> Client) -> Rc<Client> {
         let mut pools = self.0.borrow_mut();
-        if let Some(pool) = pools.get(&key).and_then(Weak::upgrade) {
+        if let Some(pool) = pools.get(&origin).and_then(Weak::upgrade) {
             return pool;
         }
         if pools.len() >= pools_max.saturating_mul(2) {
             pools.retain(|_, pool| pool.strong_count() > 0);
         }
         let pool = Rc::new(new());
-        pools.insert(key, Rc::downgrade(&pool));
+        pools.insert(origin, Rc::downgrade(&pool));
         pool
     }
 }
