@@ -51,12 +51,19 @@ pub struct UncountedRows {
 }
 
 impl UncountedRows {
+    /// Adds an envelope that was sent on this day.
+    pub fn add_envelope(&mut self, sender: ApiKeyId, recipient: ApiKeyId, day: Timestamp) {
+        let none = DailyCount { day, sent: 0, received: 0, delivered: 0 };
+        add_count(&mut self.keys, sender, DailyCount { sent: 1, ..none });
+        add_count(&mut self.keys, recipient, DailyCount { received: 1, ..none });
+    }
+
     /// Adds the rows that follow.
     pub fn add(&mut self, next: Self) {
         self.last = next.last;
         self.number = self.number.saturating_add(next.number);
-        for (place, count) in next.keys {
-            self.keys.entry(place).and_modify(|sum| sum.add(&count)).or_insert(count);
+        for ((key, _), count) in next.keys {
+            add_count(&mut self.keys, key, count);
         }
         for (place, successes) in next.webhooks {
             let sum = self.webhooks.entry(place).or_default();
@@ -75,10 +82,14 @@ impl UncountedRows {
         for ((webhook_id, day), successes) in &self.webhooks {
             let Some(owner) = owners.get(webhook_id) else { continue };
             let count = DailyCount { day: *day, sent: 0, received: 0, delivered: *successes };
-            sums.entry((*owner, *day)).and_modify(|sum| sum.add(&count)).or_insert(count);
+            add_count(&mut sums, *owner, count);
         }
         sums
     }
+}
+
+fn add_count(counts: &mut DailyCounts, key: ApiKeyId, count: DailyCount) {
+    counts.entry((key, count.day)).and_modify(|sum| sum.add(&count)).or_insert(count);
 }
 
 /// Daily counts by API key and start of the day.

@@ -1,15 +1,18 @@
 //! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. One SQL
-//! statement sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums.
-//! On SQLite, all other writers wait for a transaction, so it must not read the rows.
+//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting. It reads and
+//! sums a limited number of rows (a portion) outside a transaction. A short transaction then adds the sums. On SQLite,
+//! all other writers wait for a transaction, so it must not read the rows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    time::Duration,
+};
 
 use diesel::{
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Nullable, Text},
+    sql_types::{BigInt, Bool, Text},
 };
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Timestamp, WebhookId,
@@ -52,31 +55,14 @@ impl Reader {
                     .first::<String>(conn)
                     .optional()?,
             };
-            let limit = i64::from(limit);
-            // The statements are not kept prepared, so that PostgreSQL plans them for these values.
-            let sums = match table {
-                CountedTable::Envelopes => sql_query(UNCOUNTED_ENVELOPES)
-                    .bind::<Text, _>(after.as_deref().unwrap_or_default())
-                    .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
-                    .bind::<BigInt, _>(limit)
-                    .load::<Sum>(conn)?,
-                CountedTable::Attempts => {
-                    let number = after.as_deref().map(|number| columns::id::<i64>(number, "count"));
-                    sql_query(UNCOUNTED_ATTEMPTS)
-                        .bind::<BigInt, _>(number.transpose()?.unwrap_or(-1))
-                        .bind::<BigInt, _>(limit)
-                        .bind::<BigInt, _>(before.as_millis())
-                        .load::<Sum>(conn)?
-                }
-            };
-            let Some(Sum { last: Some(last), number, .. }) = sums.first() else { return Ok(None) };
-            let (last, number) = (last.clone(), columns::number(*number, "number of rows")?);
             let (keys, webhooks) = (DailyCounts::new(), BTreeMap::new());
+            let (last, number) = (String::new(), 0);
             let mut rows = UncountedRows { table, after, last, number, keys, webhooks };
-            for sum in sums {
-                sum.add_to(&mut rows)?;
+            match table {
+                CountedTable::Envelopes => add_envelopes(conn, &mut rows, before, limit)?,
+                CountedTable::Attempts => add_attempts(conn, &mut rows, before, limit)?,
             }
-            Ok(Some(rows))
+            Ok((rows.number > 0).then_some(rows))
         })
     }
 
@@ -102,39 +88,81 @@ impl Reader {
     }
 }
 
-/// The sums of one day, and the end and the size of the portion of rows that they belong to. If no sum belongs to the
-/// portion, one row has no `counted_id`.
-#[derive(QueryableByName)]
-struct Sum {
-    /// The id of the last envelope or the number of the last attempt, as text. `None` if no row is left to count.
-    #[diesel(sql_type = Nullable<Text>)]
-    last: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    number: i64,
-    /// The id of the API key of envelopes, or of the webhook of attempts.
-    #[diesel(sql_type = Nullable<Text>)]
-    counted_id: Option<String>,
-    #[diesel(embed)]
-    count: DayRow,
+/// Adds the next envelopes to `rows`. The statement is not kept prepared, so that PostgreSQL plans it for these values.
+fn add_envelopes(
+    conn: &mut AnyConnection,
+    rows: &mut UncountedRows,
+    before: Timestamp,
+    limit: u32,
+) -> Result<(), Fault> {
+    let envelopes = sql_query(UNCOUNTED_ENVELOPES)
+        .bind::<Text, _>(rows.after.as_deref().unwrap_or_default())
+        .bind::<Text, _>(EnvelopeId::new(before, [0; 10]).to_string())
+        .bind::<BigInt, _>(i64::from(limit))
+        .load::<UncountedEnvelope>(conn)?;
+    for UncountedEnvelope { id, sender, recipient, created_at } in envelopes {
+        let key = |text: &str| columns::id(text, "API key");
+        rows.add_envelope(key(&sender)?, key(&recipient)?, day_of(created_at));
+        (rows.last, rows.number) = (id, rows.number.saturating_add(1));
+    }
+    Ok(())
 }
 
-impl Sum {
-    fn add_to(self, rows: &mut UncountedRows) -> Result<(), Fault> {
-        let Some(id) = self.counted_id else { return Ok(()) };
-        let count = self.count.read()?;
-        match rows.table {
-            CountedTable::Envelopes => {
-                rows.keys.insert((columns::id(&id, "API key")?, count.day), count);
-            }
-            // An id that no webhook can have is left out, like the id of a deleted webhook.
-            CountedTable::Attempts => {
-                if let Ok(webhook_id) = columns::id(&id, "webhook") {
-                    rows.webhooks.insert((webhook_id, count.day), count.delivered);
-                }
-            }
+/// Adds the next attempts to `rows`, up to the first attempt that is too recent. An attempt with a time more than an hour
+/// after `before` does not stop the count: its time comes from a wrong clock, and counting would otherwise wait until
+/// that time.
+fn add_attempts(
+    conn: &mut AnyConnection,
+    rows: &mut UncountedRows,
+    before: Timestamp,
+    limit: u32,
+) -> Result<(), Fault> {
+    let after = rows.after.as_deref().map(|number| columns::id::<i64>(number, "count"));
+    let attempts = sql_query(UNCOUNTED_ATTEMPTS)
+        .bind::<BigInt, _>(after.transpose()?.unwrap_or(-1))
+        .bind::<BigInt, _>(i64::from(limit))
+        .load::<UncountedAttempt>(conn)?;
+    let too_recent = before.as_millis()..before.plus(Duration::from_hours(1)).as_millis();
+    for attempt in attempts.into_iter().take_while(|attempt| !too_recent.contains(&attempt.at)) {
+        // An id that no webhook can have is left out, like the id of a deleted webhook.
+        if attempt.has_succeeded
+            && let Ok(webhook_id) = columns::id(&attempt.webhook_id, "webhook")
+        {
+            let successes = rows.webhooks.entry((webhook_id, day_of(attempt.at))).or_default();
+            *successes = successes.saturating_add(1);
         }
-        Ok(())
+        (rows.last, rows.number) = (attempt.number.to_string(), rows.number.saturating_add(1));
     }
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct UncountedEnvelope {
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Text)]
+    sender: String,
+    #[diesel(sql_type = Text)]
+    recipient: String,
+    #[diesel(sql_type = BigInt)]
+    created_at: i64,
+}
+
+#[derive(QueryableByName)]
+struct UncountedAttempt {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = Text)]
+    webhook_id: String,
+    #[diesel(sql_type = Bool)]
+    has_succeeded: bool,
+    #[diesel(sql_type = BigInt)]
+    at: i64,
+}
+
+/// Returns the start of the UTC day of a time in milliseconds since the Unix epoch.
+fn day_of(at: i64) -> Timestamp {
+    Timestamp::from_millis(at.saturating_sub(at.rem_euclid(DAY_MS)))
 }
 
 /// Looks up the owners of the webhooks once for all portions. An open snapshot of another session keeps the old
@@ -296,46 +324,13 @@ impl Transaction {
     }
 }
 
-/// Selects the next envelopes to count, and sums them. One statement does both, so that each envelope is read once.
 const UNCOUNTED_ENVELOPES: &str = "/* daily_counts.uncounted_envelopes */
-    WITH portion AS MATERIALIZED (
-        SELECT id, sender, recipient, created_at - created_at % 86400000 AS day
-        FROM envelopes WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3
-    ), counted AS (
-        SELECT api_key_id, day, sum(sent) AS sent, sum(received) AS received FROM (
-            SELECT sender AS api_key_id, day, 1 AS sent, 0 AS received FROM portion
-            UNION ALL
-            SELECT recipient, day, 0, 1 FROM portion
-        ) AS counted_keys
-        GROUP BY api_key_id, day
-    )
-    SELECT p.last, p.number, c.api_key_id AS counted_id, coalesce(c.day, 0) AS day,
-        CAST(coalesce(c.sent, 0) AS BIGINT) AS sent,
-        CAST(coalesce(c.received, 0) AS BIGINT) AS received, CAST(0 AS BIGINT) AS delivered
-    FROM (SELECT max(id) AS last, count(*) AS number FROM portion) AS p
-    LEFT JOIN counted AS c ON TRUE";
+    SELECT id, sender, recipient, created_at FROM envelopes
+    WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3";
 
-/// Selects the next attempts to count, and sums the successful ones of each webhook. Stops before the first attempt that
-/// is too recent. An attempt with a time more than an hour after `$3` does not stop the count: its time comes from a
-/// wrong clock, and counting would otherwise wait until that time.
 const UNCOUNTED_ATTEMPTS: &str = "/* daily_counts.uncounted_attempts */
-    WITH next_rows AS MATERIALIZED (
-        SELECT number, webhook_id, outcome, at FROM attempts
-        WHERE number > $1 ORDER BY number LIMIT $2
-    ), portion AS MATERIALIZED (
-        SELECT number, webhook_id, outcome, at - at % 86400000 AS day FROM next_rows
-        WHERE number < coalesce(
-            (SELECT min(number) FROM next_rows WHERE at >= $3 AND at < $3 + 3600000),
-            9223372036854775807)
-    ), counted AS (
-        SELECT webhook_id, day, count(*) AS delivered FROM portion
-        WHERE outcome = 'succeeded' GROUP BY webhook_id, day
-    )
-    SELECT CAST(p.last AS TEXT) AS last, p.number, c.webhook_id AS counted_id, coalesce(c.day, 0) AS day,
-        CAST(0 AS BIGINT) AS sent, CAST(0 AS BIGINT) AS received,
-        CAST(coalesce(c.delivered, 0) AS BIGINT) AS delivered
-    FROM (SELECT max(number) AS last, count(*) AS number FROM portion) AS p
-    LEFT JOIN counted AS c ON TRUE";
+    SELECT number, webhook_id, outcome = 'succeeded' AS has_succeeded, at FROM attempts
+    WHERE number > $1 ORDER BY number LIMIT $2";
 
 /// Locks the rows in the order of keys and days, so that two transactions cannot deadlock.
 const ADD_POSTGRES: &str = "/* daily_counts.add_postgres */
