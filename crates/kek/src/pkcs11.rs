@@ -1,10 +1,6 @@
 //! The provider `pkcs11`: an AES key of a hardware security module, which is used by the PKCS #11 library of its vendor.
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-};
+use std::{fs, path::PathBuf};
 
 use cryptoki::{
     context::{CInitializeArgs, CInitializeFlags, Pkcs11 as Module},
@@ -14,6 +10,7 @@ use cryptoki::{
     session::{Session, UserType},
     types::AuthPin,
 };
+use parking_lot::Mutex;
 use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
 use zeroize::Zeroizing;
 
@@ -52,7 +49,7 @@ impl Pkcs11 {
         operation: impl FnOnce(&Session, ObjectHandle) -> Result<T, Fault>,
     ) -> Result<T, ProviderError> {
         // A library can be initialized only once at a time.
-        let _one_at_a_time = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = LIBRARIES.lock();
         let call = || {
             let module = Module::new(&self.library)?;
             module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK))?;

@@ -1,14 +1,11 @@
 //! The provider `quorum`: a wrapping key that is split into shares (Shamir's secret sharing). Some of the shares together
 //! give the key, fewer give nothing about it. The key is only in the memory of processes that got enough shares.
 
-use std::{
-    fmt,
-    str::FromStr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use aes_gcm::{Aes256Gcm, KeyInit as _, aead::Aead as _};
 use blahaj::{Share as Point, Sharks};
+use parking_lot::Mutex;
 use sealpost_wallet::{KekProvider, ProviderError, WalletError, random};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -91,7 +88,7 @@ impl Quorum {
             return Err(ShareFault::Other(share.quorum));
         }
         let needed = usize::from(share.threshold);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut shares = match std::mem::take(&mut *state) {
             State::Complete(key) => {
                 *state = State::Complete(key);
@@ -114,21 +111,17 @@ impl Quorum {
 
     /// Returns true if the shares have given the key.
     pub fn is_complete(&self) -> bool {
-        matches!(*self.state(), State::Complete(_))
+        matches!(*self.state.lock(), State::Complete(_))
     }
 
     fn cipher(&self) -> Result<Aes256Gcm, ProviderError> {
-        match &*self.state() {
+        match &*self.state.lock() {
             State::Complete(key) => Ok(Aes256Gcm::new((&**key).into())),
             State::Collecting(_) | State::Empty => {
                 let reason = format!("{self} needs more shares");
                 Err(ProviderError::Unreachable { reason })
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

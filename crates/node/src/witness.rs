@@ -6,11 +6,12 @@ mod state;
 use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use actix_web::{App, HttpResponse, HttpServer, dev::ServerHandle, http::StatusCode, web};
+use parking_lot::Mutex;
 use sealpost_domain::Clock as _;
 use sealpost_transparency::{AddCheckpoint, VerifierKey, WitnessRefusal};
 use tokio::time::timeout;
@@ -62,7 +63,7 @@ impl Witness {
 
     /// Returns the public keys of the witness, for the policies of verifiers: Ed25519 and ML-DSA-44.
     pub fn keys(&self) -> Vec<VerifierKey> {
-        let state = self.server.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.server.state.lock();
         state.keys().iter().map(|key| key.public().clone()).collect()
     }
 
@@ -125,7 +126,7 @@ impl WitnessServer {
     /// Checks a request, stores its checkpoint, and returns the lines of the cosignatures.
     fn cosign(&self, body: &str) -> Result<String, Refused> {
         let request = AddCheckpoint::parse(body).map_err(Refused::Rule)?;
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         let mut failed = None;
         let checked = request.check(&self.logs, |origin| {
             state.last(origin).unwrap_or_else(|error| {

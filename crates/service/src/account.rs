@@ -5,7 +5,9 @@ pub(crate) mod activity;
 pub(crate) mod export;
 pub(crate) mod key_status;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::{sealpost::core::Core, transparency::TransparencyLog};
 

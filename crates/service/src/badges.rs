@@ -5,11 +5,9 @@ pub(crate) mod issue;
 pub(crate) mod status_list;
 pub(crate) mod verify;
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use parking_lot::RwLock;
 use sealpost_domain::Circuits;
 
 use crate::{cache::aged_cache::AgedCache, sealpost::core::Core, transparency::TransparencyLog};
@@ -39,13 +37,13 @@ impl Badges {
 
     /// Replaces the circuits of all jurisdictions, and returns the previous ones.
     pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
-        let mut current = self.circuits.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.circuits.write();
         std::mem::replace(&mut current, circuits)
     }
 
     /// Returns the current compliance circuits, the sets of checks of all jurisdictions.
     pub(crate) fn circuits(&self) -> Arc<Circuits> {
-        Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.circuits.read())
     }
 }
 

@@ -3,13 +3,12 @@
 use std::{
     io,
     ops::ControlFlow,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{RecvTimeoutError, Sender, channel},
-    },
+    sync::mpsc::{RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 /// A thread that does some work at intervals. It runs until it is stopped or dropped, or until the work ends it.
 pub struct PeriodicThread(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
@@ -32,7 +31,7 @@ impl PeriodicThread {
 
     /// Stops the thread and waits for the end of its present turn.
     pub fn stop(&self) {
-        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let running = self.0.lock().take();
         let Some((stop, thread)) = running else { return };
         drop(stop);
         let name = thread.thread().name().unwrap_or_default().to_owned();

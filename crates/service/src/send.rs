@@ -11,10 +11,9 @@ pub(crate) mod send_batch;
 mod send_message;
 mod storage_room;
 
-use std::{
-    io,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{io, sync::Arc};
+
+use parking_lot::RwLock;
 
 use self::committer::Committer;
 use crate::sealpost::core::Core;
@@ -55,7 +54,7 @@ impl Sending {
 
     /// Stores the queued requests and stops the committer. Blocks the thread until the last batch is stored.
     pub(crate) fn stop(&self) {
-        let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
+        let committer = self.committer.write().take();
         if let Some(committer) = committer {
             committer.stop();
         }
@@ -63,6 +62,6 @@ impl Sending {
 
     /// Calls `work` with the committer, or with `None` after the stop.
     fn with_committer<T>(&self, work: impl FnOnce(Option<&Committer>) -> T) -> T {
-        work(self.committer.read().unwrap_or_else(PoisonError::into_inner).as_ref())
+        work(self.committer.read().as_ref())
     }
 }

@@ -4,7 +4,6 @@
 mod delivery_worker;
 mod full_targets;
 mod lease_tokens;
-mod locking;
 mod outage_log;
 mod outcome_message;
 mod outcome_writer;
@@ -18,13 +17,10 @@ mod test_sender;
 mod threads;
 mod worker_inboxes;
 
-use std::{
-    error::Error,
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{error::Error, io, sync::Arc};
 
 use awc::http::header::{HeaderValue, InvalidHeaderValue};
+use parking_lot::Mutex;
 use sealpost_domain::{
     Clock, EventId, LeaseToken, LeasedDelivery, Target, TestEvent, Timestamp,
     ports::{Dispatch, EventSigner, FinishTest, Outbox, Relays},
@@ -34,7 +30,6 @@ use sealpost_wallet::{Keyring, WalletError};
 pub use self::stats::Stats;
 pub(crate) use self::threads::Dependencies;
 use self::{
-    locking::lock,
     shared_state::SharedState,
     test_sender::TestInbox,
     threads::{ThreadStarter, Threads},
@@ -120,7 +115,7 @@ impl Dispatcher {
     /// requests in flight, and records their outcomes. Then it releases the leases of all deliveries that have no
     /// outcome.
     pub fn stop(&self) {
-        let mut guard = lock(&self.threads);
+        let mut guard = self.threads.lock();
         let Some(threads) = guard.take() else { return };
         self.shared.relays.stop();
         self.shared.shutdown.raise();

@@ -2,10 +2,11 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use sealpost_node::SystemClock;
 use sealpost_receiver::{
     HandledRequest, HeaderList, KeySource, Listener, ListenerOptions, RequestObserver,
@@ -40,7 +41,7 @@ impl Receiver {
         let secret = Arc::<Mutex<String>>::default();
         let known = Arc::clone(&secret);
         let keys: KeySource = Arc::new(move || {
-            let text = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = known.lock();
             secrets(&text, "the demo").map_err(Into::into)
         });
         let (inbox, events) = mpsc::unbounded_channel();
@@ -55,7 +56,7 @@ impl Receiver {
 
     /// Sets the secret that verifies all later events.
     pub(super) fn verify_with(&self, secret: &str) {
-        secret.clone_into(&mut self.secret.lock().unwrap_or_else(PoisonError::into_inner));
+        secret.clone_into(&mut self.secret.lock());
     }
 
     /// Waits for the next event. Fails if no event arrives within the time `within`.

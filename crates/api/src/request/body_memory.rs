@@ -1,11 +1,9 @@
 //! Limits the memory of large request bodies: for all accounts together, and for each account. Limits on the number of
 //! connections and on the size of a body do not suffice, because their product exceeds the memory of a machine.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use sealpost_domain::AccountId;
 
 /// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the maximum number of connections
@@ -32,13 +30,13 @@ impl BodyMemory {
 
     /// Returns the memory that large bodies use now, in bytes.
     pub(crate) fn taken(&self) -> usize {
-        self.lock().total
+        self.taken.lock().total
     }
 
     /// Takes `bytes` for an account. Returns false and takes nothing if this would exceed the budget or the quota of
     /// the account.
     fn take(&self, account: AccountId, bytes: usize) -> bool {
-        let mut taken = self.lock();
+        let mut taken = self.taken.lock();
         let of_account = taken.by_account.get(&account).copied().unwrap_or_default();
         let (total, of_account) =
             (taken.total.saturating_add(bytes), of_account.saturating_add(bytes));
@@ -51,7 +49,7 @@ impl BodyMemory {
     }
 
     fn release(&self, account: AccountId, bytes: usize) {
-        let mut taken = self.lock();
+        let mut taken = self.taken.lock();
         taken.total = taken.total.saturating_sub(bytes);
         if let Some(of_account) = taken.by_account.get_mut(&account) {
             *of_account = of_account.saturating_sub(bytes);
@@ -59,10 +57,6 @@ impl BodyMemory {
                 taken.by_account.remove(&account);
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -129,7 +123,7 @@ mod tests {
         assert!(other.grow(40_001));
         drop(other);
         assert_eq!(memory.taken(), 0);
-        assert!(memory.lock().by_account.is_empty());
+        assert!(memory.taken.lock().by_account.is_empty());
     }
 
     #[test]

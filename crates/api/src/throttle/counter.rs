@@ -4,11 +4,11 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use ipnet::IpNet;
+use parking_lot::Mutex;
 use sealpost_domain::{AccountId, TokenHash};
 
 /// Limits the number of requests of each key in one minute. A key is for example a client address.
@@ -65,7 +65,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
         if self.per_minute == 0 {
             return None;
         }
-        let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        let minutes = self.minutes.lock();
         self.wait_in(&minutes, keys, cost, now)
     }
 
@@ -80,7 +80,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
         if self.per_minute == 0 {
             return Ok(());
         }
-        let mut minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut minutes = self.minutes.lock();
         if let Some(wait) = self.wait_in(&minutes, keys.clone(), cost, now) {
             return Err(wait);
         }
@@ -196,7 +196,7 @@ mod tests {
     fn zero_turns_the_limit_off() {
         let (throttle, at) = (Throttle::new(0), clock());
         assert!((0..1000).all(|_| throttle.admit_one("192.0.2.1", 1, at(0)).is_ok()));
-        assert!(throttle.minutes.lock().unwrap().by_key.is_empty());
+        assert!(throttle.minutes.lock().by_key.is_empty());
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
             assert!(throttle.admit_one(key, 1, at(key)).is_ok());
         }
         assert!(throttle.admit_one(100, 1, at(60_050)).is_ok());
-        assert_eq!(throttle.minutes.lock().unwrap().by_key.len(), 50);
+        assert_eq!(throttle.minutes.lock().by_key.len(), 50);
     }
 
     #[test]
@@ -216,6 +216,6 @@ mod tests {
             let address = std::net::Ipv4Addr::from_bits(number);
             assert!(throttle.admit_one(address, 1, at(0)).is_ok());
         }
-        assert_eq!(throttle.minutes.lock().unwrap().by_key.len(), 1);
+        assert_eq!(throttle.minutes.lock().by_key.len(), 1);
     }
 }

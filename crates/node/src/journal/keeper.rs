@@ -104,7 +104,7 @@ mod tests {
         file::append(&path, &journal.new, &[old]).unwrap();
         let retention = Duration::from_hours(24);
         let keeper = JournalKeeper::start(Arc::clone(&journal), database, retention).unwrap();
-        journal.lock().push(Entry { mark: Some(2), ..old });
+        journal.pending.lock().push(Entry { mark: Some(2), ..old });
         keeper.stop();
         keeper.stop();
         let entries = file::read(&path).unwrap().unwrap().entries;

@@ -6,11 +6,12 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use sealpost_domain::{
     Clock,
     ports::{JournaledAct, RevocationJournal},
@@ -36,7 +37,7 @@ pub struct Journal {
     searched: Mutex<SearchedMarks>,
     pub(super) clock: Arc<dyn Clock>,
     gap: Mutex<Option<JournalGap>>,
-    pending: Mutex<Vec<Entry>>,
+    pub(super) pending: Mutex<Vec<Entry>>,
     pending_count: AtomicU64,
 }
 
@@ -55,14 +56,14 @@ impl Journal {
     /// Returns the highest mark in the file, to which other processes may have appended. Each call reads only the lines
     /// that are new since the previous call.
     pub(super) fn newest_mark(&self) -> Result<u64, JournalFault> {
-        let mut searched = self.searched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searched = self.searched.lock();
         *searched = file::search_marks(&self.path, *searched)?;
         Ok(searched.mark)
     }
 
     /// Returns the name of the journal. `None` if the file was neither created nor read.
     pub(super) fn known_name(&self) -> Option<String> {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.name.lock().clone()
     }
 
     /// Reads the header of the file again, because another process may have created a new file. Returns the header of
@@ -74,12 +75,12 @@ impl Journal {
     }
 
     fn set_name(&self, header: &Header) {
-        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(header.journal.clone());
+        *self.name.lock() = Some(header.journal.clone());
     }
 
     /// Returns a warning if the file lacks acts that the database has.
     pub(crate) fn gap(&self) -> Option<String> {
-        let gap = *self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        let gap = *self.gap.lock();
         gap.map(|gap| gap.warning(&self.path))
     }
 
@@ -96,7 +97,7 @@ impl Journal {
 
     /// Stores what the last comparison with the database has found.
     pub(super) fn set_gap(&self, gap: Option<JournalGap>) {
-        *self.gap.lock().unwrap_or_else(PoisonError::into_inner) = gap;
+        *self.gap.lock() = gap;
     }
 
     /// Returns the header for a file that must be created. If a file with a known name has vanished, the new file has
@@ -120,7 +121,7 @@ impl Journal {
 
     /// Tries again to write the acts (journaled changes) that are not in the file yet.
     pub(super) fn write_pending(&self) {
-        let pending = self.lock();
+        let pending = self.pending.lock();
         if !pending.is_empty() {
             self.write(pending);
         }
@@ -143,10 +144,6 @@ impl Journal {
             "the revocation journal cannot be written; a restore of the database could undo revocations"
         );
     }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl RevocationJournal for Journal {
@@ -165,7 +162,7 @@ impl RevocationJournal for Journal {
 
     fn append(&self, mark: Option<u64>, acts: &[JournaledAct]) {
         let at = self.clock.now();
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         pending.extend(acts.iter().map(|act| Entry { at, mark, act: *act }));
         let surplus = pending.len().saturating_sub(PENDING_MAX);
         if surplus > 0 {

@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     net::{IpAddr, Ipv6Addr},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
@@ -17,6 +17,7 @@ use std::{
 use futures_util::task::AtomicWaker;
 use ipnet::IpNet;
 use metrics::{Counter, counter};
+use parking_lot::Mutex;
 
 /// The anonymous connections of one server (of clients that have not authenticated), with their limits in total and
 /// per client address.
@@ -73,7 +74,7 @@ impl AnonymousConnections {
 
     /// Returns the number of anonymous connections.
     pub(crate) fn count(&self) -> usize {
-        self.lock().by_age.len()
+        self.members.lock().by_age.len()
     }
 
     /// Adds a new connection to the anonymous connections. If the limit of the client's address is reached, closes the
@@ -86,7 +87,7 @@ impl AnonymousConnections {
         }
         let network = network(peer);
         let eviction = Arc::<Eviction>::default();
-        let mut members = self.lock();
+        let mut members = self.members.lock();
         let evicted = self.oldest_in_excess(&members, network);
         let evicted = evicted.and_then(|number| members.remove(number));
         let number = members.insert(Member { network, eviction: Arc::clone(&eviction) });
@@ -112,10 +113,6 @@ impl AnonymousConnections {
             return members.by_age.first_key_value().map(|(number, _)| *number);
         }
         None
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Members> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,7 +152,7 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.connections.lock().remove(self.number);
+        self.connections.members.lock().remove(self.number);
     }
 }
 
@@ -215,7 +212,7 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(members);
         assert_eq!(connections.count(), 0);
-        assert!(connections.lock().by_network.is_empty());
+        assert!(connections.members.lock().by_network.is_empty());
     }
 
     #[test]

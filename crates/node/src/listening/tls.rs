@@ -1,11 +1,9 @@
 //! Loads and reloads the TLS certificate and its private key. Open connections keep the certificate of their handshake.
 //! If the new files are invalid, the current certificate stays in use.
 
-use std::{
-    path::Path,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{path::Path, sync::Arc};
 
+use parking_lot::RwLock;
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -55,7 +53,7 @@ impl ReloadableCertificate {
         match reloaded {
             Ok(pair) => {
                 pair.export_expiry();
-                *self.current.write().unwrap_or_else(PoisonError::into_inner) = pair.certified;
+                *self.current.write() = pair.certified;
                 tracing::info!(tls.not_after = %pair.not_after, "the certificate was reloaded");
             }
             Err(fault) => {
@@ -81,7 +79,7 @@ impl ReloadableCertificate {
 
 impl ResolvesServerCert for ReloadableCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(&self.current.read()))
     }
 }
 

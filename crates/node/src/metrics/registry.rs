@@ -5,12 +5,13 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt::Write as _,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use parking_lot::RwLock;
 
 use super::{
     catalogue::{Kind, Metric},
@@ -54,7 +55,7 @@ impl Registry {
     pub(crate) fn render(&self) -> String {
         let mut out = String::new();
         for (name, family) in &self.families {
-            let series = family.series.read().unwrap_or_else(PoisonError::into_inner);
+            let series = family.series.read();
             if series.is_empty() {
                 continue;
             }
@@ -73,21 +74,21 @@ impl Registry {
     }
 
     fn cell(&self, key: &Key) -> Option<Cell> {
-        if let Some(cell) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+        if let Some(cell) = self.known.read().get(key) {
             return Some(cell.clone());
         }
         let cell = self.families.get(key.name())?.cell(&label_text(key))?;
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         Some(known.entry(key.clone()).or_insert(cell).clone())
     }
 }
 
 impl Family {
     fn cell(&self, labels: &str) -> Option<Cell> {
-        if let Some(cell) = self.series.read().unwrap_or_else(PoisonError::into_inner).get(labels) {
+        if let Some(cell) = self.series.read().get(labels) {
             return Some(cell.clone());
         }
-        let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
+        let mut series = self.series.write();
         // This limit bounds the memory if a label has an unbounded number of values by mistake.
         if series.len() >= SERIES_MAX {
             return None;
@@ -231,6 +232,6 @@ mod tests {
             }
         });
         assert_eq!(registry.render().lines().count(), SERIES_MAX + 2);
-        assert_eq!(registry.known.into_inner().unwrap().len(), SERIES_MAX);
+        assert_eq!(registry.known.into_inner().len(), SERIES_MAX);
     }
 }

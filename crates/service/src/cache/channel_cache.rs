@@ -6,8 +6,9 @@
 //! is no longer active, and when the service stops. The sender's secret is also wiped after the last envelope, and when
 //! the sealing key of either party changes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Timestamp, ports::KeySnapshot,
 };
@@ -164,12 +165,12 @@ impl ChannelCache {
 impl OpenChannel {
     /// Returns the database row of the channel, or `None` if a commit has stored it already.
     pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
-        self.unstored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.unstored.lock().clone()
     }
 
     /// Records that a commit has stored the database row of the channel.
     pub(crate) fn mark_stored(&self) {
-        *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.unstored.lock() = None;
     }
 
     /// Returns true if the channel was begun with the current sealing keys of sender and recipient.

@@ -10,10 +10,11 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use sealpost_domain::{ApiKeyId, Timestamp};
 
 /// The key of an entry in the vault. It names the two API keys that share the secret.
@@ -55,7 +56,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Returns the value under `key`, or `None` if no value is stored or the value has expired.
     pub(super) fn get(&self, key: &K, now: Timestamp) -> Option<Arc<V>> {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         let entry = entries.by_key.get(key)?;
         if self.is_expired(entry.since, now) {
             entries.remove(key);
@@ -73,7 +74,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         now: Timestamp,
         fits: impl FnOnce(&V) -> bool,
     ) -> Arc<V> {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         if let Some(entry) = entries.by_key.get(&key)
             && !self.is_expired(entry.since, now)
             && fits(&entry.value)
@@ -87,7 +88,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Removes the entry under `key` if its value is still `value`. A newer value under the same key stays.
     pub(super) fn remove(&self, key: &K, value: &Arc<V>) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.value, value)) {
             entries.remove(key);
         }
@@ -95,7 +96,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Removes all values that belong to an API key.
     pub(super) fn remove_party(&self, party: &ApiKeyId) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         for key in entries.by_party.remove(party).unwrap_or_default() {
             entries.remove(&key);
         }
@@ -103,7 +104,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Removes the values that belong to an API key and for which `matches` is true.
     pub(super) fn remove_party_where(&self, party: &ApiKeyId, matches: impl Fn(&K, &V) -> bool) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         let Some(keys) = entries.by_party.get(party) else { return };
         let matches =
             |key: &K| entries.by_key.get(key).is_some_and(|entry| matches(key, &entry.value));
@@ -115,11 +116,11 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Returns the API keys that have at least one value.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
-        self.lock().by_party.keys().copied().collect()
+        self.entries.lock().by_party.keys().copied().collect()
     }
 
     pub(super) fn wipe_expired(&self, now: Timestamp) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         let is_expired =
             |key: &K| entries.by_key.get(key).is_none_or(|entry| self.is_expired(entry.since, now));
         let expired: Vec<_> = entries.by_number.values().copied().filter(is_expired).collect();
@@ -130,7 +131,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
 
     /// Removes all values, and stores no value from now on.
     pub(super) fn close(&self) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         entries.max = 0;
         entries.by_key.clear();
         entries.by_number.clear();
@@ -141,10 +142,6 @@ impl<K: VaultKey, V> SecretVault<K, V> {
     /// can be in the future. A value also counts as expired if `since` is at least one lifetime in the future.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,11 +3,9 @@
 //! A request only sets a flag on its cached session. The periodic eviction of unused cache entries reads this flag, and
 //! notes the sessions that were used. A housekeeping thread stores the noted sessions in the database.
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashSet;
 
+use parking_lot::Mutex;
 use sealpost_domain::{Timestamp, TokenHash};
 
 /// Sessions that were used recently, and sessions whose use within the current hour is already stored.
@@ -26,14 +24,14 @@ struct Uses {
 impl SessionUses {
     /// Notes that a session was used recently.
     pub(super) fn note(&self, session: &TokenHash) {
-        self.lock().noted.insert(*session);
+        self.0.lock().noted.insert(*session);
     }
 
     /// Returns the start of the current hour, and the noted sessions. Returns each session at most once in an hour. The
     /// caller must store the start of the hour as the last use of these sessions.
     pub(super) fn take(&self, now: Timestamp) -> (Timestamp, Vec<TokenHash>) {
         let hour = now.as_millis().saturating_sub(now.as_millis().rem_euclid(HOUR_MS));
-        let mut uses = self.lock();
+        let mut uses = self.0.lock();
         if uses.hour != hour {
             uses.hour = hour;
             uses.stored.clear();
@@ -41,10 +39,6 @@ impl SessionUses {
         let mut taken = std::mem::take(&mut uses.noted);
         taken.retain(|session| uses.stored.insert(*session));
         (Timestamp::from_millis(hour), taken.into_iter().collect())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Uses> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The bounded queue of look-ups of one kind.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use sealpost_domain::Refusal;
 use tokio::sync::oneshot;
 
@@ -40,7 +39,7 @@ impl<K, V> LookupQueue<K, V> {
 
     /// Queues a look-up. Returns true if the caller must start a worker. Fails at once if the queue is full.
     pub(super) fn submit(&self, lookup: QueuedLookup<K, V>) -> Result<bool, Refusal> {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.waiting_max {
             return Err(Refusal::Unavailable);
         }
@@ -51,7 +50,7 @@ impl<K, V> LookupQueue<K, V> {
     /// Takes the look-ups for the next statement. Returns `None` if the queue is empty, after which the worker must
     /// end.
     pub(super) fn take(&self) -> Option<Vec<QueuedLookup<K, V>>> {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         queue.has_worker = !queue.waiting.is_empty();
         let count = queue.waiting.len().min(self.together_max);
         queue.has_worker.then(|| queue.waiting.drain(..count).collect())
@@ -59,14 +58,10 @@ impl<K, V> LookupQueue<K, V> {
 
     /// Drops all queued look-ups, which makes their requests fail. The next look-up starts a new worker.
     pub(super) fn abandon(&self) {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         queue.has_worker = false;
         let abandoned = std::mem::take(&mut queue.waiting);
         drop(queue);
         drop(abandoned);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue<K, V>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,8 @@
 //! The bounded queue of uses of API tokens that are not written yet.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
 
+use parking_lot::Mutex;
 use sealpost_domain::{Timestamp, TokenHash};
 
 /// The uses of API tokens that are not written to the database yet.
@@ -21,7 +19,7 @@ impl TokenUseQueue {
     /// Queues a use of an API token. Returns true if the caller must start a worker, which writes the queued uses.
     /// Drops the use if the queue is full.
     pub(super) fn push(&self, token: TokenHash, hour: Timestamp) -> bool {
-        let mut queue = self.lock();
+        let mut queue = self.0.lock();
         if queue.hours.len() >= QUEUED_MAX {
             return false;
         }
@@ -32,18 +30,14 @@ impl TokenUseQueue {
     /// Takes all queued uses: for each token, the start of the hour of its last use. Returns `None` if there are none.
     /// The worker then ends.
     pub(super) fn take(&self) -> Option<HashMap<TokenHash, Timestamp>> {
-        let mut queue = self.lock();
+        let mut queue = self.0.lock();
         queue.has_worker = !queue.hours.is_empty();
         queue.has_worker.then(|| std::mem::take(&mut queue.hours))
     }
 
     /// Lets the next use of an API token start a worker, after the current worker has ended unexpectedly.
     pub(super) fn abandon(&self) {
-        self.lock().has_worker = false;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().has_worker = false;
     }
 }
 

@@ -12,12 +12,9 @@
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
+use parking_lot::Mutex;
 use sealpost_domain::{
     LeaseToken, Timestamp,
     ports::{Durability, Node},
@@ -134,20 +131,20 @@ impl Housekeeper {
                 work(&service, &stop);
             }
         })?;
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        self.threads.lock().push(thread);
         Ok(())
     }
 
     /// Returns true if all threads are running. A thread ends only at the stop or by a panic.
     pub(crate) fn is_alive(&self) -> bool {
-        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = self.threads.lock();
         !threads.iter().any(thread::JoinHandle::is_finished)
     }
 
     /// Stops the threads. Each thread finishes its current batch.
     pub(crate) fn stop(&self) {
         self.stop.set();
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = self.threads.lock();
         for thread in threads.drain(..) {
             let name = thread.thread().name().unwrap_or_default().to_owned();
             if thread.join().is_err() {

@@ -1,9 +1,8 @@
 //! The signal that stops the housekeeping threads.
 
-use std::{
-    sync::{Condvar, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 #[derive(Default)]
 pub(super) struct StopSignal {
@@ -13,14 +12,14 @@ pub(super) struct StopSignal {
 
 impl StopSignal {
     pub(super) fn set(&self) {
-        *self.is_set.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.is_set.lock() = true;
         self.changed.notify_all();
     }
 
     /// Waits for `span`, or until the signal is set. Returns true if the signal is set.
     pub(super) fn wait(&self, span: Duration) -> bool {
-        let is_set = self.is_set.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(is_set, span, |is_set| !*is_set);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+        let mut is_set = self.is_set.lock();
+        self.changed.wait_while_for(&mut is_set, |is_set| !*is_set, span);
+        *is_set
     }
 }

@@ -3,14 +3,9 @@
 //! The keys are few and never change, so each node keeps them decrypted in memory. A new key is published at once, but
 //! signs only some seconds later, when every node has loaded it.
 
-use std::{
-    error::Error as _,
-    io,
-    ops::ControlFlow,
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{error::Error as _, io, ops::ControlFlow, sync::Arc, time::Duration};
 
+use parking_lot::RwLock;
 use sealpost_domain::{
     Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
     ports::{Durability, EventSigner, StoreError},
@@ -67,7 +62,7 @@ impl Issuer {
             return Ok(());
         }
         let keys = Arc::new(decrypt_all(&self.keyring, Some(&loaded), rows)?);
-        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
+        *self.keys.write() = keys;
         Ok(())
     }
 
@@ -119,7 +114,7 @@ impl Issuer {
     }
 
     fn keys(&self) -> Arc<Keys> {
-        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.keys.read())
     }
 }
 

@@ -1,11 +1,8 @@
 //! Verifies the credentials and sessions of operators.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::{Mutex, RwLock};
 use sealpost_domain::{Clock, Refusal, Timestamp, TokenHash};
 use sealpost_wallet::{Keyring, keyed_hash, random, same_hash};
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
@@ -81,8 +78,8 @@ impl OperatorAccess {
     /// Replaces the password file and clears the cached credentials. Sessions of operators whose line was changed or
     /// removed end.
     pub fn use_file(&self, file: PasswordFile) {
-        *self.file.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(file);
-        self.verified.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.file.write() = Arc::new(file);
+        self.verified.lock().clear();
     }
 
     /// Returns the name in the credentials if the password file contains it.
@@ -95,7 +92,7 @@ impl OperatorAccess {
         let file = self.file();
         let entry = file.find(&credentials.name)?;
         let hash = self.cache_hash(entry, credentials)?;
-        let verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let verified = self.verified.lock();
         let is_known = same_hash(verified.get(&entry.name)?, &hash);
         is_known.then(|| entry.operator())
     }
@@ -130,7 +127,7 @@ impl OperatorAccess {
         let claims = SessionClaims::parse(token)?;
         let file = self.file();
         let entry = file.find(&claims.name)?;
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.lock();
         let is_live = claims.expires_at > self.clock.now() && !ended.contains_key(&claims.id);
         drop(ended);
         (is_live && claims.is_authentic(&self.keyring, entry)).then(|| entry.operator())
@@ -143,7 +140,7 @@ impl OperatorAccess {
         }
         let Some(claims) = SessionClaims::parse(token) else { return };
         let now = self.clock.now();
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = self.ended.lock();
         // Expired sessions are removed only from a full map: a clock that is ahead for one request would otherwise
         // remove sessions that are valid again afterwards.
         if ended.len() >= ENDED_MAX {
@@ -161,7 +158,7 @@ impl OperatorAccess {
     }
 
     fn file(&self) -> Arc<PasswordFile> {
-        Arc::clone(&self.file.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.file.read())
     }
 
     /// Verifies credentials. Returns the operator, and the index of the operator's entry in the password file.
@@ -186,7 +183,7 @@ impl OperatorAccess {
         let (index, credentials) = verified.ok_or(WRONG)?;
         let entry = file.entries.get(index).ok_or(WRONG)?;
         if let Some(hash) = self.cache_hash(entry, &credentials) {
-            let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut verified = self.verified.lock();
             verified.insert(entry.name.clone(), hash);
         }
         Ok((entry.operator(), index))

@@ -1,10 +1,8 @@
 //! Where the next search for pending statements begins.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
 /// The id of a statement up to which nothing is left to find.
@@ -35,7 +33,7 @@ impl StatementCursor {
     /// Returns the id after which a search begins. Once a minute, this is 0: a transaction that took longer than
     /// [`SLACK`] may have added a statement with a lower id.
     pub(super) fn after(&self, now: Timestamp) -> i64 {
-        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut positions = self.0.lock();
         if now.abs_diff(positions.full_at) >= FULL_EVERY {
             positions.full_at = now;
             return 0;
@@ -46,7 +44,7 @@ impl StatementCursor {
     /// Records that all statements have been appended that a search has found. `newest` is the newest one before the
     /// search.
     pub(super) fn searched(&self, now: Timestamp, newest: i64) {
-        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut positions = self.0.lock();
         if now.abs_diff(positions.newest_at) >= SLACK {
             let after = positions.newest.min(newest);
             *positions = Positions { after, newest, newest_at: now, ..*positions };

@@ -5,7 +5,7 @@
 
 use std::{
     io,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -13,6 +13,7 @@ use std::{
 use diesel::{
     SqliteConnection, connection::SimpleConnection as _, prelude::*, sql_query, sql_types::BigInt,
 };
+use parking_lot::{Condvar, Mutex};
 
 use crate::{
     connection::{
@@ -109,7 +110,7 @@ impl Checkpointer {
 
     /// Returns the time for which readers have kept a long log from being copied. `None` if none does.
     pub(crate) fn held_for(&self) -> Option<Duration> {
-        self.signals.state().held_since.map(|since| since.elapsed())
+        self.signals.state.lock().held_since.map(|since| since.elapsed())
     }
 
     /// Makes the thread look at the log soon, because a transaction has ended.
@@ -120,7 +121,7 @@ impl Checkpointer {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.signals.state().is_stopped = true;
+        self.signals.state.lock().is_stopped = true;
         self.signals.changed.notify_one();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread for checkpoints panicked");
@@ -132,18 +133,15 @@ impl Signals {
     /// Waits until the thread is woken, and then for `pause`. Returns false if the thread must stop.
     fn wait(&self, pause: Duration) -> bool {
         let idle = |state: &mut SignalState| !state.is_woken && !state.is_stopped;
-        let mut state =
-            self.changed.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, idle);
         state.is_woken = false;
-        let (state, _timeout) = self
-            .changed
-            .wait_timeout_while(state, pause, |state| !state.is_stopped)
-            .unwrap_or_else(PoisonError::into_inner);
+        self.changed.wait_while_for(&mut state, |state| !state.is_stopped, pause);
         !state.is_stopped
     }
 
     fn wake(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.is_woken {
             state.is_woken = true;
             self.changed.notify_one();
@@ -151,12 +149,8 @@ impl Signals {
     }
 
     fn set_held(&self, is_held: bool) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.held_since = is_held.then(|| state.held_since.unwrap_or_else(Instant::now));
-    }
-
-    fn state(&self) -> MutexGuard<'_, SignalState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -218,8 +212,8 @@ impl Work {
             // Without the count, as if each page of the log was a page of its own.
             let changed = changed
                 .unwrap_or_else(|| u64::try_from(log).unwrap_or(u64::MAX).saturating_mul(4096));
-            portions.flush.run(changed, || !self.signals.state().is_stopped)?;
-            if log - checkpointed < 2 * LOG_PAGES_MAX || self.signals.state().is_stopped {
+            portions.flush.run(changed, || !self.signals.state.lock().is_stopped)?;
+            if log - checkpointed < 2 * LOG_PAGES_MAX || self.signals.state.lock().is_stopped {
                 return Ok(false);
             }
         }

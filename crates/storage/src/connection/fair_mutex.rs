@@ -5,14 +5,18 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread::{self, Thread},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
+
 /// A mutex that threads lock in the order of arrival. At most one [`Guard`] exists at a time.
 #[derive(Debug, Default)]
-pub(crate) struct FairMutex(Mutex<WaitQueue>);
+pub(crate) struct FairMutex {
+    queue: Mutex<WaitQueue>,
+}
 
 #[derive(Debug, Default)]
 struct WaitQueue {
@@ -33,7 +37,7 @@ impl FairMutex {
     pub(crate) fn lock(self: &Arc<Self>, timeout: Duration) -> Option<Guard> {
         let until = Instant::now() + timeout;
         let number = {
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             if !queue.locked {
                 queue.locked = true;
                 return Some(Guard(Arc::clone(self)));
@@ -46,7 +50,7 @@ impl FairMutex {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             thread::park_timeout(left);
-            let mut queue = self.queue();
+            let mut queue = self.queue.lock();
             if queue.granted == Some(number) {
                 queue.granted = None;
                 return Some(Guard(Arc::clone(self)));
@@ -57,15 +61,11 @@ impl FairMutex {
             }
         }
     }
-
-    fn queue(&self) -> MutexGuard<'_, WaitQueue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let mut queue = self.0.queue();
+        let mut queue = self.0.queue.lock();
         match queue.waiting.pop_front() {
             Some((number, thread)) => {
                 queue.granted = Some(number);
@@ -97,7 +97,7 @@ mod tests {
                     let _guard = mutex.lock(LONG).unwrap();
                     order.send(number).unwrap();
                 });
-                while waiting.queue().waiting.len() != number + 1 {
+                while waiting.queue.lock().waiting.len() != number + 1 {
                     thread::yield_now();
                 }
             }

@@ -3,9 +3,10 @@
 
 use std::{
     fmt,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
+
+use parking_lot::{Condvar, Mutex};
 
 /// Accepts or refuses durable writes to a database, and tracks the last commit and the probe writes.
 #[derive(Debug, Default)]
@@ -73,32 +74,32 @@ impl fmt::Display for LastCommit {
 impl WriteGate {
     /// Records a durable commit. From now on, durable writes are accepted.
     pub(crate) fn committed(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.last_commit = Some(Instant::now());
         state.is_closed = false;
     }
 
     /// Refuses durable writes from now on, after a commit without a response.
     pub(crate) fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_closed = true;
         // A probe that succeeded before this commit proves nothing about the database now.
         state.last_probe = None;
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state.lock().is_closed
     }
 
     /// Returns the age of the last durable commit.
     pub(crate) fn last_commit(&self) -> LastCommit {
-        self.state().last_commit()
+        self.state.lock().last_commit()
     }
 
     /// Begins a probe write and returns true, unless a probe write is running or ended less than a second ago. If the
     /// result is true, the caller must run the probe write.
     pub(crate) fn begin_probe(&self) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let rests = state.last_probe.as_ref().is_some_and(|probe| probe.at.elapsed() < PROBE_PAUSE);
         if state.probe.is_some() || rests {
             return false;
@@ -111,7 +112,7 @@ impl WriteGate {
     /// accepted again, because the commit of the probe write was recorded. Logs the first of several failures in a row,
     /// and the first success after a failure.
     pub(crate) fn end_probe(&self, failure: Option<String>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match &failure {
             Some(failure) if !state.is_failing => {
                 tracing::error!(error = failure, "a probe write to the database failed");
@@ -128,7 +129,7 @@ impl WriteGate {
 
     /// Whether durable writes are accepted and the last durable commit is less than five seconds old.
     pub(crate) fn has_recent_commit(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         let is_recent = state.last_commit.is_some_and(|at| at.elapsed() < RECENT);
         is_recent && !state.is_closed
     }
@@ -136,10 +137,8 @@ impl WriteGate {
     /// Waits for a running probe write for at most `timeout`. Returns an error if the newest probe write failed or has
     /// no result yet, or if durable writes are refused.
     pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteFault> {
-        let waited = self
-            .probe_ended
-            .wait_timeout_while(self.state(), timeout, |state| state.probe.is_some());
-        let (state, _timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.probe_ended.wait_while_for(&mut state, |state| state.probe.is_some(), timeout);
         let last_commit = state.last_commit();
         let failure = state.last_probe.as_ref().and_then(|probe| probe.failure.clone());
         match failure {
@@ -149,10 +148,6 @@ impl WriteGate {
             }
             None => Ok(()),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

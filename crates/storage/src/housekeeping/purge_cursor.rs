@@ -1,11 +1,8 @@
 //! The positions at which the next deletions of expired rows continue.
 
-use std::{
-    collections::HashMap,
-    ops::RangeInclusive,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, ops::RangeInclusive};
 
+use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
@@ -19,7 +16,7 @@ pub(crate) struct PurgeCursor(Mutex<HashMap<&'static str, TimePosition>>);
 impl PurgeCursor {
     /// Returns the times of the rows of a table to delete: those before `before`, in milliseconds.
     pub(crate) fn expired(&self, table: &'static str, before: Timestamp) -> RangeInclusive<i64> {
-        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut positions = self.0.lock();
         positions.entry(table).or_default().range(before.as_millis() - 1, FULL_EVERY_MS)
     }
 
@@ -28,7 +25,7 @@ impl PurgeCursor {
         if tables.is_empty() {
             return;
         }
-        let mut positions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut positions = self.0.lock();
         for (table, last) in tables {
             positions.entry(table).or_default().next = *last;
         }

@@ -1,10 +1,8 @@
 //! The positions at which the next claim continues its searches. A claim leases due deliveries.
 
-use std::{
-    ops::RangeInclusive,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::ops::RangeInclusive;
 
+use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
@@ -39,33 +37,29 @@ struct Positions {
 
 impl ClaimCursor {
     pub(crate) fn webhook_id(&self) -> String {
-        self.lock().webhook_id.clone()
+        self.0.lock().webhook_id.clone()
     }
 
     pub(crate) fn move_to(&self, webhook_id: String) {
-        self.lock().webhook_id = webhook_id;
+        self.0.lock().webhook_id = webhook_id;
     }
 
     /// Returns the due times that a claim searches.
     pub(crate) fn due_times(&self, now: Timestamp) -> RangeInclusive<i64> {
-        self.lock().due.range(now.as_millis(), FULL_EVERY_MS)
+        self.0.lock().due.range(now.as_millis(), FULL_EVERY_MS)
     }
 
     /// Returns the ends of leases that a claim searches.
     pub(crate) fn lease_ends(&self, now: Timestamp) -> RangeInclusive<i64> {
-        self.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
+        self.0.lock().lease_ends.range(now.as_millis(), FULL_ENDS_EVERY_MS)
     }
 
     /// Records the first due time and the first end of a lease that a search until `now` has found.
     pub(crate) fn searched(&self, now: Timestamp, due: Option<i64>, lease_end: Option<i64>) {
         let now = now.as_millis();
-        let mut positions = self.lock();
+        let mut positions = self.0.lock();
         positions.due.next = due.unwrap_or(now).min(now.saturating_sub(SLACK_MS));
         positions.lease_ends.next = lease_end.unwrap_or(now);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Positions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

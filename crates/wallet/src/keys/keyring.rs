@@ -1,13 +1,10 @@
 //! Key-encryption keys (KEKs) in several versions. The highest version encrypts new secrets. The other versions only
 //! decrypt old secrets.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use parking_lot::RwLock;
 use zeroize::Zeroizing;
 
 use super::locked_pool::{LockedPool, LockedSecret};
@@ -102,8 +99,8 @@ impl Keyring {
     /// Adds those versions of `other` that this keyring does not have, and returns their numbers. A version that this
     /// keyring already has keeps its key, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
-        let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let theirs = other.keys.into_inner();
+        let mut keys = self.keys.write();
         let mut learned = Vec::new();
         for (version, key) in theirs {
             keys.entry(version).or_insert_with(|| {
@@ -134,7 +131,7 @@ impl Keyring {
 
     /// Returns all versions of the key-encryption key, in ascending order.
     pub fn versions(&self) -> Vec<u32> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+        self.keys.read().keys().copied().collect()
     }
 
     /// Returns whether all secrets are in locked memory, which the operating system does not swap to disk. `false` if
@@ -149,7 +146,7 @@ impl Keyring {
     }
 
     pub(crate) fn require(&self, version: u32) -> Result<Key, WalletError> {
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.keys.read();
         keys.get(&version).map(LockedSecret::copy).ok_or(WalletError::UnknownKekVersion { version })
     }
 }

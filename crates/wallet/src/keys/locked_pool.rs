@@ -1,18 +1,18 @@
 //! Stores secrets of 32 bytes in locked memory, which is not swapped to disk. The operating system limits the amount of
 //! locked memory. If the limit is reached, further secrets are stored in memory that is not locked.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
+use parking_lot::Mutex;
 use region::LockGuard;
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// A pool of memory for secrets. The pool grows by slabs, each with cells for several secrets. A slab is freed only
 /// with the whole pool, because unlocking a memory page would also unlock other secrets on the same page.
 #[derive(Default)]
-pub(crate) struct LockedPool(Mutex<Slabs>);
+pub(crate) struct LockedPool {
+    slabs: Mutex<Slabs>,
+}
 
 #[derive(Default)]
 struct Slabs {
@@ -38,7 +38,7 @@ pub(crate) struct LockedSecret {
 impl LockedPool {
     /// Copies a secret into the pool.
     pub(crate) fn store(self: &Arc<Self>, secret: &[u8; 32]) -> LockedSecret {
-        let mut slabs = self.slabs();
+        let mut slabs = self.slabs.lock();
         let (slab, cell) = slabs.take_cell();
         if let Some(bytes) = slabs.cell(slab, cell) {
             *bytes = *secret;
@@ -48,11 +48,7 @@ impl LockedPool {
 
     /// Returns whether all memory of the pool is locked.
     pub(crate) fn is_locked(&self) -> bool {
-        self.slabs().all.iter().all(|slab| slab.lock.is_some())
-    }
-
-    fn slabs(&self) -> MutexGuard<'_, Slabs> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slabs.lock().all.iter().all(|slab| slab.lock.is_some())
     }
 }
 
@@ -78,7 +74,7 @@ impl LockedSecret {
     /// Returns a copy of the secret. The copy is zeroized on drop. Keep the copy for one operation only.
     pub(crate) fn copy(&self) -> Zeroizing<[u8; 32]> {
         let mut copy = Zeroizing::default();
-        if let Some(bytes) = self.pool.slabs().cell(self.slab, self.cell) {
+        if let Some(bytes) = self.pool.slabs.lock().cell(self.slab, self.cell) {
             *copy = *bytes;
         }
         copy
@@ -87,7 +83,7 @@ impl LockedSecret {
 
 impl Drop for LockedSecret {
     fn drop(&mut self) {
-        let mut slabs = self.pool.slabs();
+        let mut slabs = self.pool.slabs.lock();
         if let Some(bytes) = slabs.cell(self.slab, self.cell) {
             bytes.zeroize();
         }
@@ -116,10 +112,10 @@ mod tests {
         assert!(secrets.iter().zip(&numbers).all(|(secret, byte)| *secret.copy() == [*byte; 32]));
         let (slab, cell) = (secrets[7].slab, secrets[7].cell);
         drop(secrets.remove(7));
-        assert_eq!(pool.slabs().cell(slab, cell), Some(&mut [0; 32]));
+        assert_eq!(pool.slabs.lock().cell(slab, cell), Some(&mut [0; 32]));
         let again = pool.store(&[9; 32]);
         assert_eq!((again.slab, again.cell, *again.copy()), (slab, cell, [9; 32]));
-        assert_eq!(pool.slabs().all.len(), 2);
+        assert_eq!(pool.slabs.lock().all.len(), 2);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::{
     cmp::Reverse,
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use sealpost_domain::AccountId;
 use tokio::sync::watch;
 
@@ -78,7 +79,7 @@ impl LiveStreams {
         if !self.is_on() || *self.stopping.borrow() {
             return None;
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let of_account = open.iter().filter(|stream| stream.account == account).count();
         let turn = open.iter().find(|stream| stream.account == account);
         let turn = turn.map_or_else(Arc::default, |stream| Arc::clone(&stream.turn));
@@ -145,7 +146,7 @@ impl LiveStream {
 
 impl Drop for LiveStream {
     fn drop(&mut self) {
-        let mut open = self.streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.streams.open.lock();
         open.retain(|stream| !self.end.same_channel(&stream.end.subscribe()));
     }
 }
@@ -173,7 +174,7 @@ mod tests {
         let third = streams.open(account(1), None).unwrap();
         assert_eq!(first.ended().await, StreamEnd::Replaced);
         drop((first, second, third));
-        assert_eq!(streams.open.lock().unwrap().len(), 1, "a dropped stream frees its place");
+        assert_eq!(streams.open.lock().len(), 1, "a dropped stream frees its place");
     }
 
     #[tokio::test]
@@ -183,7 +184,7 @@ mod tests {
         let mut oldest = streams.open(account(2), None).unwrap();
         let _newer = [(); 2].map(|()| streams.open(account(3), None).unwrap());
         let _pair = streams.open(account(2), None).unwrap();
-        assert_eq!(streams.open.lock().unwrap().len(), 4, "account 3 lost its first stream");
+        assert_eq!(streams.open.lock().len(), 4, "account 3 lost its first stream");
         let _new = streams.open(account(4), None).unwrap();
         assert_eq!(oldest.ended().await, StreamEnd::Yielded);
         assert!(streams.open(account(4), None).is_none(), "no account has more");
@@ -202,7 +203,7 @@ mod tests {
     }
 
     fn open_accounts(streams: &LiveStreams) -> Vec<AccountId> {
-        streams.open.lock().unwrap().iter().map(|stream| stream.account).collect()
+        streams.open.lock().iter().map(|stream| stream.account).collect()
     }
 
     #[tokio::test]

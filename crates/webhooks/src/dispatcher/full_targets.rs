@@ -1,15 +1,10 @@
 //! Tracks full targets. A target is full if its account already has so many deliveries in memory that the deliveries of
 //! another claim would not fit. Further deliveries to a full target stay in the database.
 
-use std::{
-    collections::HashSet,
-    sync::{Condvar, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
+use parking_lot::{Condvar, Mutex};
 use sealpost_domain::WebhookId;
-
-use super::locking::lock;
 
 /// The full targets of all delivery workers. Wakes the thread that claims due deliveries when a target is no longer
 /// full.
@@ -35,7 +30,7 @@ impl FullTargets {
     /// Replaces the set of full targets of one worker by `full`. If a target of the old set is not in `full`, wakes the
     /// thread in [`FullTargets::sleep`].
     pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
         let has_room = of_worker.iter().any(|id| !full.contains(id));
         *of_worker = full;
@@ -47,28 +42,27 @@ impl FullTargets {
 
     /// Returns all full targets, so that the next claim of due deliveries skips them.
     pub(super) fn take(&self) -> Vec<WebhookId> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.has_room = false;
         state.by_worker.iter().flatten().copied().collect()
     }
 
     /// Returns all full targets. In contrast to [`take`](Self::take), does not affect [`sleep`](Self::sleep).
     pub(super) fn current(&self) -> HashSet<WebhookId> {
-        lock(&self.state).by_worker.iter().flatten().copied().collect()
+        self.state.lock().by_worker.iter().flatten().copied().collect()
     }
 
     /// Sleeps for at most `duration`. Returns earlier if a target is no longer full. Also returns earlier if `is_over`
     /// returns true after a call of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
         let waits = |state: &mut State| !state.has_room && !is_over();
-        let slept = self.changed.wait_timeout_while(lock(&self.state), duration, waits);
-        drop(slept.unwrap_or_else(PoisonError::into_inner));
+        self.changed.wait_while_for(&mut self.state.lock(), waits, duration);
     }
 
     pub(super) fn wake(&self) {
         // Takes the lock once before the notification. Without the lock, a thread that has checked `is_over` but does
         // not wait yet would miss the notification.
-        drop(lock(&self.state));
+        drop(self.state.lock());
         self.changed.notify_all();
     }
 }

@@ -4,18 +4,18 @@ use std::{
     collections::HashSet,
     mem,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
 
+use parking_lot::Mutex;
 use sealpost_domain::WebhookId;
 
 use super::{
     full_targets::FullTargets,
     lease_tokens::LeaseTokens,
-    locking::lock,
     shutdown::ShutdownSignal,
     stats::{Counters, Gauges},
 };
@@ -78,11 +78,11 @@ pub(super) struct AgingTargets(Mutex<HashSet<WebhookId>>);
 
 impl AgingTargets {
     pub(super) fn add(&self, ids: impl Iterator<Item = WebhookId>) {
-        lock(&self.0).extend(ids);
+        self.0.lock().extend(ids);
     }
 
     pub(super) fn take(&self) -> Vec<WebhookId> {
-        mem::take(&mut *lock(&self.0)).into_iter().collect()
+        mem::take(&mut *self.0.lock()).into_iter().collect()
     }
 }
 

@@ -1,11 +1,8 @@
 //! The signal for the threads of the dispatcher to stop.
 
-use std::{
-    sync::{Condvar, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
-use super::locking::lock;
+use parking_lot::{Condvar, Mutex};
 
 /// A flag that is set once, to shut the dispatcher down. Setting the flag wakes threads that sleep in
 /// [`ShutdownSignal::sleep`].
@@ -17,18 +14,17 @@ pub(super) struct ShutdownSignal {
 
 impl ShutdownSignal {
     pub(super) fn raise(&self) {
-        *lock(&self.raised) = true;
+        *self.raised.lock() = true;
         self.changed.notify_all();
     }
 
     pub(super) fn is_raised(&self) -> bool {
-        *lock(&self.raised)
+        *self.raised.lock()
     }
 
     /// Sleeps for `duration`, or until the signal is raised.
     pub(super) fn sleep(&self, duration: Duration) {
-        let slept =
-            self.changed.wait_timeout_while(lock(&self.raised), duration, |raised| !*raised);
-        drop(slept.unwrap_or_else(PoisonError::into_inner));
+        let mut raised = self.raised.lock();
+        self.changed.wait_while_for(&mut raised, |raised| !*raised, duration);
     }
 }

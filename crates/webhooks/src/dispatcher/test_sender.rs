@@ -1,11 +1,9 @@
 //! Sends test events, which the owners of webhooks request, on a separate thread. Test events do not wait for
 //! deliveries, and do not count against the limits of deliveries.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
+use parking_lot::Mutex;
 use sealpost_domain::{
     AttemptFailure, Clock, TestEvent, TestResult,
     ports::{EventSigner, FinishTest},
@@ -16,7 +14,6 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::locking::lock;
 use crate::{
     http::{client::ClientFactory, target_sender::TargetSender},
     retry::attempt_report::AttemptReport,
@@ -47,11 +44,11 @@ impl TestInbox {
 
     /// Queues a test event. Returns `false` if the inbox is full or closed.
     pub(super) fn accept(&self, test: QueuedTest) -> bool {
-        lock(&self.0).as_ref().is_some_and(|sender| sender.try_send(test).is_ok())
+        self.0.lock().as_ref().is_some_and(|sender| sender.try_send(test).is_ok())
     }
 
     pub(super) fn close(&self) {
-        lock(&self.0).take();
+        self.0.lock().take();
     }
 }
 

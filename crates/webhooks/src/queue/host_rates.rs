@@ -1,10 +1,8 @@
 //! Bounds the requests per minute to each host, over all webhooks and all delivery workers.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
 
+use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
 #[derive(Debug)]
@@ -28,7 +26,7 @@ impl HostRates {
     /// Counts a request to the host. Returns `false` without counting if the host has reached its limit for this
     /// minute.
     pub(super) fn acquire(&self, host: &str, now: Timestamp) -> bool {
-        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut minute = self.minute.lock();
         let number = now.as_millis().div_euclid(MINUTE_MS);
         if minute.number != number {
             *minute = Minute { number, requests: HashMap::new() };

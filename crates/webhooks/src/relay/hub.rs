@@ -3,9 +3,10 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fmt, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use sealpost_domain::{
     WebhookId,
     ports::{RelayAnswer, RelayConnectionId, RelayEnd, RelayFrame, RelayLink, Relays},
@@ -50,7 +51,7 @@ impl RelayHub {
         headers: Vec<(String, String)>,
         body: String,
     ) -> Option<SentDelivery> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let State { connections, by_webhook, .. } = &mut *state;
         let unanswered = |id: &RelayConnectionId| {
             connections.get(id).map_or(usize::MAX, |connection| connection.unanswered.len())
@@ -70,11 +71,7 @@ impl RelayHub {
 
     /// Returns the webhooks with a connection that was attached since the last call.
     pub(crate) fn take_attached(&self) -> HashSet<WebhookId> {
-        mem::take(&mut self.lock().attached)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        mem::take(&mut self.0.lock().attached)
     }
 }
 
@@ -87,7 +84,7 @@ impl SentDelivery {
 
 impl Drop for SentDelivery {
     fn drop(&mut self) {
-        let mut state = self.hub.lock();
+        let mut state = self.hub.0.lock();
         if let Some(connection) = state.connections.get_mut(&self.connection) {
             connection.unanswered.remove(&self.number);
         }
@@ -101,7 +98,7 @@ impl Relays for RelayHub {
         webhook_id: WebhookId,
         link: Box<dyn RelayLink>,
     ) -> bool {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.is_stopping {
             return false;
         }
@@ -113,7 +110,7 @@ impl Relays for RelayHub {
     }
 
     fn detach(&self, id: RelayConnectionId) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let Some(connection) = state.connections.remove(&id) else { return };
         if let Some(of_webhook) = state.by_webhook.get_mut(&connection.webhook_id) {
             of_webhook.retain(|other| *other != id);
@@ -124,7 +121,7 @@ impl Relays for RelayHub {
     }
 
     fn answer(&self, id: RelayConnectionId, answer: RelayAnswer) -> bool {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let connection = state.connections.get_mut(&id);
         let waiting = connection.and_then(|it| it.unanswered.remove(&answer.delivery));
         drop(state);
@@ -132,13 +129,13 @@ impl Relays for RelayHub {
     }
 
     fn close(&self, id: RelayConnectionId, end: RelayEnd) {
-        if let Some(connection) = self.lock().connections.get(&id) {
+        if let Some(connection) = self.0.lock().connections.get(&id) {
             connection.link.close(end);
         }
     }
 
     fn stop(&self) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.is_stopping = true;
         for connection in state.connections.values() {
             connection.link.close(RelayEnd::Stopping);
@@ -146,19 +143,19 @@ impl Relays for RelayHub {
     }
 
     fn ids(&self) -> Vec<RelayConnectionId> {
-        self.lock().connections.keys().copied().collect()
+        self.0.lock().connections.keys().copied().collect()
     }
 
     fn is_connected(&self, webhook_id: &WebhookId) -> bool {
-        self.lock().by_webhook.contains_key(webhook_id)
+        self.0.lock().by_webhook.contains_key(webhook_id)
     }
 
     fn unanswered(&self, id: RelayConnectionId) -> Option<usize> {
-        self.lock().connections.get(&id).map(|connection| connection.unanswered.len())
+        self.0.lock().connections.get(&id).map(|connection| connection.unanswered.len())
     }
 
     fn len(&self) -> usize {
-        self.lock().connections.len()
+        self.0.lock().connections.len()
     }
 }
 

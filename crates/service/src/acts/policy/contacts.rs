@@ -4,8 +4,6 @@
 //! such a policy, so that other sends need no additional write. When a key chooses such a policy, its contacts are
 //! therefore incomplete. The missing contacts are read from the stored envelopes of earlier messages.
 
-use std::sync::TryLockError;
-
 use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
 
 use super::lock_active_key;
@@ -18,11 +16,7 @@ impl Accounts {
     /// change waits for running sends of the key. Afterwards, the envelopes of all earlier sends are committed and can
     /// be read. A node runs only one collection at a time, because a collection reads many rows.
     pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
-        let _turn = match self.contact_collection.try_lock() {
-            Ok(turn) => turn,
-            Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(Refusal::Unavailable.into()),
-        };
+        let _turn = self.contact_collection.try_lock().ok_or(Refusal::Unavailable)?;
         let is_complete = self.core.store.write_or_refuse(Durability::Durable, |tx| {
             lock_active_key(tx, key)?;
             let mut policy = tx.find_policy(key)?.unwrap_or_default();

@@ -29,7 +29,7 @@ fn put(vault: &SecretVault<Of, u32>, key: Of, value: u32, now: i64) -> Arc<u32> 
 }
 
 fn is_empty(vault: &SecretVault<Of, u32>) -> bool {
-    let entries = vault.lock();
+    let entries = vault.entries.lock();
     entries.by_key.is_empty() && entries.by_number.is_empty() && entries.by_party.is_empty()
 }
 

@@ -5,13 +5,12 @@
 
 use std::{
     io,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        mpsc::{self, RecvTimeoutError, Sender, SyncSender},
-    },
+    sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender},
     thread,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 /// A pool of idle threads. A thread with work that exceeds the timeout ends after the work, instead of returning to the
 /// pool.
@@ -43,7 +42,7 @@ impl CommitThreads {
         let thread = self.submit(Box::new(move || respond(&reply, work())))?;
         match result.recv_timeout(timeout) {
             Ok(value) => {
-                self.idle().push(thread);
+                self.0.lock().push(thread);
                 Ok(value)
             }
             Err(RecvTimeoutError::Timeout) => Err(NoResult::TimedOut(timeout)),
@@ -53,7 +52,7 @@ impl CommitThreads {
 
     /// Passes the work to an idle thread, or to a new thread if none is idle.
     fn submit(&self, work: Work) -> Result<Sender<Work>, io::Error> {
-        let idle = self.idle().pop();
+        let idle = self.0.lock().pop();
         let thread = match idle {
             Some(thread) => thread,
             None => start()?,
@@ -62,10 +61,6 @@ impl CommitThreads {
             Ok(()) => Ok(thread),
             Err(_ended) => Err(io::Error::other("the thread has ended")),
         }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Sender<Work>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
