@@ -12,4 +12,3 @@ pub(crate) mod key_cache;
 pub(crate) mod load;
 pub(crate) mod rate_limit_cache;
 pub(crate) mod secret_vault;
-pub(crate) mod session_uses;

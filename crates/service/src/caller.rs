@@ -4,9 +4,8 @@
 pub(crate) mod admission;
 pub(crate) mod authenticate;
 pub(crate) mod bearer;
+pub(crate) mod bearer_uses;
 pub(crate) mod credentials;
 pub(crate) mod lookup_queue;
 pub(crate) mod lookups;
-pub(crate) mod token_use_queue;
-pub(crate) mod token_uses;
 pub(crate) mod transaction;

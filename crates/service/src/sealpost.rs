@@ -13,7 +13,6 @@ use crate::{
     account::Accounts,
     badges::Badges,
     cache::key_cache::CacheEvent,
-    caller::token_use_queue::TokenUseQueue,
     envelopes::Mailbox,
     error::Error,
     housekeeping::housekeeper::Housekeeper,
@@ -40,7 +39,6 @@ pub struct Sealpost {
     /// Webhooks, their deliveries and relays.
     pub webhooks: Webhooks,
     pub(crate) core: Arc<Core>,
-    pub(crate) token_uses: Arc<TokenUseQueue>,
     housekeeper: Housekeeper,
 }
 
@@ -61,7 +59,6 @@ impl Sealpost {
             sending,
             transparency_log: log,
             webhooks,
-            token_uses: Arc::default(),
             core,
             housekeeper,
         })
@@ -106,6 +103,7 @@ impl Sealpost {
     pub fn stop(&self) {
         self.housekeeper.stop();
         self.sending.stop();
+        while self.core.bearer_uses.store(&self.core.store) {}
         self.core.cache.invalidate_on(CacheEvent::Stopped);
     }
 }

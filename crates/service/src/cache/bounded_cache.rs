@@ -81,19 +81,7 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
 
     /// Removes all entries that were neither inserted nor read since the last call.
     pub(crate) fn evict_unused(&self) {
-        self.evict_unused_and(|_, _| {});
-    }
-
-    /// Removes the entries that were neither inserted nor read since the last call. Calls `used` with
-    /// the other entries.
-    pub(crate) fn evict_unused_and(&self, used: impl Fn(&K, &V)) {
-        self.0.retain(|key, entry| {
-            let was_used = entry.was_used.swap(false, Ordering::Relaxed);
-            if was_used {
-                used(key, &entry.value);
-            }
-            was_used
-        });
+        self.0.retain(|_key, entry| entry.was_used.swap(false, Ordering::Relaxed));
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -13,7 +13,6 @@ use super::{
     cached_key::CachedKey,
     channel_cache::ChannelCache,
     rate_limit_cache::RateLimitCache,
-    session_uses::SessionUses,
 };
 use crate::{
     caller::{
@@ -29,7 +28,6 @@ pub(crate) struct KeyCache {
     handles: BoundedCache<Handle, ApiKeyId>,
     /// Sessions and API tokens.
     sessions: BoundedCache<TokenHash, Bearer>,
-    pub(super) session_uses: SessionUses,
     pub(super) rate_limits: RateLimitCache,
     pub(crate) channels: ChannelCache,
     key_metrics: CacheMetrics,
@@ -44,7 +42,6 @@ impl KeyCache {
             keys: BoundedCache::new(settings.identities_cached_max),
             handles: BoundedCache::new(hints),
             sessions: BoundedCache::new(hints),
-            session_uses: SessionUses::default(),
             rate_limits: RateLimitCache::new(hints),
             channels: ChannelCache::new(settings),
             key_metrics: CacheMetrics::new("keys"),
@@ -104,7 +101,11 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    pub(super) fn insert_bearer(&self, bearer: &Bearer) {
+    /// Caches a bearer token. If the token is cached already, `bearer` gets its known last use.
+    pub(super) fn insert_bearer(&self, bearer: &mut Bearer) {
+        if let Some(cached) = self.sessions.get(&bearer.hash) {
+            bearer.last_use = cached.last_use;
+        }
         self.sessions.insert(bearer.hash, bearer.clone());
     }
 
@@ -144,12 +145,7 @@ impl KeyCache {
     fn evict_unused(&self) {
         self.keys.evict_unused();
         self.handles.evict_unused();
-        self.sessions.evict_unused_and(|token, bearer| {
-            // Uses of API tokens have a queue of their own.
-            if bearer.grant.is_none() {
-                self.session_uses.note(token);
-            }
-        });
+        self.sessions.evict_unused();
         self.rate_limits.evict_unused();
     }
 }
@@ -204,5 +200,31 @@ impl<'a> CacheEvent<'a> {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::Session;
+
+    use super::*;
+
+    #[test]
+    fn a_token_that_is_read_again_keeps_its_last_use() {
+        let cache = KeyCache::new(&Settings::default());
+        let now = Timestamp::from_millis(1_790_000_000_000);
+        let session = Session {
+            token: TokenHash([1; 32]),
+            account_id: AccountId::new(now, [0; 10]),
+            expires_at: Timestamp::from_millis(i64::MAX),
+        };
+        let is_first_use = || {
+            let mut read = Bearer::from(session.clone());
+            cache.insert_bearer(&mut read);
+            read.first_use_in_hour(now).is_some()
+        };
+        assert_eq!([is_first_use(), is_first_use()], [true, false]);
+        cache.invalidate_on(CacheEvent::SessionEnded(&session.token));
+        assert!(is_first_use());
     }
 }

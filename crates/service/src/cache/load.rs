@@ -2,10 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sealpost_domain::{
-    ApiKey, ApiKeyId, Did, Handle, Refusal,
-    ports::{Durability, StoreError},
-};
+use sealpost_domain::{ApiKey, ApiKeyId, Did, Handle, Refusal, ports::StoreError};
 use sealpost_wallet::{Identity, Root, WalletError};
 
 use super::{
@@ -29,13 +26,7 @@ impl Core {
         &self,
         tokens: &[BearerHash],
     ) -> Result<HashMap<BearerHash, Bearer>, StoreError> {
-        let (mut sessions, mut api_tokens) = (Vec::new(), Vec::new());
-        for token in tokens {
-            match token {
-                BearerHash::ApiToken(hash) => api_tokens.push(*hash),
-                BearerHash::Session(hash) => sessions.push(*hash),
-            }
-        }
+        let (sessions, api_tokens) = BearerHash::by_kind(tokens);
         let mut bearers = HashMap::new();
         if !sessions.is_empty() {
             let found = self.store.read(|reader| reader.find_sessions(&sessions))?.into_iter();
@@ -45,7 +36,7 @@ impl Core {
             let found = self.store.read(|reader| reader.find_api_tokens(&api_tokens))?.into_iter();
             bearers.extend(found.map(|it| (BearerHash::ApiToken(it.token), Bearer::from(it))));
         }
-        for bearer in bearers.values() {
+        for bearer in bearers.values_mut() {
             self.cache.insert_bearer(bearer);
         }
         Ok(bearers)
@@ -137,16 +128,6 @@ impl Core {
         }
         Ok(())
     }
-
-    /// Stores the last use of sessions, at most once an hour for each session. The commit does not wait for the disk,
-    /// so a crash may lose a stored use. Blocks the thread.
-    pub(crate) fn store_session_uses(&self) -> Result<(), StoreError> {
-        let (hour, sessions) = self.cache.session_uses.take(self.clock.now());
-        for page in sessions.chunks(SESSIONS_PER_WRITE) {
-            self.store.write(Durability::Relaxed, |tx| tx.set_last_use(page, hour))?;
-        }
-        Ok(())
-    }
 }
 
 impl Core {
@@ -175,6 +156,3 @@ impl Core {
 }
 
 const PAGE: usize = 512;
-/// Maximum number of sessions that one transaction updates. It is small because sends on SQLite wait for the
-/// transaction.
-const SESSIONS_PER_WRITE: usize = 200;

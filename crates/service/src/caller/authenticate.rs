@@ -57,7 +57,7 @@ impl Sealpost {
         if let Err(refusal) = access.check(bearer.grant.as_ref()) {
             return self.refuse_bearer(token, is_cached, refusal).await;
         }
-        self.record_use(&bearer);
+        self.record_use(token, &bearer);
         let id = CallerId { session: bearer.hash, key: key_id };
         let api_token = bearer.grant.map(|grant| grant.id);
         Ok(Caller { id, account_id, api_token, key })
@@ -66,8 +66,10 @@ impl Sealpost {
     /// Authenticates a request that needs a session but no key. Refuses API tokens. Always reads the session from the
     /// database.
     pub async fn authenticate_session(&self, token: Option<&str>) -> Result<AccountSession, Error> {
-        let bearer = self.stored_bearer(hash_token(token)?).await?;
+        let token = hash_token(token)?;
+        let bearer = self.stored_bearer(token).await?;
         Access::Session.check(bearer.grant.as_ref())?;
+        self.record_use(token, &bearer);
         Ok(AccountSession { token: bearer.hash, account_id: bearer.account_id })
     }
 
@@ -138,6 +140,10 @@ impl Sealpost {
         bearer.inspect_err(|_| {
             self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));
         })
+    }
+
+    fn record_use(&self, token: BearerHash, bearer: &Bearer) {
+        self.core.bearer_uses.record(token, bearer, self.core.clock.now());
     }
 
     fn live(&self, bearer: Option<Bearer>) -> Result<Bearer, Error> {

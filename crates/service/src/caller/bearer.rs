@@ -23,6 +23,18 @@ impl BearerHash {
             Self::ApiToken(hash) | Self::Session(hash) => hash,
         }
     }
+
+    /// Returns the hashes of the sessions, and those of the API tokens.
+    pub(crate) fn by_kind(tokens: &[Self]) -> (Vec<TokenHash>, Vec<TokenHash>) {
+        let (mut sessions, mut api_tokens) = (Vec::new(), Vec::new());
+        for token in tokens {
+            match token {
+                Self::ApiToken(hash) => api_tokens.push(*hash),
+                Self::Session(hash) => sessions.push(*hash),
+            }
+        }
+        (sessions, api_tokens)
+    }
 }
 
 /// A stored bearer token. It may have expired.
@@ -33,6 +45,7 @@ pub(crate) struct Bearer {
     pub(crate) expires_at: Timestamp,
     /// The key and the scopes of an API token. `None` for a session.
     pub(crate) grant: Option<TokenGrant>,
+    pub(crate) last_use: Arc<LastUse>,
 }
 
 /// The id, the key and the scopes of an API token. These never change.
@@ -41,24 +54,20 @@ pub(crate) struct TokenGrant {
     pub(crate) id: ApiTokenId,
     pub(crate) api_key_id: ApiKeyId,
     pub(crate) scopes: TokenScopes,
-    last_use: Arc<LastUse>,
 }
 
-/// Start of the hour in which the token was used last, in milliseconds since the Unix epoch. Ignores uses that this
-/// node does not know.
-#[derive(Debug)]
-struct LastUse(AtomicI64);
+/// Start of the hour in which this node saw the token last, in milliseconds since the Unix epoch. 0 before the first use.
+#[derive(Debug, Default)]
+pub(crate) struct LastUse(AtomicI64);
 
 impl Bearer {
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
-}
 
-impl TokenGrant {
     /// Returns the start of the current hour if this is the first known use of the token within the hour. Otherwise
     /// returns `None`. A last use after the next hour came from a wrong clock and does not count.
-    pub(super) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn first_use_in_hour(&self, now: Timestamp) -> Option<Timestamp> {
         let hour = now.as_millis() - now.as_millis().rem_euclid(HOUR_MS);
         let LastUse(last) = &*self.last_use;
         // Almost every request ends at this read, without a write to shared memory.
@@ -72,21 +81,15 @@ impl TokenGrant {
 impl From<Session> for Bearer {
     fn from(session: Session) -> Self {
         let Session { token: hash, account_id, expires_at } = session;
-        Self { hash, account_id, expires_at, grant: None }
+        Self { hash, account_id, expires_at, grant: None, last_use: Arc::default() }
     }
 }
 
 impl From<ApiToken> for Bearer {
     fn from(token: ApiToken) -> Self {
-        let last_use = token.last_used_at.map_or(i64::MIN, Timestamp::as_millis);
-        let grant = TokenGrant {
-            id: token.id,
-            api_key_id: token.api_key_id,
-            scopes: token.scopes,
-            last_use: Arc::new(LastUse(AtomicI64::new(last_use))),
-        };
-        let ApiToken { token: hash, account_id, expires_at, .. } = token;
-        Self { hash, account_id, expires_at, grant: Some(grant) }
+        let ApiToken { id, token: hash, account_id, api_key_id, scopes, expires_at, .. } = token;
+        let grant = Some(TokenGrant { id, api_key_id, scopes });
+        Self { hash, account_id, expires_at, grant, last_use: Arc::default() }
     }
 }
 
@@ -122,14 +125,13 @@ mod tests {
 
     #[test]
     fn a_use_is_recorded_once_an_hour_also_after_a_wrong_clock() {
-        let grant = TokenGrant {
-            id: ApiTokenId::new(Timestamp::from_millis(0), [0; 10]),
-            api_key_id: ApiKeyId::new(Timestamp::from_millis(0), [0; 10]),
-            scopes: TokenScopes::from_iter([]),
-            last_use: Arc::new(LastUse(AtomicI64::new(i64::MIN))),
-        };
+        let bearer = Bearer::from(Session {
+            token: TokenHash([1; 32]),
+            account_id: AccountId::new(Timestamp::from_millis(0), [0; 10]),
+            expires_at: Timestamp::from_millis(i64::MAX),
+        });
         let first = |minute: i64| {
-            let hour = grant.first_use_in_hour(Timestamp::from_millis(minute * 60_000));
+            let hour = bearer.first_use_in_hour(Timestamp::from_millis(minute * 60_000));
             hour.map(|hour| hour.as_millis() / HOUR_MS)
         };
         assert_eq!([first(119), first(60), first(59), first(120)], [Some(1), None, None, Some(2)]);

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `housekeeper` | deletes expired rows and updates daily counts |
 //! | `wiper` | wipes expired secrets from memory |
-//! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions and of this node |
+//! | `key-reviewer` | compares cached keys with the database, and stores that this node runs |
 //! | `transferrer` | transfers waiting envelopes to new webhooks |
 //! | `relay-keeper` | closes the connections of relays whose webhook, key or token has changed |
-//! | `follow-up` | deletes the rows of deleted webhooks, and informs correspondents of changed keys |
+//! | `follow-up` | stores last uses, deletes the rows of deleted webhooks, and informs correspondents of changed keys |
 //! | `log-appender` | appends statements to the transparency log |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
@@ -91,10 +91,6 @@ impl Housekeeper {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "cached keys were not compared with the database");
             }
-            if let Err(error) = core.store_session_uses() {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "the last use of sessions was not stored");
-            }
         })?;
         let every = core.settings.waiting_transfer_every;
         let work = |core: &Arc<Core>, stop: &_| transfer_waiting(core, stop);
@@ -109,6 +105,7 @@ impl Housekeeper {
         housekeeper.spawn("log-appender", [Duration::ZERO, LOG_APPENDED_EVERY], log, work)?;
         let tasks = retention::follow_ups(&core.settings);
         housekeeper.spawn("follow-up", [every; 2], core, move |core, stop| {
+            core.bearer_uses.store(&core.store);
             for task in &tasks {
                 follow_up(core, task, node, stop);
             }

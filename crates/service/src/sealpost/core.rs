@@ -14,6 +14,7 @@ use crate::{
     cache::{cached_key::CachedKey, key_cache::KeyCache},
     caller::{
         bearer::{Bearer, BearerHash},
+        bearer_uses::BearerUses,
         lookup_queue::LookupQueue,
     },
     error::Error,
@@ -54,6 +55,7 @@ pub(crate) struct Core {
     /// Identifies this node. Unique, because two nodes with the same token would run a task at the same time.
     pub(crate) node: LeaseToken,
     pub(crate) cache: KeyCache,
+    pub(crate) bearer_uses: BearerUses,
     pub(crate) bearer_lookups: LookupQueue<BearerHash, Bearer>,
     pub(crate) key_lookups: LookupQueue<ApiKeyId, Arc<CachedKey>>,
     blocking: BlockingPool,
@@ -73,6 +75,7 @@ impl Core {
             issuer,
             base_url,
             cache: KeyCache::new(&settings),
+            bearer_uses: BearerUses::default(),
             bearer_lookups: LookupQueue::new(&settings),
             key_lookups: LookupQueue::new(&settings),
             settings,

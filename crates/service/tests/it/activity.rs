@@ -7,11 +7,13 @@ use std::{
 };
 
 use sealpost_domain::{
-    AccountId, ActivityKind, KeyStatus, Timestamp,
+    AccountId, ActivityKind, ApiToken, ApiTokenId, Clock as _, KeyStatus, Label, Timestamp,
+    TokenScope,
     ports::{ClosingExtent, Durability},
 };
 use sealpost_service::{Credentials, Settings};
 use sealpost_storage::Database;
+use sealpost_wallet::KeyToken;
 
 use crate::support::World;
 
@@ -41,7 +43,8 @@ fn await_housekeeping(world: &World, mut is_done: impl FnMut() -> bool) {
 }
 
 fn often() -> Settings {
-    Settings { housekeeping_every: Duration::from_millis(5), ..Settings::default() }
+    let every = Duration::from_millis(5);
+    Settings { housekeeping_every: every, waiting_transfer_every: every, ..Settings::default() }
 }
 
 #[test]
@@ -73,6 +76,41 @@ fn the_last_use_of_a_session_is_stored_to_the_hour() {
         world.clock.advance(Duration::from_hours(2));
         world.sealpost.status(&who, &Ok(())).result.unwrap();
         await_housekeeping(&world, || last_use().unwrap() >= first + 2 * 3_600_000);
+    }
+}
+
+#[test]
+fn the_stop_stores_the_last_use_of_sessions_and_api_tokens() {
+    let rarely = Duration::from_hours(1);
+    for world in worlds(&Settings { waiting_transfer_every: rarely, ..Settings::default() }) {
+        let session = world.newcomer(None);
+        let account_id = account_of(&world, &session);
+        let api_key_id = session.key.clone().unwrap().unwrap().parse().unwrap();
+        let secret = KeyToken::generate().unwrap();
+        let (now, begin) = (world.clock.now(), Timestamp::from_millis(0));
+        let token = ApiToken {
+            id: ApiTokenId::new(now, [7; 10]),
+            token: secret.hash(),
+            account_id,
+            api_key_id,
+            name: Label::parse("reader").unwrap(),
+            scopes: [TokenScope::Read].into_iter().collect(),
+            created_at: now,
+            expires_at: now.plus(rarely),
+            last_used_at: None,
+        };
+        world.database.write(Durability::Durable, |tx| tx.insert_api_token(&token)).unwrap();
+        let api_token =
+            Credentials { token: Some(secret.expose().to_owned()), key: session.key.clone() };
+        for caller in [&session, &api_token, &api_token] {
+            world.sealpost.status(caller, &Ok(())).result.unwrap();
+        }
+        world.sealpost.stop();
+        let sessions = world.database.read(|reader| reader.sessions_of(&account_id, begin, 9));
+        let tokens = world.database.read(|reader| reader.api_tokens_of(&account_id, begin));
+        let uses = [sessions.unwrap()[0].last_used_at, tokens.unwrap()[0].last_used_at];
+        let hour = now.as_millis() - now.as_millis() % 3_600_000;
+        assert_eq!(uses, [Some(Timestamp::from_millis(hour)); 2]);
     }
 }
 

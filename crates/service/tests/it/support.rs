@@ -294,14 +294,14 @@ impl TargetGuard for Anywhere {
 
 /// Returns the database, with a callback before each transaction.
 ///
-/// Transactions of the key reviewer and of the log appender are excluded, because these threads write at any time.
+/// Transactions of three housekeeping threads are excluded, because these threads write at any time.
 pub(crate) fn announcing(
     world: &World,
     before: impl Fn() + Send + Sync + 'static,
 ) -> Arc<Database> {
     hooked(world, move |access| {
         let is_housekeeping =
-            matches!(thread::current().name(), Some("key-reviewer" | "log-appender"));
+            matches!(thread::current().name(), Some("follow-up" | "key-reviewer" | "log-appender"));
         if access != Access::Read && !is_housekeeping {
             before();
         }

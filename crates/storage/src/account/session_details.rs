@@ -51,7 +51,7 @@ impl Transaction {
     /// Sets the time of last use of sessions to `hour`, the start of an hour. Skips sessions that no longer exist. Also
     /// skips sessions with a stored time of last use that is equal to `hour` or at most an hour later. A later time came
     /// from a wrong clock.
-    pub fn set_last_use(
+    pub fn set_session_uses(
         &mut self,
         sessions: &[TokenHash],
         hour: Timestamp,

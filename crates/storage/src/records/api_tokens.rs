@@ -124,20 +124,20 @@ impl Transaction {
         Ok(ended)
     }
 
-    /// Stores `hour` as the start of the hour in which the token was last used. Replaces a later hour
-    /// only if it is more than an hour later, because it then came from a wrong clock. Ignores unknown tokens.
-    pub fn set_api_token_use(
+    /// Sets the time of last use of API tokens, as [`Transaction::set_session_uses`] does for sessions.
+    pub fn set_api_token_uses(
         &mut self,
-        token: &TokenHash,
+        tokens: &[TokenHash],
         hour: Timestamp,
     ) -> Result<(), StoreError> {
-        let hour = hour.as_millis();
-        let is_wrong = t::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
-        let used_before = t::table
-            .filter(t::token.eq(&token.0[..]))
-            .filter(t::last_used_at.is_null().or(t::last_used_at.lt(hour)).or(is_wrong));
         self.run(|conn| {
-            diesel::update(used_before).set(t::last_used_at.eq(hour)).execute(conn)?;
+            let hour = hour.as_millis();
+            let is_wrong = t::last_used_at.gt(hour.saturating_add(columns::LAST_USE_AHEAD_MAX_MS));
+            let outdated = t::table
+                .filter(any_token(t::token, tokens))
+                .filter(t::last_used_at.is_null().or(t::last_used_at.lt(hour)).or(is_wrong));
+            let update = diesel::update(outdated).set(t::last_used_at.eq(hour));
+            on_backend!(conn, c => update.execute(c))?;
             Ok(())
         })
     }

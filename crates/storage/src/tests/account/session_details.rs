@@ -45,7 +45,7 @@ fn the_last_use_only_advances_unless_a_clock_was_wrong(db: &Fixture) {
     // A last use that is more than an hour ahead came from a wrong clock.
     for (hour, expected) in [(2, 2), (1, 2), (3, 3), (27, 27), (26, 27), (4, 4)] {
         let tokens = [used.token, token()];
-        db.write(Durable, |tx| tx.set_last_use(&tokens, at(hour * HOUR))).unwrap();
+        db.write(Durable, |tx| tx.set_session_uses(&tokens, at(hour * HOUR))).unwrap();
         assert_eq!(details_of(db, &used).last_used_at, Some(at(expected * HOUR)));
     }
     assert_eq!(details_of(db, &unused).last_used_at, None);

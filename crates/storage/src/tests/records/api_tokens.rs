@@ -44,7 +44,7 @@ fn a_last_use_moves_forward_unless_a_clock_was_wrong(db: &Fixture) {
     let hour = |number: i64| at(number * 3_600_000);
     for (used, expected) in [(7, 7), (6, 7), (30, 30), (8, 8)] {
         let used = hour(used);
-        db.write(Durable, |tx| tx.set_api_token_use(&created.token, used)).unwrap();
+        db.write(Durable, |tx| tx.set_api_token_uses(&[created.token], used)).unwrap();
         let found = db.read(|reader| reader.find_api_tokens(&[created.token])).unwrap();
         assert_eq!(found[0].last_used_at, Some(hour(expected)));
     }
@@ -76,7 +76,7 @@ fn a_batch_finds_a_token_until_it_is_deleted(db: &Fixture) {
     };
     let expected = Some((created.account_id, created.expires_at));
     assert_eq!([find(), find()], [expected; 2]);
-    db.write(Durable, |tx| tx.set_api_token_use(&created.token, at(3))).unwrap();
+    db.write(Durable, |tx| tx.set_api_token_uses(&[created.token], at(3))).unwrap();
     assert_eq!(find(), expected);
     db.write(Durable, |tx| tx.delete_api_token(&created.id, None)).unwrap();
     assert_eq!(find(), None);

@@ -1,0 +1,61 @@
+//! Records the hour of the last use of sessions and API tokens.
+//!
+//! A request compares the current hour with the hour of the last use in memory. Only the first use in an hour is queued.
+//! A housekeeping thread writes some of them each second, so that many first uses at the start of an hour do not delay
+//! sends. Its commits do not wait for the disk. A crash can lose the time of a last use, but nothing else.
+
+use std::collections::{BTreeMap, HashSet};
+
+use parking_lot::Mutex;
+use sealpost_domain::{Timestamp, ports::Durability};
+use sealpost_storage::Database;
+
+use super::bearer::{Bearer, BearerHash};
+
+/// The uses that are not written to the database yet: the tokens that were used first in each hour.
+#[derive(Default)]
+pub(crate) struct BearerUses(Mutex<BTreeMap<Timestamp, HashSet<BearerHash>>>);
+
+impl BearerUses {
+    /// Records a use of a token, to the hour. Drops the use if too many are queued.
+    pub(super) fn record(&self, token: BearerHash, bearer: &Bearer, now: Timestamp) {
+        let Some(hour) = bearer.first_use_in_hour(now) else { return };
+        let mut queue = self.0.lock();
+        let of_hour = queue.entry(hour).or_default();
+        if of_hour.len() < QUEUED_MAX {
+            of_hour.insert(token);
+        }
+    }
+
+    /// Writes queued uses to the database, in one transaction. Returns false if none are queued, or if the transaction
+    /// fails. Drops its uses then. Blocks the thread.
+    pub(crate) fn store(&self, database: &Database) -> bool {
+        let Some((hour, tokens)) = self.take() else { return false };
+        let (sessions, api_tokens) = BearerHash::by_kind(&tokens);
+        let stored = database.write(Durability::Relaxed, |tx| {
+            tx.set_session_uses(&sessions, hour)?;
+            tx.set_api_token_uses(&api_tokens, hour)
+        });
+        if let Err(error) = &stored {
+            let error: &dyn std::error::Error = error;
+            tracing::warn!(error, "the last use of sessions and API tokens was not stored");
+        }
+        stored.is_ok()
+    }
+
+    fn take(&self) -> Option<(Timestamp, Vec<BearerHash>)> {
+        let mut queue = self.0.lock();
+        let mut oldest = queue.first_entry()?;
+        let tokens = oldest.get_mut().extract_if(|_| true).take(USES_PER_WRITE).collect();
+        let hour = *oldest.key();
+        if oldest.get().is_empty() {
+            oldest.remove();
+        }
+        Some((hour, tokens))
+    }
+}
+
+/// Maximum number of tokens with a queued use in one hour.
+const QUEUED_MAX: usize = 100_000;
+/// Maximum number of tokens that one transaction updates. It is small because sends on SQLite wait for the transaction.
+const USES_PER_WRITE: usize = 200;
