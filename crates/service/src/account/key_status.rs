@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Did, GovernanceReason, GovernanceStanding, Handle, KeyStatus, Label, Plan,
-    Recipient, RecipientFault, Refusal, Timestamp,
+    AccountId, ApiKey, ApiKeyId, Did, GovernanceReason, GovernanceStanding, Handle, KeyStatus,
+    Label, Plan, Recipient, RecipientFault, Refusal, Timestamp,
     ports::{Durability, KeyProfile, StatementKind, StoreError},
 };
 use sealpost_limits::{Terms, UsageReport};
 use sealpost_storage::{Abort, Reader};
+use sealpost_wallet::WalletError;
 use serde::Serialize;
 
 use super::Accounts;
@@ -17,6 +18,7 @@ use crate::{
         credentials::Caller,
     },
     error::Error,
+    sealpost::core::Core,
     transparency::proof::ProofFormat,
     webhooks::view::{WaitingCount, count_waiting},
 };
@@ -74,6 +76,34 @@ impl From<GovernanceStanding> for GovernanceView {
     }
 }
 
+impl KeyStanding {
+    /// Creates the status of a key, without the count of waiting envelopes and without a proof.
+    pub(crate) fn new(
+        core: &Core,
+        key: ApiKey,
+        governance: GovernanceStanding,
+        usage: UsageReport,
+        webhooks: u64,
+    ) -> Result<Self, WalletError> {
+        Ok(Self {
+            api_key_id: key.id,
+            did: core.proven_did(&key)?,
+            label: key.label,
+            handle: key.handle,
+            status: key.status,
+            plan: key.plan.name(),
+            account_id: key.account_id,
+            created_at: key.created_at,
+            governance: governance.into(),
+            usage,
+            throughput_per_second: Terms::new(&key.plan).per_second,
+            webhooks,
+            waiting: WaitingCount::default(),
+            proof: None,
+        })
+    }
+}
+
 impl Accounts {
     /// Returns the status of the caller's key, with a proof if `proof` names a form. The usage includes this request.
     pub async fn key_status(
@@ -89,26 +119,10 @@ impl Accounts {
         let core = &self.core;
         core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
             let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
-            let terms = Terms::new(&key.plan);
+            let (usage, governance) = (admitted.limits.report(), admitted.key.standing.clone());
             let webhooks = tx.count_webhooks(&caller.id.key)?;
-            let did = core.proven_did(&key);
             // An error of the wallet does not undo the count of the request.
-            Ok(did.map(|did| KeyStanding {
-                api_key_id: key.id,
-                label: key.label,
-                handle: key.handle,
-                did,
-                status: key.status,
-                plan: key.plan.name(),
-                account_id: key.account_id,
-                created_at: key.created_at,
-                governance: admitted.key.standing.clone().into(),
-                usage: admitted.limits.report(),
-                throughput_per_second: terms.per_second,
-                webhooks,
-                waiting: WaitingCount::default(),
-                proof: None,
-            }))
+            Ok(KeyStanding::new(core, key, governance, usage, webhooks))
         })
         .and_then(|standing| {
             // Counted outside the transaction, because counting takes long and sends of the key would wait.

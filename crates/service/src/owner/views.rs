@@ -99,24 +99,9 @@ pub(super) fn standing_of(
     now: Timestamp,
 ) -> Result<KeyStanding, WalletError> {
     let KeyOverview { key, usage, standing, webhooks, waiting } = overview;
-    let terms = Terms::new(&key.plan);
-    let did = core.proven_did(&key)?;
-    Ok(KeyStanding {
-        api_key_id: key.id,
-        label: key.label,
-        handle: key.handle,
-        did,
-        status: key.status,
-        plan: key.plan.name(),
-        account_id: key.account_id,
-        created_at: key.created_at,
-        governance: standing.into(),
-        usage: report(&terms, &usage, now),
-        throughput_per_second: terms.per_second,
-        webhooks,
-        waiting: WaitingCount::new(waiting, waiting_max),
-        proof: None,
-    })
+    let usage = report(&Terms::new(&key.plan), &usage, now);
+    let standing = KeyStanding::new(core, key, standing, usage, webhooks)?;
+    Ok(KeyStanding { waiting: WaitingCount::new(waiting, waiting_max), ..standing })
 }
 
 pub(super) const PENDING_MAX: u32 = 10_000;
