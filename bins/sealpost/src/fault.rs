@@ -7,6 +7,7 @@ use std::{
     process::ExitCode,
 };
 
+use sealpost_domain::with_causes;
 use sealpost_node::NodeError;
 use sealpost_receiver::ReceiverError;
 use sealpost_service::OperatorError;
@@ -34,12 +35,12 @@ impl Fault {
         message: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
+        Self::new(format!("{}: {}", message.into(), with_causes(&*source.into())))
     }
 
     /// Creates a failure from an error with advice in its text. Appends the causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
-        Self::new(chain(error))
+        Self::new(with_causes(error))
     }
 
     /// Creates a failure with the exit status of wrong usage.
@@ -104,16 +105,4 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
-}
-
-/// Returns an error and all its causes as one line.
-fn chain(error: &dyn Error) -> String {
-    let mut line = error.to_string().trim().replace('\n', " ");
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        line.push_str(": ");
-        line.push_str(&error.to_string().trim().replace('\n', " "));
-        cause = error.source();
-    }
-    line
 }

@@ -23,7 +23,7 @@ pub use badges::{
     ComplianceCheck, Jurisdiction, Revocation, Score, ScoreFault, StatusPosition, Threshold,
     UnmetThreshold, check_thresholds,
 };
-pub use errors::{AllowanceAdvice, Code, Refusal};
+pub use errors::{AllowanceAdvice, Code, Refusal, with_causes};
 pub use governance::{
     AdminAction, AuditEntry, AuditHash, GovernanceDecision, GovernanceKind, GovernanceReason,
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,

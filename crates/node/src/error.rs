@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt};
 
+use sealpost_domain::with_causes;
+
 /// An error of a node, or of an operator command that uses parts of a node. Each variant is for one kind of cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,19 +43,8 @@ pub enum NodeError {
 impl NodeError {
     /// Returns the error and its causes in one line.
     pub fn with_causes(&self) -> String {
-        let mut line = one_line(self);
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            line.push_str(": ");
-            line.push_str(&one_line(error));
-            cause = error.source();
-        }
-        line
+        with_causes(self)
     }
-}
-
-fn one_line(error: &dyn Error) -> String {
-    error.to_string().trim().replace('\n', " ")
 }
 
 /// Converts a database error to a [`NodeError`].

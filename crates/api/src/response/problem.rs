@@ -11,7 +11,7 @@ use actix_web::{
     },
 };
 use schemars::JsonSchema;
-use sealpost_domain::{Code, Refusal, Window};
+use sealpost_domain::{Code, Refusal, Window, with_causes};
 use sealpost_service::{Error, Members};
 use serde::Serialize;
 
@@ -355,15 +355,7 @@ impl ResponseError for Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Service { error, .. } => {
-                write!(f, "{error}")?;
-                let mut cause = std::error::Error::source(error);
-                while let Some(source) = cause {
-                    write!(f, ": {source}")?;
-                    cause = source.source();
-                }
-                Ok(())
-            }
+            Self::Service { error, .. } => f.write_str(&with_causes(error)),
             other => f.write_str(&other.detail()),
         }
     }

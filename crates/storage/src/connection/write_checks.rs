@@ -1,9 +1,12 @@
 //! Checks that the database stores writes: a recent commit or a probe write must have succeeded. The readiness check
 //! uses the result. A successful probe write also ends the refusal of durable writes after a commit without a response.
 
-use std::{error::Error, thread, time::Duration};
+use std::{thread, time::Duration};
 
-use sealpost_domain::ports::{Durability, StoreError};
+use sealpost_domain::{
+    ports::{Durability, StoreError},
+    with_causes,
+};
 
 use crate::{
     connection::{
@@ -51,18 +54,6 @@ impl Database {
         transaction.run(write_probe::write)?;
         transaction.commit()
     }
-}
-
-/// Returns the error and its causes in one line.
-fn with_causes(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        line.push_str(": ");
-        line.push_str(error.to_string().trim());
-        cause = error.source();
-    }
-    line.replace('\n', " ")
 }
 
 /// Maximum wait for the result of a probe write. Shorter than the usual timeouts of readiness checks.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use diesel::{RunQueryDsl as _, dsl::sql, sql_types::Text};
-use sealpost_domain::ports::StoreError;
+use sealpost_domain::{ports::StoreError, with_causes};
 
 use super::fixture::{self, Fixture};
 use crate::{
@@ -159,13 +159,13 @@ fn the_source_is_only_read_and_its_log_is_moved_too() {
 fn a_target_with_a_table_is_refused_and_a_failed_move_leaves_none() {
     let (source, used, empty) = (filled(), fixture::postgres(), fixture::empty_postgres());
     let refused = moved(&source, &used).unwrap_err();
-    assert!(error_text(&refused).contains("the target is not empty"), "{refused:?}");
+    assert!(with_causes(&refused).contains("the target is not empty"), "{refused:?}");
     // A value that the column of the target cannot hold.
     source
         .execute("UPDATE api_keys SET sealing_version = 3000000000 WHERE handle = 'bob'")
         .unwrap();
     let failed = moved(&source, &empty).unwrap_err();
-    assert!(error_text(&failed).contains("out of range"), "{failed:?}");
+    assert!(with_causes(&failed).contains("out of range"), "{failed:?}");
     let tables = "pg_class WHERE relnamespace = current_schema()::regnamespace";
     assert_eq!(empty.count(tables), 0);
     source.execute("UPDATE api_keys SET sealing_version = 1 WHERE handle = 'bob'").unwrap();
@@ -192,7 +192,7 @@ fn rows_that_arrive_changed_are_noticed() {
         )
         .unwrap();
     let failed = moved(&source, &target).unwrap_err();
-    let text = error_text(&failed);
+    let text = with_causes(&failed);
     assert!(text.contains("table used_forms") && text.contains("nothing was stored"), "{text}");
     assert_eq!(target.count("pg_class WHERE relname = 'accounts'"), 0);
 }
@@ -201,16 +201,5 @@ fn rows_that_arrive_changed_are_noticed() {
 fn a_source_of_an_older_version_is_refused() {
     let source = fixture::empty_sqlite();
     let refused = MoveSource::open(file_of(&source)).unwrap_err();
-    assert!(error_text(&refused).contains("run `sealpost migrate`"), "{refused:?}");
-}
-
-/// Returns the text of an error with its causes.
-fn error_text(error: &StoreError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    assert!(with_causes(&refused).contains("run `sealpost migrate`"), "{refused:?}");
 }
