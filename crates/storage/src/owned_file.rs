@@ -1,5 +1,5 @@
-//! Creates files and folders that belong to the service. If root runs a command in a folder of the service, a new file
-//! gets the owner of the folder. Otherwise the service could not open the file.
+//! Creates files and folders that belong to the service, and replaces files. If root runs a command in a folder of the
+//! service, a new file gets the owner of the folder. Otherwise the service could not open the file.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -15,6 +15,33 @@ pub fn create(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.clone().create_new(true).mode(0o600).open(path)?;
     give_to_owner_of(&folder_of(path), &file)?;
     Ok(file)
+}
+
+/// Replaces a file atomically. `write` writes the content to a new file with mode 0600, for the owner of the folder.
+/// The content is on the disk when this returns. Two replacements of one file must not run at the same time.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let new = with_suffix(path, ".new");
+    // An interrupted replacement has left this file.
+    remove_if_present(&new)?;
+    let mut file = create(File::options().write(true), &new)?;
+    write(&mut file)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&new, path))
+        .inspect_err(|_cause| drop(fs::remove_file(&new)))?;
+    sync_folder_of(path)
+}
+
+/// Removes a file, if it exists.
+pub fn remove_if_present(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Waits until the disk has the names of the files in the folder of `path`.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
 }
 
 /// Creates a folder with mode 0700, and its missing parents, for the owner of the nearest existing parent. Accepts an

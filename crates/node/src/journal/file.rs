@@ -182,16 +182,13 @@ fn replace(
     if text.as_bytes() == bytes {
         return Ok(());
     }
-    let new = owned_file::with_suffix(path, ".new");
-    remove_if_present(&new)?;
-    let mut file = owned_file::create(&options(), &new)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    let old = owned_file::with_suffix(path, ".1");
-    remove_if_present(&old)?;
-    fs::hard_link(path, &old)?;
-    fs::rename(&new, path)?;
-    Ok(sync_folder(path)?)
+    Ok(owned_file::replace(path, |file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        let old = owned_file::with_suffix(path, ".1");
+        owned_file::remove_if_present(&old)?;
+        fs::hard_link(path, &old)
+    })?)
 }
 
 fn compacted(content: &JournalContent, keep_from: Timestamp) -> String {
@@ -237,7 +234,7 @@ fn open(path: &Path, new: &Header) -> Result<(File, Header), JournalFault> {
             file.set_len(0)?;
             file.write_all(new.to_line().as_bytes())?;
             file.sync_all()?;
-            sync_folder(path)?;
+            owned_file::sync_folder_of(path)?;
             return Ok((file, new.clone()));
         }
         return Ok((file, parse_header(&first)?));
@@ -275,17 +272,6 @@ fn ends_with_line_end(file: &mut File) -> io::Result<bool> {
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last == *b"\n")
-}
-
-fn remove_if_present(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
-}
-
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(owned_file::folder_of(path))?.sync_all()
 }
 
 const FIRST_LINE_MAX: u64 = 512;

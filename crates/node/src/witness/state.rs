@@ -1,12 +1,13 @@
 //! The folder of a witness: its keys, and for each log the checkpoint that it has cosigned last.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
+use sealpost_storage::owned_file;
 use sealpost_transparency::{Checkpoint, KeyFault, Note, WitnessKey};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
@@ -53,15 +54,8 @@ impl WitnessState {
     /// Replaces the last checkpoint of a log. It is on the disk when this returns.
     pub(super) fn store(&self, origin: &str, note: &Note) -> Result<(), NodeError> {
         let file = self.file(origin);
-        let new = file.with_extension("new");
-        let replace = || {
-            let mut written = File::create(&new)?;
-            written.write_all(note.to_string().as_bytes())?;
-            written.sync_all()?;
-            fs::rename(&new, &file)?;
-            File::open(&self.folder)?.sync_all()
-        };
-        replace().map_err(|error| unusable(&file, error))
+        owned_file::replace(&file, |new| new.write_all(note.to_string().as_bytes()))
+            .map_err(|error| unusable(&file, error))
     }
 
     fn file(&self, origin: &str) -> PathBuf {

@@ -1,13 +1,13 @@
 //! Adds a line to a key file. The file is replaced atomically and is on disk before its new version is used.
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions, Permissions},
+    fs::{self, File, Metadata, Permissions},
     io::{self, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown},
     path::{Path, PathBuf},
 };
 
-use sealpost_storage::owned_file::{folder_of, with_suffix};
+use sealpost_storage::owned_file::{self, with_suffix};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -55,39 +55,29 @@ impl KeyFile {
     }
 
     fn append(&self, line: &str) -> io::Result<()> {
-        let old = Zeroizing::new(fs::read_to_string(&self.path)?);
-        let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
-        let text = Zeroizing::new(format!("{}{gap}{line}\n", old.as_str()));
-        let fresh = with_suffix(&self.path, ".new");
-        // Removes the new file of an interrupted rotation.
-        if fresh.exists() {
-            fs::remove_file(&fresh)?;
-        }
-        write_private(&fresh, &text, &fs::metadata(&self.path)?)
-            .and_then(|()| fs::rename(&fresh, &self.path))
-            .inspect_err(|_cause| drop(fs::remove_file(&fresh)))?;
-        File::open(folder_of(&self.path))?.sync_all()
+        let lines = Zeroizing::new(fs::read_to_string(&self.path)?);
+        let gap = if lines.is_empty() || lines.ends_with('\n') { "" } else { "\n" };
+        let text = Zeroizing::new(format!("{}{gap}{line}\n", lines.as_str()));
+        let old = fs::metadata(&self.path)?;
+        owned_file::replace(&self.path, |file| {
+            give_access_of(&old, file)?;
+            file.write_all(text.as_bytes())
+        })
     }
 }
 
-/// Writes a new key file. The file gets the owner, the group and the permissions of the old key file, whose metadata is
-/// `like`.
-fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)?;
+/// Gives a new key file the owner, the group and the permissions of the old one.
+fn give_access_of(old: &Metadata, file: &File) -> io::Result<()> {
     let made = file.metadata()?;
-    if (made.uid(), made.gid()) != (like.uid(), like.gid()) {
-        fchown(&file, Some(like.uid()), Some(like.gid()))?;
+    if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+        fchown(file, Some(old.uid()), Some(old.gid()))?;
     }
-    file.set_permissions(Permissions::from_mode(like.permissions().mode() & 0o777))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    file.set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))
 }
 
 fn failed(message: impl Into<String>) -> NodeError {
     NodeError::Keys(Failure::new(message))
 }
-
-const PRIVATE: u32 = 0o600;
 
 #[cfg(test)]
 mod tests {
