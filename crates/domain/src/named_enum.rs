@@ -2,6 +2,7 @@
 
 /// Defines an enum whose variants have names in JSON, SQL or logs: `Variant = "name"`. Adds the constant `ALL`
 /// and the functions `as_str` and `from_name`.
+#[macro_export]
 macro_rules! named_enum {
     (
         $(#[$doc:meta])*

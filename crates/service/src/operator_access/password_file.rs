@@ -1,17 +1,20 @@
 //! The file of operators who may use the console. Each line is `NAME:ROLE:HASH`.
 
+use sealpost_domain::named_enum;
 use sealpost_wallet::{PasswordHash, PasswordHashFault, WalletError};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-/// The role of an operator, which decides about the permitted actions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OperatorRole {
-    /// May look at everything and change nothing.
-    Viewer,
-    /// May look at everything and make changes.
-    Operator,
+named_enum! {
+    /// The role of an operator, which decides about the permitted actions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum OperatorRole {
+        /// May look at everything and change nothing.
+        Viewer = "viewer",
+        /// May look at everything and make changes.
+        Operator = "operator",
+    }
 }
 
 /// The operators of a password file.
@@ -117,21 +120,6 @@ pub enum LineOrWalletFault {
     /// The password could not be hashed.
     #[error(transparent)]
     Wallet(#[from] WalletError),
-}
-
-impl OperatorRole {
-    /// Returns the name of the role in the password file.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Operator => "operator",
-            Self::Viewer => "viewer",
-        }
-    }
-
-    /// Returns the role with this name, or `None` for an unknown name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Operator, Self::Viewer].into_iter().find(|role| role.as_str() == name)
-    }
 }
 
 fn parse_line(text: &str) -> Result<PasswordEntry, LineFault> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use sealpost_domain::{
-    BadgeId, EnvelopeMeta,
+    BadgeId, EnvelopeMeta, named_enum,
     ports::{LogHead, LoggedStatement, StatementKind, StoreError},
 };
 use sealpost_storage::Reader;
@@ -21,25 +21,16 @@ use super::{
 };
 use crate::error::Error;
 
-/// The form of a proof in a response.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "snake_case")]
-pub enum ProofFormat {
-    /// A COSE receipt (RFC 9942) in base64. It has no cosignatures.
-    Cose,
-    /// A proof file (tlog-proof) with the cosignatures of witnesses.
-    #[default]
-    Tlog,
-}
-
-impl ProofFormat {
-    /// Parses the name of a format. `None` if the name is unknown.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "cose" => Some(Self::Cose),
-            "tlog" => Some(Self::Tlog),
-            _ => None,
-        }
+named_enum! {
+    /// The form of a proof in a response.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    pub enum ProofFormat {
+        /// A COSE receipt (RFC 9942) in base64. It has no cosignatures.
+        Cose = "cose",
+        /// A proof file (tlog-proof) with the cosignatures of witnesses.
+        #[default]
+        Tlog = "tlog",
     }
 }
 

@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sealpost_domain::named_enum;
+
 use crate::connection::url::{DatabaseUrl, PostgresUrl};
 
 /// The encryption of the connections to a database.
@@ -21,21 +23,23 @@ pub enum Encryption {
     Weaker(SslMode),
 }
 
-/// The parameter `sslmode` of a PostgreSQL URL, in libpq's order from weak to strong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SslMode {
-    /// Never TLS.
-    Disable,
-    /// TLS only if the server refuses a connection without it.
-    Allow,
-    /// TLS if the server offers it.
-    Prefer,
-    /// TLS. libpq verifies the certificate only if it finds a file of certificate authorities.
-    Require,
-    /// TLS with a certificate of a trusted authority. The certificate may name any host.
-    VerifyCa,
-    /// TLS with a certificate of a trusted authority. The certificate must name the host in the URL.
-    VerifyFull,
+named_enum! {
+    /// The parameter `sslmode` of a PostgreSQL URL, in libpq's order from weak to strong.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum SslMode {
+        /// Never TLS.
+        Disable = "disable",
+        /// TLS only if the server refuses a connection without it.
+        Allow = "allow",
+        /// TLS if the server offers it.
+        Prefer = "prefer",
+        /// TLS. libpq verifies the certificate only if it finds a file of certificate authorities.
+        Require = "require",
+        /// TLS with a certificate of a trusted authority. The certificate may name any host.
+        VerifyCa = "verify-ca",
+        /// TLS with a certificate of a trusted authority. The certificate must name the host in the URL.
+        VerifyFull = "verify-full",
+    }
 }
 
 /// The reasons why the encryption settings of a database are rejected.
@@ -84,18 +88,6 @@ impl DatabaseUrl {
 }
 
 impl SslMode {
-    /// Returns the name of the mode, as `sslmode` has it in a URL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Disable => "disable",
-            Self::Allow => "allow",
-            Self::Prefer => "prefer",
-            Self::Require => "require",
-            Self::VerifyCa => "verify-ca",
-            Self::VerifyFull => "verify-full",
-        }
-    }
-
     /// Returns the risk of the mode, with advice. Returns `None` for the strongest mode, which has no risk.
     pub fn risk(self) -> Option<&'static str> {
         match self {
@@ -117,10 +109,6 @@ impl SslMode {
             ),
             Self::VerifyFull => None,
         }
-    }
-
-    fn new(text: &str) -> Option<Self> {
-        ALL.into_iter().find(|mode| mode.as_str() == text)
     }
 }
 
@@ -150,7 +138,7 @@ pub(crate) fn advice(error: &str) -> Option<&'static str> {
 /// libpq then chooses the mode.
 fn mode(url: &PostgresUrl, in_clear: bool) -> Result<Option<SslMode>, EncryptionFault> {
     let given = url.parameter("sslmode");
-    let given = given.map(|text| SslMode::new(text).ok_or(EncryptionFault::UnknownMode));
+    let given = given.map(|text| SslMode::from_name(text).ok_or(EncryptionFault::UnknownMode));
     let uses_system = url.parameter("sslrootcert") == Some(SYSTEM);
     let mode = match given.transpose()? {
         Some(SslMode::Disable) => SslMode::Disable,
@@ -197,15 +185,6 @@ const HAS_TLS: bool = cfg!(feature = "postgres-tls");
 
 /// The value of `sslrootcert` that selects the certificate authorities of the machine.
 const SYSTEM: &str = "system";
-
-const ALL: [SslMode; 6] = [
-    SslMode::Disable,
-    SslMode::Allow,
-    SslMode::Prefer,
-    SslMode::Require,
-    SslMode::VerifyCa,
-    SslMode::VerifyFull,
-];
 
 /// Pairs of a phrase in an error of libpq or PostgreSQL, and the advice for this error. The bundled libpq has only
 /// English messages.
