@@ -40,13 +40,8 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        self.decide(&StatusChange {
-            subject,
-            kind: GovernanceKind::CouncilAction,
-            to: GovernanceStatus::Proposed,
-            reason,
-            action: "governance.propose",
-        })
+        let to = GovernanceStatus::Proposed;
+        self.decide(&StatusChange { subject, to, reason, action: "governance.propose" })
     }
 
     /// Enforces a council action, which blocks the key or account. An earlier proposal is not necessary.
@@ -55,13 +50,8 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        self.decide(&StatusChange {
-            subject,
-            kind: GovernanceKind::CouncilAction,
-            to: GovernanceStatus::Enforced,
-            reason,
-            action: "governance.enforce",
-        })
+        let to = GovernanceStatus::Enforced;
+        self.decide(&StatusChange { subject, to, reason, action: "governance.enforce" })
     }
 
     /// Lifts a council action that was proposed or enforced.
@@ -70,13 +60,8 @@ impl Operator {
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        self.decide(&StatusChange {
-            subject,
-            kind: GovernanceKind::CouncilAction,
-            to: GovernanceStatus::Lifted,
-            reason,
-            action: "governance.lift",
-        })
+        let to = GovernanceStatus::Lifted;
+        self.decide(&StatusChange { subject, to, reason, action: "governance.lift" })
     }
 
     /// Suspends a partner, which blocks all keys of the accounts that are assigned to the partner.
@@ -85,13 +70,9 @@ impl Operator {
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        self.decide(&StatusChange {
-            subject: GovernanceSubject::Partner(partner.clone()),
-            kind: GovernanceKind::PartnerSuspension,
-            to: GovernanceStatus::Enforced,
-            reason,
-            action: "partner.suspend",
-        })
+        let (subject, to) =
+            (GovernanceSubject::Partner(partner.clone()), GovernanceStatus::Enforced);
+        self.decide(&StatusChange { subject, to, reason, action: "partner.suspend" })
     }
 
     /// Ends the suspension of a partner. The suspension no longer blocks the keys of the partner's accounts.
@@ -100,13 +81,8 @@ impl Operator {
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionView, OperatorError> {
-        self.decide(&StatusChange {
-            subject: GovernanceSubject::Partner(partner.clone()),
-            kind: GovernanceKind::PartnerSuspension,
-            to: GovernanceStatus::Lifted,
-            reason,
-            action: "partner.restore",
-        })
+        let (subject, to) = (GovernanceSubject::Partner(partner.clone()), GovernanceStatus::Lifted);
+        self.decide(&StatusChange { subject, to, reason, action: "partner.restore" })
     }
 
     /// Assigns an account to a partner, which replaces its previous partner.
@@ -133,7 +109,7 @@ impl Operator {
         self.perform(|tx| {
             require_subject(tx, change)?;
             let open = tx.open_decisions(&change.subject)?;
-            let open = open.into_iter().find(|decision| decision.reason.kind == change.kind);
+            let open = open.into_iter().find(|decision| decision.reason.kind == change.kind());
             let from = open.as_ref().map(|decision| decision.reason.status);
             change.check(from)?;
             let decision =
@@ -154,13 +130,21 @@ impl Operator {
 /// A requested change of the status of a decision.
 struct StatusChange<'a> {
     subject: GovernanceSubject,
-    kind: GovernanceKind,
     to: GovernanceStatus,
     reason: &'a str,
     action: &'static str,
 }
 
 impl StatusChange<'_> {
+    fn kind(&self) -> GovernanceKind {
+        match &self.subject {
+            GovernanceSubject::Account(_) | GovernanceSubject::Key(_) => {
+                GovernanceKind::CouncilAction
+            }
+            GovernanceSubject::Partner(_) => GovernanceKind::PartnerSuspension,
+        }
+    }
+
     fn concerned(&self) -> Concerned {
         match &self.subject {
             GovernanceSubject::Account(account) => Concerned::Account(*account),
@@ -195,7 +179,7 @@ impl StatusChange<'_> {
         operator: &Operator,
     ) -> GovernanceDecision {
         let reason = GovernanceReason {
-            kind: self.kind,
+            kind: self.kind(),
             status: self.to,
             reason: self.reason.to_owned(),
             since,
