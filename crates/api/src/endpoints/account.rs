@@ -18,7 +18,7 @@ request_body! {
     /// The page to show.
     struct ActivityRequest {
         /// The maximum number of entries, 20 by default.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+        #[schemars(default)]
         limit: NumberUpTo<100, 20>,
         /// The `next_cursor` of the previous page.
         #[schemars(with = "Option<String>")]

@@ -34,7 +34,7 @@ request_body! {
         #[schemars(with = "Vec<TokenScope>", length(min = 1))]
         scopes: TokenScopes,
         /// Lifetime in days.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 366))]
+        #[schemars(default)]
         expires_in_days: NumberUpTo<366, 90>,
     }
 }

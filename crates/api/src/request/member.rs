@@ -1,5 +1,8 @@
 //! The types of the members of request bodies, and how each type is read.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sealpost_domain::{
     AcceptPolicy, AccountId, ApiKeyId, BadgeId, CheckName, Description, GovernanceSubject, Handle,
     KeyStatus, Label, MessageType, PartnerId, ReceiptPolicy, Refusal, Score, ThreadId, Timestamp,
@@ -18,14 +21,40 @@ pub(crate) trait Member: Sized {
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal>;
 }
 
-/// A whole number from 1 to `MAX`, and `DEFAULT` if the member is absent or null.
+/// A whole number from 1 to `MAX`, and `DEFAULT` if the member is absent or null. The OpenAPI document has it as optional
+/// only with `#[schemars(default)]`.
 pub(crate) struct NumberUpTo<const MAX: u32, const DEFAULT: u32>(pub(crate) u32);
 
 impl<const MAX: u32, const DEFAULT: u32> Member for NumberUpTo<MAX, DEFAULT> {
     const IS_REQUIRED: bool = false;
 
     fn read(fields: &mut Fields, field: &'static str) -> Result<Self, Refusal> {
-        Ok(Self(fields.optional_number(field, 1..=MAX)?.unwrap_or(DEFAULT)))
+        Ok(fields.optional_number(field, 1..=MAX)?.map_or_else(Self::default, Self))
+    }
+}
+
+impl<const MAX: u32, const DEFAULT: u32> Default for NumberUpTo<MAX, DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
+    }
+}
+
+impl<const MAX: u32, const DEFAULT: u32> JsonSchema for NumberUpTo<MAX, DEFAULT> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("NumberUpTo{MAX}").into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "null"],
+            "format": "uint32",
+            "minimum": 1,
+            "maximum": MAX,
+        })
     }
 }
 
@@ -145,4 +174,32 @@ fn governance_subject(text: &str) -> Result<GovernanceSubject, &'static str> {
 
 fn one_of(names: &[&str]) -> String {
     format!("must be one of: {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_of_a_number_has_the_bounds_of_its_type() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only the schema is read")]
+        struct ByAttributes {
+            #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+            limit: u32,
+        }
+        #[derive(JsonSchema)]
+        #[schemars(rename = "ByAttributes")]
+        #[expect(dead_code, reason = "only the schema is read")]
+        struct ByType {
+            #[schemars(default)]
+            limit: NumberUpTo<100, 20>,
+        }
+        let (by_type, by_attributes) =
+            (schemars::schema_for!(ByType), schemars::schema_for!(ByAttributes));
+        assert_eq!(
+            serde_json::to_string(&by_type).unwrap(),
+            serde_json::to_string(&by_attributes).unwrap()
+        );
+    }
 }

@@ -18,7 +18,7 @@ request_body! {
     /// The page to show.
     struct ListAccountsRequest {
         /// The maximum number of entries, 100 by default.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        #[schemars(default)]
         limit: PageLimit,
         /// The `next_cursor` of the previous page.
         cursor: Option<AccountId>,

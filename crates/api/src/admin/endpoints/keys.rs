@@ -32,7 +32,7 @@ request_body! {
         #[schemars(extend("enum" = Plan::NAMES))]
         plan: Option<String> => refuse_unknown_plan(plan.as_deref()),
         /// The maximum number of entries, 100 by default.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        #[schemars(default)]
         limit: PageLimit,
         /// The `next_cursor` of the previous page.
         cursor: Option<ApiKeyId>,

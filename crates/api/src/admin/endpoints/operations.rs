@@ -38,7 +38,7 @@ request_body! {
         /// shows the newest entries.
         after: Option<u32>,
         /// The maximum number of entries, 100 by default.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+        #[schemars(default)]
         limit: PageLimit,
     }
 }

@@ -25,7 +25,7 @@ request_body! {
         /// The end of the time range, exclusive.
         until: Option<Timestamp> => refuse_until_before_since(since, until),
         /// The maximum number of envelopes, 20 by default.
-        #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+        #[schemars(default)]
         limit: NumberUpTo<100, 20>,
         /// The `next_cursor` of the previous page.
         #[schemars(with = "Option<String>")]

@@ -28,7 +28,7 @@ pub(in crate::endpoints) struct ListDeliveries {
     #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
     state: Option<DeliveryState>,
     /// The maximum number of entries, 20 by default.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
+    #[schemars(default)]
     limit: NumberUpTo<100, 20>,
     /// The `next_cursor` of the previous page. If absent, shows the first page.
     #[schemars(with = "Option<String>")]
