@@ -30,6 +30,12 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
+    /// Returns the start of the day of this instant, in UTC.
+    #[must_use]
+    pub const fn start_of_day(self) -> Self {
+        Self(self.0.saturating_sub(self.0.rem_euclid(DAY_MS)))
+    }
+
     /// Returns this instant plus a duration. A result out of range becomes the latest possible instant.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
@@ -96,9 +102,18 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
+const DAY_MS: i64 = 86_400_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_starts_at_midnight_in_utc() {
+        for (at, start) in [(0, 0), (DAY_MS - 1, 0), (DAY_MS, DAY_MS), (-1, -DAY_MS)] {
+            assert_eq!(Timestamp::from_millis(at).start_of_day(), Timestamp::from_millis(start));
+        }
+    }
 
     #[test]
     fn text_is_iso_8601_in_utc_with_milliseconds() {

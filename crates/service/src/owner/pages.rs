@@ -124,11 +124,7 @@ pub(crate) fn live_sessions(
 }
 
 fn first_day(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(today(now).as_millis() - (DAYS - 1) * DAY_MS)
-}
-
-fn today(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.as_millis() - now.as_millis().rem_euclid(DAY_MS))
+    Timestamp::from_millis(now.start_of_day().as_millis() - (DAYS - 1) * DAY_MS)
 }
 
 /// Raises today's number of sent messages if the usage counters of the plan limits show more. The daily count can be
@@ -141,7 +137,7 @@ fn raise_todays_sent(
     month: Timestamp,
     now: Timestamp,
 ) {
-    let today = today(now);
+    let today = now.start_of_day();
     let earlier = counted.iter().filter(|count| (month..today).contains(&count.day));
     let earlier: u64 = earlier.map(|count| count.sent).sum();
     let sent = u64::from(usage.month.used).saturating_sub(earlier).min(usage.day.used.into());

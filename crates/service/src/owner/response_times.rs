@@ -51,7 +51,7 @@ impl Owner<'_> {
             let webhooks = reader.list_webhooks(&key)?;
             let found = webhooks.iter().find(|it| Ok(it.id) == webhook);
             let id = found.ok_or(Refusal::WebhookNotFound)?.id;
-            let today = start_of_day(now);
+            let today = now.start_of_day();
             let attempts =
                 reader.recent_attempts(&id, today.minus(DAY * (DAYS - 1)), ATTEMPTS_MAX)?;
             let is_truncated = attempts.len() >= usize::try_from(ATTEMPTS_MAX).unwrap_or(0);
@@ -64,7 +64,7 @@ impl Owner<'_> {
 fn days_of(attempts: &[AttemptTiming], today: Timestamp) -> Vec<DayTimes> {
     let mut durations = BTreeMap::<Timestamp, Vec<u32>>::new();
     for attempt in attempts.iter().filter(|attempt| attempt.has_response) {
-        durations.entry(start_of_day(attempt.at)).or_default().push(attempt.duration_ms);
+        durations.entry(attempt.at.start_of_day()).or_default().push(attempt.duration_ms);
     }
     let times = |days_ago| {
         let day = today.minus(DAY * days_ago);
@@ -76,13 +76,8 @@ fn days_of(attempts: &[AttemptTiming], today: Timestamp) -> Vec<DayTimes> {
     (0..DAYS).rev().map(times).collect()
 }
 
-fn start_of_day(at: Timestamp) -> Timestamp {
-    Timestamp::from_millis(at.as_millis() - at.as_millis().rem_euclid(DAY_MS))
-}
-
 const DAYS: u32 = 14;
 const DAY: Duration = Duration::from_hours(24);
-const DAY_MS: i64 = 86_400_000;
 /// Maximum number of attempts that the page reads.
 const ATTEMPTS_MAX: u32 = 5_000;
 
@@ -92,7 +87,7 @@ mod tests {
 
     #[test]
     fn each_day_has_its_own_percentiles() {
-        let today = Timestamp::from_millis(100 * DAY_MS);
+        let today = Timestamp::from_millis(0).plus(DAY * 100);
         let attempt = |ms, duration_ms| AttemptTiming {
             at: Timestamp::from_millis(today.as_millis() + ms),
             duration_ms,

@@ -102,7 +102,8 @@ fn add_envelopes(
         .load::<UncountedEnvelope>(conn)?;
     for UncountedEnvelope { id, sender, recipient, created_at } in envelopes {
         let key = |text: &str| columns::id(text, "API key");
-        rows.add_envelope(key(&sender)?, key(&recipient)?, day_of(created_at));
+        let day = Timestamp::from_millis(created_at).start_of_day();
+        rows.add_envelope(key(&sender)?, key(&recipient)?, day);
         (rows.last, rows.number) = (id, rows.number.saturating_add(1));
     }
     Ok(())
@@ -128,7 +129,8 @@ fn add_attempts(
         if attempt.has_succeeded
             && let Ok(webhook_id) = columns::id(&attempt.webhook_id, "webhook")
         {
-            let successes = rows.webhooks.entry((webhook_id, day_of(attempt.at))).or_default();
+            let day = Timestamp::from_millis(attempt.at).start_of_day();
+            let successes = rows.webhooks.entry((webhook_id, day)).or_default();
             *successes = successes.saturating_add(1);
         }
         (rows.last, rows.number) = (attempt.number.to_string(), rows.number.saturating_add(1));
@@ -158,11 +160,6 @@ struct UncountedAttempt {
     has_succeeded: bool,
     #[diesel(sql_type = BigInt)]
     at: i64,
-}
-
-/// Returns the start of the UTC day of a time in milliseconds since the Unix epoch.
-fn day_of(at: i64) -> Timestamp {
-    Timestamp::from_millis(at.saturating_sub(at.rem_euclid(DAY_MS)))
 }
 
 /// Looks up the owners of the webhooks once for all portions. An open snapshot of another session keeps the old
