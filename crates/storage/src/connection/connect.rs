@@ -170,8 +170,7 @@ fn make_private(path: &Path) -> io::Result<()> {
 /// would wait forever.
 fn require_regular(path: &Path) -> io::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
+        let name = owned_file::with_suffix(path, suffix);
         if fs::metadata(&name).is_ok_and(|found| !found.is_file()) {
             let message = format!("{} is no regular file: move it away", name.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
