@@ -139,6 +139,9 @@ fn run_batch(
 
 /// Reads and sums uncounted rows in portions of `limit` rows, so that the counts of a key change once for many rows. An
 /// open snapshot of another session keeps all old counts, and each change reads them.
+///
+/// A pause after each portion leaves the processor to sends. While a reader keeps the write-ahead log of SQLite long, a
+/// page of the log is found slowly, and a row takes ten times as long.
 fn read_uncounted(
     core: &Core,
     table: CountedTable,
@@ -147,10 +150,18 @@ fn read_uncounted(
     stop: &StopSignal,
 ) -> Result<Option<UncountedRows>, StoreError> {
     let mut rows: Option<UncountedRows> = None;
+    let sums_max = if core.store.has_single_writer() {
+        COUNTED_SUMS_MAX_ALONE
+    } else {
+        COUNTED_SUMS_MAX_BESIDE_OTHERS
+    };
+    let began = Instant::now();
     loop {
+        let portion_began = Instant::now();
         let next =
             core.store.read(|reader| reader.uncounted(table, before, limit, rows.as_ref()))?;
         let Some(next) = next else { return Ok(rows) };
+        let pause = portion_began.elapsed() * PAUSE_OF_COUNT;
         let is_last = next.number < u64::from(limit);
         let all = match rows.take() {
             Some(mut all) => {
@@ -159,9 +170,9 @@ fn read_uncounted(
             }
             None => next,
         };
-        let is_full = all.number >= COUNTED_ROWS_MAX || all.sums() >= COUNTED_SUMS_MAX;
+        let is_full = all.number >= COUNTED_ROWS_MAX || all.sums() >= sums_max;
         rows = Some(all);
-        if is_last || is_full || stop.wait(Duration::ZERO) {
+        if is_last || is_full || began.elapsed() > TASK_MAX || stop.wait(pause) {
             return Ok(rows);
         }
     }
@@ -217,9 +228,15 @@ const LIMIT_MIN: u32 = 200;
 /// Maximum number of rows to which batches grow.
 const LIMIT_MAX: u32 = 20_000;
 
-/// Number of rows, and of sums, from which a task adds them to the daily counts.
+/// The pause after a portion of rows, as a multiple of the time in which they were read.
+const PAUSE_OF_COUNT: u32 = 4;
+/// Number of rows from which a task adds their sums to the daily counts.
 const COUNTED_ROWS_MAX: u64 = 400_000;
-const COUNTED_SUMS_MAX: usize = 20_000;
+/// Number of sums from which a task adds them to the daily counts. Applies to SQLite, because all other writers wait.
+const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
+/// Number of sums from which a task adds them to the daily counts. Applies to PostgreSQL. With 200,000 active keys, a
+/// lower number would add each count of a key several times in a run. This number takes about 60 MB.
+const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
 /// Time for which a node has the exclusive right to run a task.
 pub(crate) const HELD_FOR: Duration = Duration::from_mins(2);

@@ -183,18 +183,10 @@ fn owners(
 fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
-            let counts = || sums.values();
-            let numbers = |of: fn(&DailyCount) -> u64| {
-                let number = |count| columns::number::<i64, _>(of(count), "daily count");
-                counts().map(number).collect::<Result<Vec<_>, _>>()
-            };
-            Statement::command(ADD_POSTGRES)
-                .bind_array::<Text, _>(sums.keys().map(|(key, _)| key.to_string()))
-                .bind_array::<BigInt, _>(counts().map(|count| count.day.as_millis()))
-                .bind_array::<BigInt, _>(numbers(|count| count.sent)?.into_iter())
-                .bind_array::<BigInt, _>(numbers(|count| count.received)?.into_iter())
-                .bind_array::<BigInt, _>(numbers(|count| count.delivered)?.into_iter())
-                .execute(conn)?;
+            let sums: Vec<_> = sums.iter().map(|((key, _), count)| (key, count)).collect();
+            for part in sums.chunks(SUMS_OF_STATEMENT_MAX) {
+                add_on_postgres(conn, part)?;
+            }
         }
         AnyConnection::Sqlite(conn) => {
             for ((key, _), count) in sums {
@@ -209,6 +201,25 @@ fn add(conn: &mut AnyConnection, sums: &DailyCounts) -> Result<(), Fault> {
             }
         }
     }
+    Ok(())
+}
+
+fn add_on_postgres(
+    conn: &mut PgConnection,
+    sums: &[(&ApiKeyId, &DailyCount)],
+) -> Result<(), Fault> {
+    let (keys, counts): (Vec<&ApiKeyId>, Vec<&DailyCount>) = sums.iter().copied().unzip();
+    let numbers = |of: fn(&DailyCount) -> u64| {
+        let number = |count: &&DailyCount| columns::number::<i64, _>(of(count), "daily count");
+        counts.iter().map(number).collect::<Result<Vec<_>, _>>()
+    };
+    Statement::command(ADD_POSTGRES)
+        .bind_array::<Text, _>(keys.iter().map(ToString::to_string))
+        .bind_array::<BigInt, _>(counts.iter().map(|count| count.day.as_millis()))
+        .bind_array::<BigInt, _>(numbers(|count| count.sent)?.into_iter())
+        .bind_array::<BigInt, _>(numbers(|count| count.received)?.into_iter())
+        .bind_array::<BigInt, _>(numbers(|count| count.delivered)?.into_iter())
+        .execute(conn)?;
     Ok(())
 }
 
@@ -346,5 +357,8 @@ const ADD_SQLITE: &str = "/* daily_counts.add_sqlite */
     VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (api_key_id, day) DO UPDATE SET sent = c.sent + excluded.sent,
         received = c.received + excluded.received, delivered = c.delivered + excluded.delivered";
+
+/// Number of sums that one statement adds, so that it ends long before the timeout of a statement.
+const SUMS_OF_STATEMENT_MAX: usize = 20_000;
 
 const DAY_MS: i64 = 86_400_000;
