@@ -1,6 +1,5 @@
 """Reads the parts of the OpenAPI document that the generated code of the clients needs."""
 
-import json
 import re
 import sys
 from dataclasses import dataclass
@@ -201,13 +200,8 @@ def union(types):
 
 
 def repeatable(paths):
-    """Returns the paths whose requests have the same effect once and twice."""
-    posts = {path for path, item in paths.items() if "post" in item}
-    lists = json.loads((ROOT / "clients/repeatable.json").read_text())
-    unlisted = posts - set(lists["repeatable"]) - set(lists["once"])
-    if unlisted:
-        sys.exit(f"clients/repeatable.json must list {sorted(unlisted)}")
-    return sorted(posts & set(lists["repeatable"]))
+    """Returns the paths of POST requests that have the same effect once and twice."""
+    return sorted(path for path, item in paths.items() if item.get("post", {}).get("x-repeatable"))
 
 
 def camel(name):

@@ -54,6 +54,8 @@ pub(crate) fn random_idempotency_key() -> Result<String, ClientError> {
     Ok(hex::encode(bytes))
 }
 
+/// The path of the WebSocket that receives events.
+pub(crate) const RELAY: &str = "/v1/webhooks/relay";
 /// The path before the number of a status list.
 pub(crate) const STATUS_LISTS: &str = "/v1/status/";
 

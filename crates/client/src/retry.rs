@@ -1,11 +1,17 @@
 //! Decides which requests are repeated, and when.
 
+mod repeatable;
+
 use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 use sealpost_domain::Code;
 
-use crate::{error::ClientError, request::STATUS_LISTS};
+use self::repeatable::REPEATABLE;
+use crate::{
+    error::ClientError,
+    request::{RELAY, STATUS_LISTS},
+};
 
 /// The limits of retries.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +98,7 @@ fn may_repeat(error: &ClientError, is_send: bool) -> bool {
 fn is_repeatable(path: &str, is_send: bool) -> bool {
     (is_send && SENDS.contains(&path))
         || REPEATABLE.contains(&path)
+        || path == RELAY
         || path.starts_with(STATUS_LISTS)
 }
 
@@ -105,50 +112,10 @@ fn jittered(pause: Duration) -> Duration {
 
 const TEMPORARY: [u16; 6] = [408, 429, 500, 502, 503, 504];
 const SENDS: [&str; 2] = ["/v1/channel/send", "/v1/channel/send-batch"];
-/// The paths of requests that have no further effect if repeated. The list contains the paths in
-/// `clients/repeatable.json` and the GET requests.
-const REPEATABLE: [&str; 19] = [
-    "/.well-known/did.json",
-    "/openapi.json",
-    "/v1/account/activity",
-    "/v1/auth/login",
-    "/v1/auth/tokens/list",
-    "/v1/badges/verify",
-    "/v1/channel/evidence",
-    "/v1/channel/list",
-    "/v1/channel/open",
-    "/v1/channel/receipt",
-    "/v1/did/policy",
-    "/v1/did/resolve",
-    "/v1/did/status",
-    "/v1/ping",
-    "/v1/webhooks/deliveries",
-    "/v1/webhooks/enable",
-    "/v1/webhooks/list",
-    "/v1/webhooks/relay",
-    "/v1/webhooks/update",
-];
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
-
-    use serde_json::Value;
-
     use super::*;
-
-    const GETS: [&str; 4] =
-        ["/.well-known/did.json", "/openapi.json", "/v1/ping", "/v1/webhooks/relay"];
-
-    #[test]
-    fn the_repeatable_requests_are_those_of_all_clients() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/repeatable.json");
-        let lists: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        let listed = lists["repeatable"].as_array().unwrap();
-        let listed: Vec<_> = listed.iter().filter_map(Value::as_str).collect();
-        let own: Vec<_> = REPEATABLE.into_iter().filter(|path| !GETS.contains(path)).collect();
-        assert_eq!(own, listed);
-    }
 
     #[test]
     fn a_lost_response_is_repeated_only_without_further_effect() {

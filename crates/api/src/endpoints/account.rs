@@ -60,6 +60,7 @@ pub(super) fn activity_endpoint() -> Endpoint {
     });
     let operation = Operation::new::<ActivityPage>("listActivity", page)
         .describe(Tag::Sessions, "List the activity of the account", ACTIVITY)
+        .repeatable()
         .session()
         .optional_body::<ActivityRequest>(vec![
             ("The newest entries", json!({})),

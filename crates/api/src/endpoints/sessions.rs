@@ -51,6 +51,7 @@ pub(super) fn login_endpoint() -> Endpoint {
     });
     let operation = Operation::new::<LoggedIn>("createSession", logged_in)
         .describe(Tag::Sessions, "Log in", LOGIN)
+        .repeatable()
         .body::<LoginRequest>(vec![("", body)])
         .refuses(&[
             Code::MissingField,

@@ -123,6 +123,7 @@ pub(super) fn list_endpoint() -> Endpoint {
     }] });
     let operation = Operation::new::<ApiTokenList>("listApiTokens", listed)
         .describe(Tag::Tokens, "List API tokens", LIST)
+        .repeatable()
         .session()
         .refuses(&[Code::InvalidField, Code::RateLimitExceeded]);
     Endpoint { operation, route: web::route().to(list) }

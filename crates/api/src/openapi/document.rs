@@ -63,6 +63,7 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
         "tags": [operation.tag.name()],
         "summary": operation.summary,
         "description": description.join("\n\n"),
+        "x-repeatable": operation.is_repeatable.then_some(true),
         "security": operation.credentials.security(),
         "parameters": parts::parameters(operation),
         "requestBody": request_body(operation, schemas),

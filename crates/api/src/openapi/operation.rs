@@ -18,6 +18,7 @@ pub(crate) struct Operation {
     pub(super) success: Content,
     pub(super) refusals: Vec<Code>,
     pub(super) is_idempotent: bool,
+    pub(super) is_repeatable: bool,
     pub(super) links: Option<Value>,
     /// The content types of a successful response. The client selects one of them with `Accept`.
     pub(super) content_types: &'static [&'static str],
@@ -171,6 +172,7 @@ impl Operation {
             },
             refusals: Vec::new(),
             is_idempotent: false,
+            is_repeatable: false,
             links: None,
             content_types: &["application/json"],
             parameter: None,
@@ -294,6 +296,11 @@ impl Operation {
     /// Accepts the header `Idempotency-Key`.
     pub(crate) fn idempotent(self) -> Self {
         Self { is_idempotent: true, ..self }
+    }
+
+    /// Marks a POST request that has the same effect once and twice. Clients repeat the request after a lost response.
+    pub(crate) fn repeatable(self) -> Self {
+        Self { is_repeatable: true, ..self }
     }
 
     /// Adds OpenAPI links to the successful response. The keys of `links` are the names of the links.

@@ -19,7 +19,7 @@ use super::frames::{RelayResponse, RelayedRequest, ResponseFrame};
 use crate::{
     client::Client,
     error::ClientError,
-    request::ApiRequest,
+    request::{ApiRequest, RELAY},
     transport::{Transport, unreachable},
 };
 
@@ -48,14 +48,14 @@ impl RelayConnection {
             query: Some(format!("webhook_id={webhook_id}")),
             needs_credentials: true,
             websocket_key: Some(key),
-            ..ApiRequest::get(PATH)
+            ..ApiRequest::get(RELAY)
         };
         let response = transport.attempt(&request).await?;
         if response.headers().get(SEC_WEBSOCKET_ACCEPT).is_none_or(|value| *value != *accepted) {
-            let (path, status) = (PATH.to_owned(), response.status().as_u16());
+            let (path, status) = (RELAY.to_owned(), response.status().as_u16());
             return Err(ClientError::NotSealpost { path, status, retry_after: None });
         }
-        let upgraded = response.upgrade().await.map_err(|source| unreachable(PATH, source))?;
+        let upgraded = response.upgrade().await.map_err(|source| unreachable(RELAY, source))?;
         let limits = WebSocketConfig::default()
             .max_message_size(Some(FRAME_BYTES_MAX))
             .max_frame_size(Some(FRAME_BYTES_MAX));
@@ -139,7 +139,6 @@ fn broken(fault: impl fmt::Display) -> ClientError {
     ClientError::RelayClosed { code: None, reason: fault.to_string() }
 }
 
-const PATH: &str = "/v1/webhooks/relay";
 /// Maximum length of a frame. The largest delivery has less than 20,000 bytes, and a few headers.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
 /// The service pings every 20 seconds.

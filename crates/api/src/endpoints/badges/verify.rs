@@ -64,6 +64,7 @@ fn operation() -> Operation {
     Operation::new::<BadgeVerified>("verifyBadge", valid)
         .or_responds("not a badge of this service", invalid)
         .describe(Tag::Badges, "Verify a badge", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .body::<VerifyRequest>(vec![("", body)])
         .refuses(&[Code::MissingField])

@@ -44,6 +44,7 @@ fn operation() -> Operation {
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
     Operation::new::<EvidenceView>("getEvidence", evidence)
         .describe(Tag::Channel, "Prove what happened to an envelope", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .body::<EvidenceRequest>(vec![("", body)])
         .refuses(&[Code::MissingField, Code::EnvelopeNotFound])

@@ -65,6 +65,7 @@ fn operation() -> Operation {
     });
     Operation::new::<SentPage>("listSent", page)
         .describe(Tag::Channel, "List the sent envelopes", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .optional_body::<ListRequest>(vec![
             ("The newest envelopes", json!({})),

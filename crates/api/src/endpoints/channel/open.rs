@@ -59,6 +59,7 @@ fn operation() -> Operation {
     let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
     Operation::new::<Opened>("openEnvelope", opened)
         .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .body::<OpenRequest>(vec![("Without a proof", body), ("With a proof", proven)])
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])

@@ -57,6 +57,7 @@ fn operation() -> Operation {
     let proven = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv", "proof": true });
     Operation::new::<Receipt>("getReceipt", receipt)
         .describe(Tag::Channel, "Show the receipt of an envelope", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .body::<ReceiptRequest>(vec![("Without a proof", body), ("With a proof", proven)])
         .refuses(&[Code::MissingField, Code::EnvelopeNotFound])

@@ -131,6 +131,7 @@ pub(in crate::endpoints) fn status_endpoint() -> Endpoint {
     });
     let operation = Operation::new::<KeyStanding>("getKeyStatus", standing)
         .describe(Tag::Identities, "Show the status of an API key", STATUS)
+        .repeatable()
         .session_and_key(ACCESS)
         .optional_body::<StatusRequest>(vec![
             ("Without a proof", json!({})),
@@ -166,6 +167,7 @@ pub(in crate::endpoints) fn resolve_endpoint() -> Endpoint {
     });
     let operation = Operation::new::<Resolved>("resolveIdentity", resolved)
         .describe(Tag::Identities, "Find an identity", RESOLVE)
+        .repeatable()
         .session_and_key(ACCESS)
         .body::<ResolveRequest>(vec![
             ("By API key", json!({ "id": "ak_01m7ye92jjfq1s4zr4gcymmdgn" })),

@@ -87,6 +87,7 @@ fn operation() -> Operation {
     });
     Operation::new::<PolicyView>("setPolicy", view)
         .describe(Tag::Identities, "Decide who may send to a key", DESCRIPTION)
+        .repeatable()
         .session_and_key(ACCESS)
         .optional_body::<PolicyRequest>(vec![
             ("Accept known senders", json!({ "accept": "contacts", "allow": ["alice"] })),

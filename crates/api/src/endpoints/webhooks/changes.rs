@@ -111,6 +111,7 @@ impl Act for ListWebhooks {
         let listed = json!({ "webhooks": [examples::webhook()] });
         Operation::new::<WebhookList>("listWebhooks", listed)
             .describe(Tag::Webhooks, "List webhooks", LIST)
+            .repeatable()
             .session_and_key(Self::ACCESS)
             .optional_body::<Self>(vec![("", json!({}))])
     }
@@ -137,6 +138,7 @@ impl Act for UpdateWebhook {
         });
         Operation::new::<Updated>("updateWebhook", updated)
             .describe(Tag::Webhooks, "Change a webhook", UPDATE)
+            .repeatable()
             .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", example)])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])
@@ -180,6 +182,7 @@ impl Act for EnableWebhook {
         }
         Operation::new::<Enabled>("enableWebhook", enabled)
             .describe(Tag::Webhooks, "Enable a webhook", ENABLE)
+            .repeatable()
             .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", examples::webhook_id())])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])

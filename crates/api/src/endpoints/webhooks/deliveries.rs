@@ -98,6 +98,7 @@ impl Act for ListDeliveries {
         });
         Operation::new::<DeliveriesPage>("listDeliveries", page)
             .describe(Tag::Webhooks, "List deliveries", DELIVERIES)
+            .repeatable()
             .session_and_key(Self::ACCESS)
             .body::<Self>(vec![("", body)])
             .refuses(&[Code::MissingField, Code::WebhookNotFound])

@@ -1,0 +1,10 @@
+"""Writes the generated module of the Rust client."""
+
+
+def repeatable(document):
+    """Returns the module with the paths of the requests that have the same effect once and twice."""
+    gets = [operation.path for operation in document.operations if operation.method == "GET" and "{" not in operation.path]
+    entries = "".join(f'    "{path}",\n' for path in sorted(document.repeatable + gets))
+    return ("//! The requests that have the same effect once and twice.\n\n"
+            "/// Paths without parameters of requests that have no further effect if repeated.\n"
+            f"pub(super) const REPEATABLE: &[&str] = &[\n{entries}];\n")
