@@ -15,12 +15,10 @@
 //! `relay`, which is on by default, receives them without a public address: see [`Client::relay`]. The crate
 //! `sealpost-receiver` only verifies webhook requests.
 
-mod account;
-mod badges;
 mod builder;
 mod client;
 mod error;
-mod models;
+mod operations;
 mod pages;
 #[cfg(feature = "receiver")]
 mod receiving;
@@ -28,23 +26,12 @@ mod receiving;
 mod relay;
 mod request;
 mod retry;
-mod sending;
 mod transport;
-mod webhooks;
 
-pub use account::Account;
 pub use builder::ClientBuilder;
-pub use client::Client;
+pub use client::{Client, Pong};
 pub use error::{ClientError, HandlerError, ProblemDocument};
-pub use models::{
-    AccountClosed, AccountSecrets, Activated, ActivityEntry, ApiTokenRequest, ApiTokenView,
-    BadgeDryRun, BadgeRequest, ComplianceCheck, ComplianceReport, CreatedApiToken, Delivery,
-    Encryption, Evidence, IssuedBadge, KeyStanding, ListedEnvelope, LoggedOut, Message,
-    MessageResult, Metadata, NewWebhook, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt,
-    RecoverRequest, Recovered, Redelivered, RefusalReason, Registered, Resolved, RetiringSecret,
-    RotatedWebhookSecret, SentEnvelope, SentFilter, TestedWebhook, UpdatedWebhook, Usage,
-    VerifiedBadge, WebhookChanges, WebhookView, WindowUsage,
-};
+pub use operations::*;
 pub use pages::Pages;
 #[cfg(feature = "actix")]
 pub use receiving::actix;
@@ -63,4 +50,3 @@ pub use sealpost_domain::{
 };
 #[cfg(feature = "receiver")]
 pub use sealpost_receiver::{HeaderList, ReceiverKey, public_keys, secrets};
-pub use webhooks::Webhooks;

@@ -14,12 +14,11 @@ use reqwest::{
     },
 };
 use sealpost_domain::ApiKeyId;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
     error::ClientError,
-    models::LoggedIn,
     request::{ApiRequest, Login, SessionCache, Token},
     retry::RetryPolicy,
 };
@@ -213,6 +212,13 @@ fn retry_after(response: &Response) -> Option<Duration> {
     }
     let date = parse_http_date(value).ok()?;
     Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+/// A new session.
+#[derive(Deserialize)]
+struct LoggedIn {
+    /// The token of the session.
+    session_token: String,
 }
 
 pub(crate) const LOGIN: &str = "/v1/auth/login";

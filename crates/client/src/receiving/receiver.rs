@@ -14,7 +14,7 @@ use crate::{WebhookId, relay::Relay};
 use crate::{
     client::Client,
     error::{ClientError, HandlerError},
-    models::OpenedEnvelope,
+    operations::OpenedEnvelope,
 };
 
 type Handler<T> = Arc<dyn Fn(T) -> BoxFuture<'static, Result<(), HandlerError>> + Send + Sync>;

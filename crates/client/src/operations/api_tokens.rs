@@ -1,9 +1,37 @@
-//! Bodies of the operations of API tokens.
+//! API tokens of the account.
 
 use std::fmt;
 
 use sealpost_domain::{ApiKeyId, ApiTokenId, Timestamp, TokenScope};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{error::ClientError, operations::Account, request::ApiRequest};
+
+impl Account {
+    /// Creates an API token for one API key. Only this response contains the secret of the token.
+    pub async fn create_token(
+        &self,
+        login_secret: &str,
+        token: &ApiTokenRequest,
+    ) -> Result<CreatedApiToken, ClientError> {
+        let body = CreateTokenBody { login_secret, token };
+        self.0.call(&ApiRequest::post("/v1/auth/tokens/create", &body)?).await
+    }
+
+    /// Returns the API tokens that have not expired, oldest first.
+    pub async fn tokens(&self) -> Result<Vec<ApiTokenView>, ClientError> {
+        let request = ApiRequest::post("/v1/auth/tokens/list", &json!({}))?;
+        Ok(self.0.call::<ApiTokenList>(&request).await?.tokens)
+    }
+
+    /// Revokes an API token.
+    pub async fn revoke_token(&self, token_id: ApiTokenId) -> Result<(), ClientError> {
+        let body = json!({"token_id": token_id});
+        let request = ApiRequest::post("/v1/auth/tokens/revoke", &body)?;
+        self.0.call::<Value>(&request).await.map(drop)
+    }
+}
 
 /// The API token to create.
 #[derive(Debug, Clone, Serialize)]
@@ -17,6 +45,13 @@ pub struct ApiTokenRequest {
     /// Lifetime in days, 1 to 366. `None` selects the default of the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_days: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct CreateTokenBody<'a> {
+    login_secret: &'a str,
+    #[serde(flatten)]
+    token: &'a ApiTokenRequest,
 }
 
 /// A new API token. Debug output omits its secret.
@@ -38,6 +73,12 @@ pub struct CreatedApiToken {
     pub expires_at: Timestamp,
 }
 
+impl fmt::Debug for CreatedApiToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CreatedApiToken").field("token_id", &self.token_id).finish_non_exhaustive()
+    }
+}
+
 /// An API token without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ApiTokenView {
@@ -57,8 +98,7 @@ pub struct ApiTokenView {
     pub last_used_at: Option<Timestamp>,
 }
 
-impl fmt::Debug for CreatedApiToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CreatedApiToken").field("token_id", &self.token_id).finish_non_exhaustive()
-    }
+#[derive(Deserialize)]
+struct ApiTokenList {
+    tokens: Vec<ApiTokenView>,
 }

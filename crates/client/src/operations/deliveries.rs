@@ -1,0 +1,162 @@
+//! The deliveries of events to webhooks.
+
+use sealpost_domain::{EventId, Timestamp, WebhookId};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    error::ClientError,
+    operations::Webhooks,
+    pages::{Page, Pages, pages},
+    request::ApiRequest,
+};
+
+impl Webhooks {
+    /// Returns all deliveries of a webhook, newest first. Each request loads `page_size` entries.
+    pub fn deliveries(&self, webhook_id: WebhookId, page_size: u32) -> Pages<Delivery> {
+        let body = json!({"webhook_id": webhook_id, "limit": page_size});
+        pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
+    }
+
+    /// Returns the deliveries of a webhook in one state, such as `failed`, newest first.
+    pub fn deliveries_in(
+        &self,
+        webhook_id: WebhookId,
+        state: &str,
+        page_size: u32,
+    ) -> Pages<Delivery> {
+        let body = json!({"webhook_id": webhook_id, "state": state, "limit": page_size});
+        pages::<DeliveriesPage>(&self.0, "/v1/webhooks/deliveries", body)
+    }
+
+    /// Sends the event of a delivery again now. The id is that of an envelope, or of another event.
+    pub async fn redeliver(
+        &self,
+        webhook_id: WebhookId,
+        event_id: EventId,
+    ) -> Result<Redelivered, ClientError> {
+        let body = json!({"webhook_id": webhook_id, "envelope_id": event_id.to_string()});
+        self.0.call(&ApiRequest::post("/v1/webhooks/redeliver", &body)?).await
+    }
+
+    /// Makes up to 10,000 failed deliveries due now. Call this again while `more` is true in the response.
+    pub async fn recover(
+        &self,
+        webhook_id: WebhookId,
+        deliveries: RecoverRequest,
+    ) -> Result<Recovered, ClientError> {
+        let body = RecoverBody { webhook_id, deliveries };
+        self.0.call(&ApiRequest::post("/v1/webhooks/recover", &body)?).await
+    }
+
+    /// Sends a `webhook.test` event now, and returns the outcome.
+    pub async fn test(&self, webhook_id: WebhookId) -> Result<TestedWebhook, ClientError> {
+        let body = json!({"webhook_id": webhook_id});
+        self.0.call(&ApiRequest::post("/v1/webhooks/test", &body)?).await
+    }
+}
+
+/// One attempt to deliver an event, or a delivery that waits for its first attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Id of the event: the id of an envelope, or of another event (`evt_…`).
+    pub envelope_id: String,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// End of the attempt.
+    pub at: Timestamp,
+    /// The outcome of the attempt, for example `succeeded`, `failed` or `pending`.
+    pub outcome: String,
+    /// HTTP status of the response. `None` if there was no response.
+    pub status_code: Option<u16>,
+    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
+    pub error: Option<String>,
+    /// The reason of a failure without a response, such as the error of the TLS library.
+    pub error_detail: Option<String>,
+    /// Duration of the attempt in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Time of the next attempt. `None` if no attempt is planned.
+    pub next_attempt_at: Option<Timestamp>,
+    /// The first bytes of the response body.
+    pub response: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DeliveriesPage {
+    deliveries: Vec<Delivery>,
+    next_cursor: Option<String>,
+}
+
+impl Page for DeliveriesPage {
+    type Entry = Delivery;
+
+    fn into_parts(self) -> (Vec<Delivery>, Option<String>) {
+        (self.deliveries, self.next_cursor)
+    }
+}
+
+/// A delivery that is due now.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Redelivered {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// Id of the event.
+    pub envelope_id: String,
+    /// Always `pending`.
+    pub outcome: String,
+}
+
+/// The time range whose failed deliveries are made due again.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RecoverRequest {
+    /// Start of the time range.
+    pub since: Timestamp,
+    /// End of the time range. `None` for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// If true, only counts the deliveries.
+    pub dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct RecoverBody {
+    webhook_id: WebhookId,
+    #[serde(flatten)]
+    deliveries: RecoverRequest,
+}
+
+/// The response to a recovery of failed deliveries.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Recovered {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// Number of deliveries that failed in the requested time range, without those that are already due or in progress.
+    pub matched: u64,
+    /// Number of deliveries that are due now.
+    pub recovered: u64,
+    /// True if more deliveries match. Repeat the request until this is false.
+    pub more: bool,
+    /// True if the request only counted the deliveries and changed none of them.
+    pub dry_run: bool,
+}
+
+/// The outcome of a test event.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestedWebhook {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// Id of the test event.
+    pub event_id: String,
+    /// `succeeded` or `failed`.
+    pub outcome: String,
+    /// HTTP status of the response. `None` if there was no response.
+    pub status_code: Option<u16>,
+    /// Class of the failure, such as `timeout`. `None` if the attempt did not fail.
+    pub error: Option<String>,
+    /// The reason of a failure without a response, such as the error of the TLS library.
+    pub error_detail: Option<String>,
+    /// Duration of the attempt in milliseconds.
+    pub duration_ms: u64,
+    /// The first bytes of the response body.
+    pub response: Option<String>,
+}
