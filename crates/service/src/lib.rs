@@ -41,115 +41,51 @@ mod webhooks;
 
 pub use account::{
     Accounts,
-    activate::{Activate, Activated, NeededInvite},
-    activity::{ActivityCursor, ActivityPage, ActivityView, ListActivity},
-    export::{
-        ExportPosition,
-        document::{
-            AccountExport, ExportedAccount, ExportedDay, ExportedEnvelope, ExportedKey,
-            ExportedSession,
-        },
-    },
-    key_status::{GovernanceView, KeyStanding, Resolved},
+    activate::*,
+    activity::*,
+    export::{ExportPosition, document::*},
+    key_status::*,
 };
 pub use acts::{
-    actor::{Actor, KeyOwner},
-    audited::{Operator, OperatorClient, OperatorError, OperatorProcess},
-    closing::{AccountClosed, KeptData},
-    handles::HandleReleased,
-    keys::{Agreement, KeyRevoked, KeyView, PlanView},
-    owner::{ConfirmationFault, ProvenOwner},
-    policy::{PolicyChange, PolicyView},
-    secrets::{Recovery, SecretReset, SecretsReplaced},
-    sessions::{LoggedIn, Login, Scope, SessionsEnded},
-    tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
-    webhooks::{
-        change::{Deleted, Retiring, Update, Updated, WebhookSecretRotated},
-        redeliver::{Enabled, Recover, Recovered, Redelivered},
-        register::{Register, Registered},
-        test::Tested,
-    },
+    actor::*,
+    audited::*,
+    closing::*,
+    handles::*,
+    keys::*,
+    owner::*,
+    policy::*,
+    secrets::*,
+    sessions::*,
+    tokens::*,
+    webhooks::{change::*, redeliver::*, register::*, test::*},
 };
-pub use badges::{
-    Badges,
-    issue::{BadgeView, DryRun, Issue, Issued, IssuedBadge},
-    verify::{BadgeVerdict, BadgeVerified},
-};
-pub use caller::{
-    admission::{Limited, Limits, Purpose},
-    bearer::Access,
-    credentials::{AccountSession, Caller, Credentials, KeyNamed},
-};
-pub use compliance::{
-    circuits_file::{CircuitsFault, built_in_circuits, parse_circuits},
-    validate::{Explanation, Members, Tried, Validate, Validated},
-};
-pub use envelopes::{
-    Mailbox,
-    evidence::EvidenceView,
-    list_sent::{ListSent, Receipt, SentCursor, SentPage, SentView},
-    open::Opened,
-};
+pub use badges::{Badges, issue::*, verify::*};
+pub use caller::{admission::*, bearer::*, credentials::*};
+pub use compliance::{circuits_file::*, validate::*};
+pub use envelopes::{Mailbox, evidence::*, list_sent::*, open::*};
 pub use error::Error;
-pub use issuer::{
-    did_document::DidDocument,
-    signer::{Issuer, refresh_issuer},
-};
+pub use issuer::{did_document::*, signer::*};
 pub use operator::{
-    assessments::{AssessmentSource, AssessmentView, Attest, AttestationView, BadgeRevoked},
-    audit::{AuditVerdict, AuditView},
-    encryption::{
-        encrypted_rows::EncryptedRows,
-        issuer_keys::{IssuerKeyStatus, IssuerKeyView},
-        kek::KekRetired,
-        reencrypt::Rewrapped,
-    },
-    governance::{DecisionView, PartnerAssigned},
-    invites::{InviteCreated, InviteTerms, InviteView},
-    lists::{
-        AccountDetails, AccountView, BadgeListed, KeyDetails, KeyEvidence, KeyRowView, ListPage,
-    },
-    log::LogRestarted,
-    recovery::{DatabaseRecovered, EndedCredentials},
-    stats::{NodeView, StatsView, TaskView},
+    assessments::*,
+    audit::*,
+    encryption::{encrypted_rows::*, issuer_keys::*, kek::*, reencrypt::*},
+    governance::*,
+    invites::*,
+    lists::*,
+    log::*,
+    recovery::*,
+    stats::*,
 };
-pub use operator_access::{
-    access::{AccessSettings, OperatorAccess, OperatorSession},
-    credentials::{OperatorCall, OperatorCredentials, SignedInOperator},
-    password_file::{LineFault, LineOrWalletFault, OperatorRole, PasswordFile, PasswordFileFault},
-};
+pub use operator_access::{access::*, credentials::*, password_file::*};
 pub use owner::{
-    account_owner::{Owner, form_token},
-    correspondents::{Correspondent, EventOrigin},
-    event_cursor::EventLogCursor,
-    event_log::{EventLogEntry, EventLogPage, ListEvents, LoggedWebhook},
-    event_report::{AttemptHeaders, EventReport, ReportedAttempt},
-    health::{AttemptCount, ConnectedRelay, RecentAttempts, WebhookReport},
-    response_times::{DayTimes, ResponseTimes},
-    sent::{SentEntry, SentLog},
-    used_forms::{FormUse, form_hash, new_form_id},
-    views::{KeyPage, PendingCount, SessionView, Truncated},
+    account_owner::*, correspondents::*, event_cursor::*, event_log::*, event_report::*, health::*,
+    response_times::*, sent::*, used_forms::*, views::*,
 };
 pub use periodic_thread::PeriodicThread;
-pub use sealpost::{
-    Sealpost,
-    core::Parts,
-    unlock::{UnlockError, unlock},
-};
+pub use sealpost::{Sealpost, core::Parts, unlock::*};
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
-pub use send::{
-    Sending,
-    command::{BatchResult, RefusedMessage},
-    message::{NewMessage, SendContext, Sent, SentMessage},
-    send_batch::{BatchIdempotency, SendBatch, SentBatch},
-};
+pub use send::{Sending, command::*, message::*, send_batch::*};
 pub use settings::{Activation, Settings};
-pub use transparency::{TransparencyLog, proof::ProofFormat};
-pub use webhooks::{
-    Webhooks,
-    cursor::{Cursor, CursorFault, DeliveryState},
-    deliveries::{Deliveries, DeliveriesPage, DeliveryView},
-    relay::Relay,
-    view::{WaitingChoice, WaitingCount, WebhookList, WebhookView},
-};
+pub use transparency::{TransparencyLog, proof::*};
+pub use webhooks::{Webhooks, cursor::*, deliveries::*, relay::*, view::*};
