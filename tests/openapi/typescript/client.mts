@@ -98,4 +98,5 @@ must(await client.POST("/v1/channel/receipt", { headers: as(alice), body: { enve
 must(await client.POST("/v1/account/activity", { headers: account(alice), body: { limit: 5 } }));
 await client.POST("/v1/account/close", { headers: account(alice), body: { login_secret: "wrong" } });
 must(await client.POST("/v1/auth/logout", { headers: account(alice), body: { all: true } }));
+// The other operations.
 console.log(JSON.stringify([...called]));
