@@ -1,4 +1,5 @@
-//! Stores the activity log of accounts and the details of sessions, and the used forms of the dashboard. Also closes accounts.
+//! Stores the activity log of accounts and the details of sessions, and the used forms of the dashboard. Also closes
+//! accounts.
 
 pub(crate) mod activity;
 mod closing;

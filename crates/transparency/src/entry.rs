@@ -17,7 +17,7 @@ use crate::{
 /// An entry. `Display` is its text, whose bytes the tree hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What the statement is about, such as `key`.
+    /// The subject of the statement, such as `key`.
     pub kind: String,
     /// The time at which the entry was appended, in milliseconds since the Unix epoch.
     pub at_ms: u64,
@@ -28,7 +28,7 @@ pub struct Entry {
 /// A statement with its salt: all that is needed to compute its entry. `Display` is the extra data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// What the statement is about, such as `key`.
+    /// The subject of the statement, such as `key`.
     pub kind: String,
     /// The time at which the entry was appended, in milliseconds since the Unix epoch.
     pub at_ms: u64,

@@ -30,7 +30,7 @@ pub struct VerifierKey {
 /// The reason why a text is no verifier key.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum KeyFault {
-    /// The text has another form, or the key another type.
+    /// The text does not have the form `NAME+ID+KEY`, or the key is neither Ed25519 nor ML-DSA-44.
     #[error("'{0}' is no Ed25519 or ML-DSA-44 key of the form NAME+ID+KEY")]
     Form(String),
     /// The id does not belong to the name and the key.

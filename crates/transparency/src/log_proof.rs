@@ -14,7 +14,7 @@ use crate::{
 /// The place of an entry in the tree of a checkpoint. `Display` is the proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogProof {
-    /// What a verifier needs to compute the entry. Not authenticated by itself.
+    /// The statement from which a verifier computes the entry. Not authenticated by itself.
     pub extra: Vec<u8>,
     /// The number of the entry.
     pub index: u64,

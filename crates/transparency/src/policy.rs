@@ -27,7 +27,7 @@ pub struct Policy {
     max_age_s: Option<u64>,
 }
 
-/// What must have witnessed a checkpoint.
+/// The witnesses that must have cosigned a checkpoint.
 #[derive(Debug, Clone, Copy)]
 enum Quorum {
     /// The witness or the group at this place.
@@ -95,7 +95,7 @@ pub enum PolicyFault {
     Line {
         /// The number of the line.
         line: usize,
-        /// What is wrong.
+        /// The fault of the line.
         reason: String,
     },
     /// Half of the witnesses, or fewer, can satisfy the quorum.
@@ -111,7 +111,7 @@ pub enum PolicyFault {
     /// A line is missing.
     #[error("the policy has no line '{0}'")]
     Missing(&'static str),
-    /// Only witnesses confirm a time.
+    /// The policy limits the age of checkpoints, but names no witness, and only witnesses confirm a time.
     #[error("the policy has a max-age, but no witness: only witnesses confirm a time")]
     NoTime,
 }

@@ -1,5 +1,5 @@
-//! `sealpost admin governance` and `partner`: council actions and suspensions, which block keys. `assess`, `attest` and `badge`:
-//! the evidence for badges, and their revocation.
+//! `sealpost admin governance` and `partner`: council actions and suspensions, which block keys. `assess`, `attest` and
+//! `badge`: the evidence for badges, and their revocation.
 
 use sealpost_domain::AssessmentMetrics;
 use sealpost_service::{AssessmentSource, Attest};

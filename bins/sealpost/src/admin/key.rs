@@ -1,5 +1,5 @@
-//! `sealpost admin key`, `handle` and `webhook`: list, show and change API keys, their handles and their webhooks. A handle is the
-//! readable name of a key.
+//! `sealpost admin key`, `handle` and `webhook`: list, show and change API keys, their handles and their webhooks. A
+//! handle is the readable name of a key.
 
 use sealpost_domain::ports::KeyFilter;
 use serde_json::Value;

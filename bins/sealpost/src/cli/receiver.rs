@@ -1,5 +1,5 @@
-//! The arguments of `sealpost verify`, `sealpost verify-proof`, `sealpost witness` and `sealpost listen`, the commands of receivers and
-//! verifiers.
+//! The arguments of `sealpost verify`, `sealpost verify-proof`, `sealpost witness` and `sealpost listen`, the commands
+//! of receivers and verifiers.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 

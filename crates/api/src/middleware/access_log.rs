@@ -1,5 +1,5 @@
-//! Writes a log line, metrics and the span of each request. They contain the pattern of the route instead of the path, because a
-//! path can contain the id of a resource.
+//! Writes a log line, metrics and the span of each request. They contain the pattern of the route instead of the path,
+//! because a path can contain the id of a resource.
 
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 use crate::{IssuerKeyId, Timestamp, named_enum::named_enum};
 
 named_enum! {
-    /// What a statement of the log is about.
+    /// The subject of a statement of the log.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum StatementKind {
         /// An entry of the audit trail and its hash.

@@ -99,7 +99,8 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     risks
 }
 
-/// Checks the rights for migrations and housekeeping, and the replica identities of the tables if the database has a publication.
+/// Checks the rights for migrations and housekeeping, and the replica identities of the tables if the database has a
+/// publication.
 fn schema_faults(database: &Database) -> Result<Vec<Finding>, StoreError> {
     let rights = database.missing_rights()?;
     let rights = rights.map(|rights| Finding::fail("schema", rights.to_string()));

@@ -130,8 +130,9 @@ fn check_keys(
     })
 }
 
-/// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement leaves
-/// either database complete. Refuses to continue if a readable database keeps content in its log, or if another process uses it.
+/// Moves the content of the old database's write-ahead log into its file. Afterwards a crash during the replacement
+/// leaves either database complete. Refuses to continue if a readable database keeps content in its log, or if another
+/// process uses it.
 fn empty_log(settings: &DatabaseSettings, database: &Path) -> Result<(), NodeError> {
     if !database.exists() {
         return Ok(());

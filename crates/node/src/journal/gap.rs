@@ -1,5 +1,6 @@
-//! Describes a journal that lacks acts of its database, for example because its disk was replaced. After a restore of the
-//! database, such a journal would not revoke everything again.
+//! Describes a revocation journal that lacks acts (changes) of its database, for example because its disk was replaced.
+//! After a restore of the database, the node repeats the acts of the journal. Revocations that the journal lacks would
+//! stay undone.
 
 use std::path::Path;
 

@@ -37,7 +37,7 @@ pub enum OperatorError {
     KekInUse {
         /// The version of the key-encryption key.
         version: u32,
-        /// The numbers of rows that this version encrypts.
+        /// The numbers of rows that are still encrypted under this version.
         rows: EncryptedRows,
     },
     /// The action would change nothing.

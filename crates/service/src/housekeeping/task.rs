@@ -19,7 +19,8 @@ pub(super) struct HousekeepingTask {
     pub(super) name: &'static str,
     pub(super) keep: Duration,
     pub(super) work: Work,
-    /// Whether the envelopes of a batch are read before their transaction.
+    /// Whether the envelopes of the next batch are read into memory before the transaction that deletes them. On
+    /// SQLite, all other writers wait for this transaction, so it must not wait for the disk.
     pub(super) reads_ahead: bool,
 }
 

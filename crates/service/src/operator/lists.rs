@@ -179,8 +179,8 @@ pub struct KeyDetails {
     pub badges: Vec<BadgeListed>,
 }
 
-/// What operators recorded about a key: the assessments and attestations that badges rest on, newest first, at most 100
-/// of each.
+/// The assessments and attestations of a key, which operators recorded as evidence for badges. Newest first, at most
+/// 100 of each.
 #[derive(Debug, Clone)]
 pub struct KeyEvidence {
     /// The assessments.

@@ -44,15 +44,17 @@ impl TransparencyLog {
             if let Some(file) = &self.core.settings.checkpoint_file {
                 keep(file, &appended.checkpoint);
             }
-            // Sends add statements all the time. Those of after the call wait, so that they become one entry.
+            // Sends add statements all the time. Statements that arrive during the call wait for the next one, and then
+            // share entries.
             has_more = appended.is_full;
         }
         self.statement_cursor.searched(now, newest);
         Ok(())
     }
 
-    /// Appends up to one statement for each salt, from those with an id above `after`. Merges statements about
-    /// envelopes.
+    /// Appends pending statements with an id above `after`. Each entry of the log needs a salt: random bytes that hide
+    /// the statement. So at most as many statements are appended as there are salts. Statements about envelopes share
+    /// entries.
     fn append(
         &self,
         tx: &mut Transaction,

@@ -112,8 +112,9 @@ pub(crate) fn find_statement(
     Ok(found.map(|statement| Logged::new(kind, statement, None)))
 }
 
-/// Finds the newest statement about a badge. `None` until it is in the log, and if it has another status: after a change by
-/// SQL, the row lacks its tag and counts as revoked.
+/// Finds the newest statement about a badge. Returns `None` if the statement is not in the log yet, or if its status is
+/// not the status of the stored badge. The two differ if the row of the badge was changed by SQL: the row then has no
+/// valid tag and counts as revoked.
 pub(crate) fn find_badge(
     reader: &mut Reader,
     id: &BadgeId,

@@ -1,11 +1,11 @@
-//! Where the next search for pending statements begins.
+//! Stores the position from which the next search for pending statements begins.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use sealpost_domain::Timestamp;
 
-/// The id of a statement up to which nothing is left to find.
+/// The id up to which all statements have been appended to the log. The next search begins after it.
 ///
 /// PostgreSQL keeps the index entries of appended statements while another session has an open snapshot. Without the
 /// cursor, each search would read all of them: after 20 minutes with 64 busy connections, a quarter of a second for each
@@ -41,7 +41,7 @@ impl StatementCursor {
         positions.after
     }
 
-    /// Records that all statements have been appended that a search has found. `newest` is the newest one before the
+    /// Records that all statements found by a search have been appended. `newest` is the newest statement before the
     /// search.
     pub(super) fn searched(&self, now: Timestamp, newest: i64) {
         let mut positions = self.0.lock();
@@ -52,7 +52,8 @@ impl StatementCursor {
     }
 }
 
-/// Longer than a transaction takes. A statement gets its id before its transaction commits.
+/// Minimum time between the search that finds a newest id and the move of the cursor to this id. Longer than a transaction:
+/// a statement gets its id before its transaction commits, so a statement with a lower id can appear later.
 const SLACK: Duration = Duration::from_secs(10);
 const FULL_EVERY: Duration = Duration::from_mins(1);
 

@@ -186,10 +186,10 @@ fn fault(file: &Path, action: &'static str, source: io::Error) -> ShellError {
     ShellError::File { file: file.to_owned(), action, source }
 }
 
-/// A service that refuses the status of a key is reported soon.
+/// Maximum number of tries of a request for the status. Low, so that a failing service is reported soon.
 const REQUEST_TRIES: u32 = 3;
-/// All tries take longer than the two seconds after which a change is in the log.
+/// Pause between two requests for the proof. A change is in the log after up to two seconds; all tries together take longer.
 const PROOF_PAUSE: Duration = Duration::from_millis(500);
 const PROOF_TRIES: u32 = 7;
-/// More than the tiles of two paths through the largest tree.
+/// Maximum number of tiles of the log to fetch. Two paths from a leaf to the root of the largest tree need fewer.
 const TILES_MAX: usize = 64;

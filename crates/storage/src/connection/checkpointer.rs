@@ -161,11 +161,11 @@ struct Work {
     settings: Settings,
     write_lock: Arc<FairMutex>,
     signals: Arc<Signals>,
-    /// Only after a reader has kept a long log.
+    /// Copies a long log in portions. `None` until the log has grown long because a reader kept it.
     portions: Option<Portions>,
 }
 
-/// What a checkpoint in portions needs.
+/// The parts that a checkpoint in portions needs.
 struct Portions {
     /// A connection whose read transaction ends a portion.
     reader: SqliteConnection,

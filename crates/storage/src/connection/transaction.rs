@@ -43,7 +43,7 @@ pub struct Transaction {
     /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
     /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
-    /// Where deletions of expired rows continue.
+    /// The positions from which deletions of expired rows continue.
     pub(crate) purge_cursor: Arc<PurgeCursor>,
     /// For each table, the time of the last expired row that this transaction deletes.
     pub(crate) purged: Vec<(&'static str, i64)>,

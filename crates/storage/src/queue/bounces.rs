@@ -1,10 +1,13 @@
 //! Bounces: if an envelope can no longer be delivered, stores an event for its sender.
 //!
 //! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
-//! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once. An envelope with a successful
-//! delivery never bounces, because the attempt log has the success as long as the envelope is stored. The deletion of a
-//! webhook deletes its attempts, and records the outcome `announced` for their envelopes. If other deliveries remain at a
-//! success, the same outcome is recorded at once.
+//! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once.
+//!
+//! An envelope with a successful delivery never bounces. Usually the attempt log shows the success, because it keeps the
+//! attempt as long as the envelope is stored. In two cases the outcome `announced` is recorded instead:
+//!
+//! - A success is recorded while the envelope has other deliveries.
+//! - A webhook is deleted. This deletes its attempts, so their envelopes get the outcome.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

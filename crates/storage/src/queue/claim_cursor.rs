@@ -7,19 +7,18 @@ use sealpost_domain::Timestamp;
 
 use crate::query::time_position::TimePosition;
 
-/// Where the next claim searches. All clones of a database share the cursor.
+/// Stores the positions from which the next claim searches. All clones of a database share the cursor.
 ///
-/// # Due times
+/// A claim searches due deliveries and ended leases, both ordered by time. Each search continues at the earliest time
+/// that the last search found. A search from the beginning would be slow on PostgreSQL: while another session has an
+/// old snapshot, the index keeps the entries of all deliveries that were claimed before.
 ///
-/// Claims continue at the earliest due time that the last search found. Otherwise they would read the index entries of
-/// all deliveries that were claimed before, because an open snapshot of another session can keep these entries on
-/// PostgreSQL.
+/// A row can appear before the position of its search, so both searches sometimes go back:
 ///
-/// - A delivery can become due at an earlier time than the present, so each search starts at least [`SLACK_MS`] before
-///   the present. Deliveries with an even earlier due time are found once in [`FULL_EVERY_MS`], by a search from the
-///   first due time.
-/// - A lease ends long after its transaction has committed, so a search for ended leases needs no slack. A search from
-///   the first end, once in [`FULL_ENDS_EVERY_MS`], finds the leases of nodes with wrong clocks.
+/// - Due deliveries: a transaction can store a due time that has already passed. Each search therefore starts at least
+///   [`SLACK_MS`] before the present. Once in [`FULL_EVERY_MS`], a search starts at the first due time.
+/// - Ended leases: the end of a new lease is in the future, so its row appears before the search passes this time. Only a
+///   node with a wrong clock stores an end in the past. Once in [`FULL_ENDS_EVERY_MS`], a search starts at the first end.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<Positions>);
 
@@ -63,8 +62,9 @@ impl ClaimCursor {
     }
 }
 
-/// Longer than the default lease. After a request to redeliver during a lease, the delivery is due at the time of the
-/// request when the lease ends. A transaction and the difference between the clocks of two nodes are shorter.
+/// Time before the present at which each search for due deliveries starts. Longer than the default lease: if a delivery
+/// is redelivered during its lease, it becomes due at the end of the lease, with the time of the request as due time.
+/// Also longer than a transaction, and than the difference between the clocks of two nodes.
 const SLACK_MS: i64 = 60_000;
 
 const FULL_EVERY_MS: i64 = 60_000;

@@ -33,11 +33,11 @@ use crate::{
     schema::{deliveries, webhooks as w},
 };
 
-/// What a claim searches. All times in milliseconds.
+/// The time ranges that a claim searches, in milliseconds since the Unix epoch.
 pub(crate) struct Search {
-    /// Due times of deliveries without a lease.
+    /// The range of due times in which the claim searches deliveries without a lease.
     pub(crate) due: RangeInclusive<i64>,
-    /// Ends of leases. `None` if no lease has ended.
+    /// The range of lease ends in which the claim searches ended leases. `None` if no lease has ended.
     pub(crate) ended: Option<RangeInclusive<i64>>,
 }
 
@@ -69,8 +69,9 @@ pub(crate) fn search(
 
 /// Ends the leases that are over, then leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled or paused webhooks, and deliveries of
-/// expired events, a later due time (parks them). Otherwise the next claim would select the same deliveries again.
+/// Deletes deliveries without a stored webhook or event. Gives deliveries to disabled or paused webhooks, and
+/// deliveries of expired events, a later due time (parks them). Otherwise the next claim would select the same
+/// deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -311,8 +312,8 @@ impl ClaimedRow {
     }
 }
 
-/// Maximum number of selections in one claim. The claim selects again if some of the selected deliveries were parked or
-/// deleted instead of leased.
+/// Maximum number of selections in one claim. The claim selects again if some of the selected deliveries were parked
+/// (got a later due time) or deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
 /// Maximum number of leases that a claim ends.

@@ -13,9 +13,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. A long
 /// transaction keeps all versions of a row. Every send to the webhook reads through them, so updates must be rare.
 ///
-/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. For the
-/// success of a repeated attempt, the interval is [`REPEATED_INTERVAL_MS`], because another node may have recorded the
-/// failure of the attempt before.
+/// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. A node does not
+/// see the failures that other nodes record. A success at the second or a later attempt shows that there was a failure,
+/// so its interval is the shorter [`REPEATED_INTERVAL_MS`].
 #[derive(Debug)]
 pub(crate) struct SuccessThrottle(Cache<String, i64>);
 
@@ -68,7 +68,7 @@ impl SuccessThrottle {
         (relevant, successes)
     }
 
-    /// Remembers the times of the successes that a committed transaction has written.
+    /// Caches the times of the successes that a committed transaction has written.
     pub(crate) fn committed(&self, successes: Vec<RecordedSuccess>) {
         for RecordedSuccess { webhook_id, at } in successes {
             match at {
@@ -81,9 +81,9 @@ impl SuccessThrottle {
 
 /// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: u64 = 60_000;
-/// The same for the success of a repeated attempt. The failure before it is older than the pause between attempts. A
-/// recorded success that is not older than this pause came after the failure, and has cleared it. The pauses of
-/// the default schedule are longer than this interval.
+/// Minimum time in milliseconds between two recorded successes, if the newer one is not a first attempt. Shorter than the
+/// pauses of the default schedule between the attempts of a delivery. A success recorded within this interval is
+/// therefore newer than the failure of the attempt before, and has already cleared this failure.
 const REPEATED_INTERVAL_MS: u64 = 1_000;
 
 #[cfg(test)]

@@ -103,7 +103,8 @@ fn lock_next(conn: &mut AnyConnection, after: &str) -> Result<Option<TransferReq
 }
 
 /// Transfers up to `limit` waiting envelopes of an API key to its webhook, or bounces them if the key is revoked. Leaves
-/// envelopes with ids below `since`, which have expired. Returns the number of transferred envelopes. Deletes the request if no further envelope can appear.
+/// envelopes with ids below `since`, which have expired. Returns the number of transferred envelopes. Deletes the
+/// request if no further envelope can appear.
 fn transfer(
     conn: &mut AnyConnection,
     request: &TransferRequest,

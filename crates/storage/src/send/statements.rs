@@ -55,7 +55,8 @@ on_either! {
     /// Locks the usage rows of the callers in the order of ids. Then reads the facts versions and open decisions of
     /// `keys`, and the sessions of the query.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId]) -> FactRows;
-    /// Stores envelopes with their statement for the transparency log and their deliveries, and updates usage. The usage rows must exist and be locked.
+    /// Stores envelopes with their deliveries and their statement for the transparency log, and updates usage. The
+    /// usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Stores the channels that are not stored yet.
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();

@@ -6,8 +6,8 @@
 //! - HPKE encapsulation, ciphertext and tag
 //!
 //! The first six bytes (version 1, suite and version of the sealing key) are part of `info` in HPKE's key schedule. The
-//! associated data names envelope, sender, recipient and time, and the context of the message if it has one. The sender's signature covers the hash of the sealed
-//! bytes and the associated data.
+//! associated data names envelope, sender, recipient and time, and the context of the message if it has one. The sender's
+//! signature covers the hash of the sealed bytes and the associated data.
 //!
 //! HPKE's auth mode is not used: in this mode, the recipient's key could forge envelopes of any sender. RFC 9180,
 //! section 9.1.1, advises a signature instead.

@@ -1,7 +1,7 @@
 //! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens, `inv_…` invites
-//! and `fm_…` ids of forms. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of the text in 6
-//! characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database lookup, and
-//! helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
+//! and `fm_…` ids of forms. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of
+//! the text in 6 characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database
+//! lookup, and helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
 
 use std::fmt;
 
