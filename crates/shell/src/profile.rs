@@ -119,7 +119,7 @@ impl ProfileFile {
     }
 }
 
-/// Reads a text that only its owner can read. `advice` tells what to do if it is no regular file.
+/// Reads a text that only its owner can read. If it is not a regular file, the error contains `advice`.
 pub(crate) fn read_private(file: &Path, advice: &str) -> Result<Zeroizing<String>, ShellError> {
     let fault = |source| ShellError::File { file: file.to_owned(), action: "read", source };
     let metadata = fs::metadata(file).map_err(fault)?;

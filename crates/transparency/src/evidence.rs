@@ -30,7 +30,7 @@ pub enum EvidenceFault {
     /// The checkpoint is no note.
     #[error("the checkpoint of the evidence is not readable")]
     Checkpoint(#[source] NoteFault),
-    /// An entry is another one than the first statement names, or says something else.
+    /// The first statement names another entry number, or the statement of the entry contradicts the first one.
     #[error("the entry that the evidence names '{0}' does not belong to it")]
     Foreign(String),
     /// The policy refuses the checkpoint, or an entry is not in its tree.

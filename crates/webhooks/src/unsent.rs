@@ -1,4 +1,5 @@
-//! The reasons for which an attempt could not be made. It is not counted, and says nothing about the target.
+//! The reasons for which an attempt could not be made. Such an attempt is not counted, and does not change the health of
+//! its target.
 
 use crate::local_fault::LocalFault;
 

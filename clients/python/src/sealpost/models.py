@@ -705,7 +705,7 @@ class DeliveryView(Response):
     """
     error_detail: str | None
     """The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class
-    says all, and for a pending delivery.
+    is the whole reason, and for a pending delivery.
     """
     duration_ms: int | None
     """Duration of the attempt in milliseconds; `null` for a pending delivery."""
@@ -1130,7 +1130,7 @@ class LastFailure(Response):
     error: str
     """What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`."""
     error_detail: str | None
-    """The reason of the failure; `null` if its class says all."""
+    """The reason of the failure; `null` if the class is the whole reason."""
 
 
 @dataclass
@@ -1727,8 +1727,8 @@ class Tested(Response):
     error: str | None
     """Class of the failure; `null` if the test succeeded."""
     error_detail: str | None
-    """The reason of a failure without a response, for example the error of the TLS library. `null` if the class says
-    all.
+    """The reason of a failure without a response, for example the error of the TLS library. `null` if the class is the
+    whole reason.
     """
     duration_ms: int
     """Duration of the attempt in milliseconds."""

@@ -369,8 +369,8 @@ export interface DeliveryView {
    */
   error: string | null;
   /**
-   * The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class
-   * says all, and for a pending delivery.
+   * The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class is
+   * the whole reason, and for a pending delivery.
    */
   error_detail: string | null;
   /** Duration of the attempt in milliseconds; `null` for a pending delivery. */
@@ -809,7 +809,7 @@ export interface LastFailure {
   at: Date;
   /** What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`. */
   error: string;
-  /** The reason of the failure; `null` if its class says all. */
+  /** The reason of the failure; `null` if the class is the whole reason. */
   error_detail: string | null;
 }
 
@@ -1449,7 +1449,8 @@ export interface Tested {
   /** Class of the failure; `null` if the test succeeded. */
   error: string | null;
   /**
-   * The reason of a failure without a response, for example the error of the TLS library. `null` if the class says all.
+   * The reason of a failure without a response, for example the error of the TLS library. `null` if the class is the
+   * whole reason.
    */
   error_detail: string | null;
   /** Duration of the attempt in milliseconds. */

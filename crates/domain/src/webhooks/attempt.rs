@@ -48,7 +48,8 @@ pub struct Attempt {
     /// Class of the failure, as named by [`AttemptFailure::as_str`](crate::AttemptFailure::as_str). `None` after a
     /// success.
     pub error: Option<String>,
-    /// The reason of a failure without a response, such as the error of the TLS library. `None` if the class says all.
+    /// The reason of a failure without a response, such as the error of the TLS library. `None` if the class is the
+    /// whole reason.
     pub error_detail: Option<String>,
     /// The first bytes of the response body. `None` if there is no body.
     pub excerpt: Option<String>,

@@ -53,7 +53,7 @@ pub struct AttemptSummary<'a> {
     pub at: Timestamp,
     /// Class of the failure. `None` for a success.
     pub failure: Option<&'static str>,
-    /// The reason of the failure. `None` if its class says all.
+    /// The reason of the failure. `None` if the class is the whole reason.
     pub error_detail: Option<&'a str>,
     /// True if the receiver responded with status 410 (Gone).
     pub is_gone: bool,

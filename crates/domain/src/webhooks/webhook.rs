@@ -124,7 +124,7 @@ pub struct LastFailure {
         description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`."
     )]
     pub error: String,
-    /// The reason of the failure; `null` if its class says all.
+    /// The reason of the failure; `null` if the class is the whole reason.
     pub error_detail: Option<String>,
 }
 

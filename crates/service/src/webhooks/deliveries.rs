@@ -60,7 +60,7 @@ pub struct DeliveryView {
     /// attempt.
     pub error: Option<String>,
     /// The reason of a failed attempt without a response, for example the error of the TLS library. `null` if the class
-    /// says all, and for a pending delivery.
+    /// is the whole reason, and for a pending delivery.
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds; `null` for a pending delivery.
     pub duration_ms: Option<u32>,

@@ -54,12 +54,11 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
 }
 
 /// Stores events, each with a delivery to every subscribed webhook except the one that the event is about. The
-/// deliveries are due at this time, which must not be long before the current time, because claims begin their search
-/// there. Skips events without such a webhook, and events that are already stored. Returns the ids of the stored events.
+/// deliveries are due at `due_at`, which must not be long before the current time: claims would find them late. Skips
+/// events without such a webhook, and events that are already stored. Returns the ids of the stored events.
 ///
-/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim
-/// parks its deliveries (gives them a later due time). Therefore a webhook can be enabled or disabled at the same time,
-/// and its row needs no lock.
+/// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim parks its deliveries (gives them a
+/// later due time). Therefore a webhook can be enabled or disabled at the same time, and its row needs no lock.
 pub(crate) fn store_due_at(
     conn: &mut AnyConnection,
     new: &[NewEvent],

@@ -119,12 +119,12 @@ impl Transaction {
         })
     }
 
-    /// Deletes a webhook and a limited number of its deliveries. Deletes deliveries before the webhook, because a
-    /// transaction that records outcomes locks rows in the same order. If a concurrent batch of sends adds a delivery,
-    /// a claim later finds this delivery without a webhook and deletes it.
-    /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
+    /// Deletes a webhook of this key and a limited number of its deliveries. Returns `false` if the key has no such
     /// webhook. The other deliveries and all attempts of the webhook become invisible at once, and housekeeping deletes
-    /// them later.
+    /// them later. If a concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and
+    /// deletes it.
+    ///
+    /// Deletes deliveries before the webhook, because a transaction that records outcomes locks rows in the same order.
     ///
     /// If a deleted delivery belongs to an unopened envelope, the other deliveries of this envelope decide its state:
     /// - If the envelope has no other deliveries, it waits for a later webhook.

@@ -14,7 +14,7 @@ use super::shared_state::SharedState;
 pub(super) enum WorkerMessage {
     /// Asks the worker to send these deliveries.
     Deliver(Vec<LeasedDelivery>),
-    /// Says that receivers of these relays have connected.
+    /// Reports that the receivers of these relays have connected.
     Connect(Vec<WebhookId>),
     /// Brings the present targets of webhooks with queued deliveries.
     Refresh(TargetRefresh),

@@ -134,8 +134,8 @@ impl ClientFactory {
 }
 
 impl ConnectionPools {
-    /// Returns the open pool of an origin, or a new one. `pools_max` limits the number of remembered pools that are
-    /// closed.
+    /// Returns the open pool of an origin, or a new one. Closed pools stay in the map until it has twice
+    /// `pools_max` entries.
     fn share(&self, origin: String, pools_max: usize, new: impl FnOnce() -> Client) -> Rc<Client> {
         let mut pools = self.0.borrow_mut();
         if let Some(pool) = pools.get(&origin).and_then(Weak::upgrade) {

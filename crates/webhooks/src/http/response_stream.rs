@@ -140,7 +140,7 @@ impl ActixStream for ResponseStream {
 }
 
 impl Drop for ResponseStream {
-    /// Tells a TLS receiver that the connection ends, if this is possible without waiting.
+    /// Closes a TLS session with a `close_notify` alert, if this is possible without waiting.
     fn drop(&mut self) {
         if let Transport::Tls(stream) = &mut self.transport {
             let mut context = Context::from_waker(Waker::noop());

@@ -235,8 +235,8 @@ impl TargetQueues {
         queue
     }
 
-    /// Forgets that relays did not respond, because they have connected again. A relay that has responded since then keeps
-    /// its health.
+    /// Resets the health of relays that did not respond, because they have connected again. A relay that has responded since
+    /// then keeps its health.
     pub(crate) fn reconnect(&mut self, relays: &[WebhookId]) {
         for id in relays {
             if let Some(state) = self.by_id.get_mut(id)

@@ -34,7 +34,8 @@ struct Connection {
     unanswered: BTreeMap<u64, oneshot::Sender<RelayAnswer>>,
 }
 
-/// A delivery that was sent on a connection. Dropping the value forgets the delivery, so that a later answer is ignored.
+/// A delivery that was sent on a connection. Dropping the value removes the delivery, so that a later answer is
+/// ignored.
 pub(crate) struct SentDelivery {
     hub: Arc<RelayHub>,
     connection: RelayConnectionId,

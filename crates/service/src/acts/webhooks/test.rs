@@ -32,8 +32,8 @@ pub struct Tested {
     pub status_code: Option<u16>,
     /// Class of the failure; `null` if the test succeeded.
     pub error: Option<&'static str>,
-    /// The reason of a failure without a response, for example the error of the TLS library. `null` if the class says
-    /// all.
+    /// The reason of a failure without a response, for example the error of the TLS library. `null` if the class is
+    /// the whole reason.
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
