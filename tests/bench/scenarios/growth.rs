@@ -47,7 +47,8 @@ fn with_active(bench: &Bench, engine: &Engine, many: usize) -> Outcome {
         // Each sender sends once or more before the measurement, so that caches are warm. A first send takes about a
         // millisecond.
         let warm_up = Duration::from_millis(u64::try_from(population.senders).unwrap_or(0)) * 3 / 2;
-        let load = Load { warm_up, ..stage.sends(64, bench.span(30)) };
+        // As long as the interval of housekeeping, so that its work is measured too.
+        let load = Load { warm_up, ..stage.sends(64, bench.span(60)) };
         deliveries(&name, &stage, load)
     });
     let findings = compared("delivered a second, with many active over with few", 0.85, &runs);
