@@ -236,7 +236,7 @@ const COUNTED_ROWS_MAX: u64 = 400_000;
 /// Number of sums from which a task adds them to the daily counts. Applies to SQLite, because all other writers wait.
 const COUNTED_SUMS_MAX_ALONE: usize = 20_000;
 /// Number of sums from which a task adds them to the daily counts. Applies to PostgreSQL. With 200,000 active keys, a
-/// lower number would add each count of a key several times in a run. This number takes about 60 MB.
+/// lower number would add each count of a key several times in a run.
 const COUNTED_SUMS_MAX_BESIDE_OTHERS: usize = 250_000;
 
 /// Time for which a node has the exclusive right to run a task.
