@@ -778,7 +778,7 @@ class Enabled(Response):
     created_at: datetime
     """Time of the registration."""
     last_success_at: datetime | None
-    """Time of a successful attempt, at most a minute before the newest one; null if none has succeeded."""
+    """Time of the newest successful attempt; null if none has succeeded."""
     last_failure: LastFailure | None
     """The newest failed attempt; null if there was none."""
     connected: int | None
@@ -1791,7 +1791,7 @@ class Updated(Response):
     created_at: datetime
     """Time of the registration."""
     last_success_at: datetime | None
-    """Time of a successful attempt, at most a minute before the newest one; null if none has succeeded."""
+    """Time of the newest successful attempt; null if none has succeeded."""
     last_failure: LastFailure | None
     """The newest failed attempt; null if there was none."""
     connected: int | None
@@ -1984,7 +1984,7 @@ class WebhookView(Response):
     created_at: datetime
     """Time of the registration."""
     last_success_at: datetime | None
-    """Time of a successful attempt, at most a minute before the newest one; null if none has succeeded."""
+    """Time of the newest successful attempt; null if none has succeeded."""
     last_failure: LastFailure | None
     """The newest failed attempt; null if there was none."""
     connected: int | None

@@ -448,7 +448,7 @@ export interface Enabled {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
+  /** Time of the newest successful attempt; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
@@ -1523,7 +1523,7 @@ export interface Updated {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
+  /** Time of the newest successful attempt; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;
@@ -1702,7 +1702,7 @@ export interface WebhookView {
   failing_since: Date | null;
   /** Time of the registration. */
   created_at: Date;
-  /** Time of a successful attempt, at most a minute before the newest one; null if none has succeeded. */
+  /** Time of the newest successful attempt; null if none has succeeded. */
   last_success_at: Date | null;
   /** The newest failed attempt; null if there was none. */
   last_failure: LastFailure | null;

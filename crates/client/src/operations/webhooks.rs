@@ -216,7 +216,7 @@ pub struct WebhookView {
     pub failing_since: Option<Timestamp>,
     /// Time at which the webhook was registered.
     pub created_at: Timestamp,
-    /// Time of a successful delivery, at most a minute before the newest one. `None` if no delivery has succeeded.
+    /// Time of the newest successful delivery. `None` if no delivery has succeeded.
     pub last_success_at: Option<Timestamp>,
     /// The last failed attempt. `None` if no attempt has failed.
     pub last_failure: Option<LastFailure>,

@@ -55,6 +55,14 @@ impl Webhook {
         self.status == WebhookStatus::Enabled && !self.paused
     }
 
+    /// Takes a success into account that can be newer than `last_success_at`.
+    pub fn note_success(&mut self, at: Timestamp) {
+        self.last_success_at = self.last_success_at.max(Some(at));
+        if self.failing_since <= self.last_success_at {
+            self.failing_since = None;
+        }
+    }
+
     /// Returns the data for deliveries to this webhook. `account_id` is the account of its key.
     pub fn target(&self, account_id: AccountId) -> Target {
         Target {

@@ -40,7 +40,7 @@ pub struct WebhookView {
     pub failing_since: Option<Timestamp>,
     /// Time of the registration.
     pub created_at: Timestamp,
-    /// Time of a successful attempt, at most a minute before the newest one; null if none has succeeded.
+    /// Time of the newest successful attempt; null if none has succeeded.
     pub last_success_at: Option<Timestamp>,
     /// The newest failed attempt; null if there was none.
     pub last_failure: Option<LastFailure>,

@@ -1,6 +1,12 @@
 //! Stores webhooks: their URL, signing secrets, subscribed events and health.
 
-use diesel::prelude::*;
+use std::collections::HashMap;
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Nullable},
+};
 use sealpost_domain::{
     AccountId, ApiKeyId, Description, DisablingCause, IncidentKind, RetiringSecret, Timestamp,
     Webhook, WebhookId, WebhookStatus, Wrapped,
@@ -9,11 +15,16 @@ use sealpost_domain::{
 
 use crate::{
     connection::{
+        AnyConnection,
+        fault::Fault,
         on_backend,
         transaction::{Reader, Transaction},
     },
     housekeeping::deleted_webhooks,
-    query::row_lock::{Locked, RowLock},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+    },
     queue::incidents,
     rows::{
         columns, retiring_secrets,
@@ -169,7 +180,8 @@ impl Reader {
             if let Some(below) = below {
                 page = page.filter(webhooks::id.lt(below.to_string()));
             }
-            page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+            let rows = page.load(conn)?;
+            read_with_successes(conn, rows)
         })
     }
 
@@ -190,7 +202,12 @@ impl Reader {
                 .filter(webhooks::failing_since.is_not_null().or(is_disabled))
                 .order((webhooks::failing_since.is_null(), webhooks::failing_since, webhooks::id))
                 .limit(limit.into());
-            unhealthy.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+            let rows = unhealthy.load(conn)?;
+            let mut unhealthy = read_with_successes(conn, rows)?;
+            unhealthy.retain(|webhook| {
+                webhook.failing_since.is_some() || webhook.status == WebhookStatus::Disabled
+            });
+            Ok(unhealthy)
         })
     }
 
@@ -203,7 +220,10 @@ impl Reader {
                 .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
                 .order((webhooks::failing_since, webhooks::id))
                 .limit(limit.into());
-            failing.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+            let rows = failing.load(conn)?;
+            let mut failing = read_with_successes(conn, rows)?;
+            failing.retain(|webhook| webhook.failing_since.is_some());
+            Ok(failing)
         })
     }
 
@@ -213,7 +233,36 @@ impl Reader {
             let of_key = webhooks::table
                 .filter(webhooks::api_key_id.eq(key.to_string()))
                 .order((webhooks::created_at, webhooks::id));
-            of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+            let rows = of_key.load(conn)?;
+            read_with_successes(conn, rows)
         })
     }
 }
+
+/// Reads rows of webhooks with the newest success of each. It is in the log of attempts: most successes do not change the
+/// row.
+fn read_with_successes(
+    conn: &mut AnyConnection,
+    rows: Vec<WebhookRow>,
+) -> Result<Vec<Webhook>, Fault> {
+    let mut all = rows.into_iter().map(WebhookRow::read).collect::<Result<Vec<_>, _>>()?;
+    if all.is_empty() {
+        return Ok(all);
+    }
+    let ids = all.iter().map(|webhook| webhook.id.to_string());
+    let newest = webhooks::table
+        .filter(any_of(webhooks::id, ids))
+        .select((webhooks::id, sql::<Nullable<BigInt>>(NEWEST_SUCCESS)));
+    let newest: HashMap<String, Option<i64>> =
+        on_backend!(conn, c => newest.load::<(String, Option<i64>)>(c))?.into_iter().collect();
+    for webhook in &mut all {
+        if let Some(Some(at)) = newest.get(&webhook.id.to_string()) {
+            webhook.note_success(Timestamp::from_millis(*at));
+        }
+    }
+    Ok(all)
+}
+
+const NEWEST_SUCCESS: &str = "(SELECT a.at FROM attempts AS a
+    WHERE substr(a.webhook_id, 24) = substr(webhooks.id, 24) AND a.webhook_id = webhooks.id
+        AND a.outcome = 'succeeded' ORDER BY a.number DESC LIMIT 1)";

@@ -14,6 +14,7 @@ on_both!(
     a_stale_lease_changes_nothing,
     a_batch_of_mixed_outcomes_is_recorded,
     a_webhook_keeps_the_newest_success_and_failure,
+    a_success_that_is_only_in_the_log_is_shown,
     unlogged_outcomes_change_only_the_queue,
 );
 
@@ -147,6 +148,18 @@ fn a_webhook_keeps_the_newest_success_and_failure(db: &Fixture) {
     let found = find(db, &to);
     assert_eq!(found.last_failure, Some(failed(1300, "dns")));
     assert_eq!(found.last_success_at, Some(at(1400)));
+}
+
+/// The row of a webhook keeps the first of many successes, so that most successes do not write it.
+fn a_success_that_is_only_in_the_log_is_shown(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    let held = claim(db, 1000, 1);
+    for (held, when) in held.iter().zip([1100, 1200]) {
+        record(db, &[result_of(held, when, Outcome::Succeeded)]);
+    }
+    assert_eq!(db.count("webhooks WHERE last_success_at = 1100"), 1);
+    assert_eq!(find(db, &to).last_success_at, Some(at(1200)));
 }
 
 fn unlogged_outcomes_change_only_the_queue(db: &Fixture) {

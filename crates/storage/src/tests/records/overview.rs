@@ -118,4 +118,12 @@ fn an_owner_sees_unhealthy_webhooks_longest_failing_first(db: &Fixture) {
     assert_eq!(seen(9), [failed_before.id, failing.id, disabled.id]);
     assert_eq!(seen(1), [failed_before.id]);
     assert!(!seen(9).contains(&healthy.id));
+    // Another node can have recorded a success that is not in the row.
+    db.execute(&format!(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+        VALUES (6, 1, 1, 'succeeded', '{}', 'env_1'), (6, 1, 1, 'succeeded', '{}', 'env_2')",
+        failing.id, failed_before.id
+    ))
+    .unwrap();
+    assert_eq!(seen(9), [failing.id, disabled.id], "it succeeded after its failure");
 }
