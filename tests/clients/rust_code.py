@@ -6,5 +6,5 @@ def repeatable(document):
     gets = [operation.path for operation in document.operations if operation.method == "GET" and "{" not in operation.path]
     entries = "".join(f'    "{path}",\n' for path in sorted(document.repeatable + gets))
     return ("//! The requests that have the same effect once and twice.\n\n"
-            "/// Paths without parameters of requests that have no further effect if repeated.\n"
+            "/// Paths of requests that have no further effect if repeated. Paths with parameters are not listed.\n"
             f"pub(super) const REPEATABLE: &[&str] = &[\n{entries}];\n")

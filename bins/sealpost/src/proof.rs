@@ -116,5 +116,5 @@ fn text(role: &str, bytes: Vec<u8>) -> Result<String, Fault> {
     String::from_utf8(bytes).map_err(|_invalid| Fault::usage(format!("{role} is not UTF-8")))
 }
 
-/// Room for a proof or a policy with a hundred witnesses.
+/// Maximum size of an input file in bytes. Large enough for a proof or a policy with a hundred witnesses.
 const BYTES_MAX: u64 = 1_048_576;

@@ -20,7 +20,7 @@ pub enum ProviderName {
         key: String,
         /// The region in the ARN.
         region: String,
-        /// Another URL of the service than that of the region.
+        /// URL of the service. `None` selects the URL of the region.
         endpoint: Option<String>,
         /// The files of the provider.
         files: ProviderFiles,

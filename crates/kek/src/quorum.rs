@@ -43,20 +43,20 @@ enum State {
 pub struct Progress {
     /// Different shares of the same key.
     pub given: usize,
-    /// The number that gives the key.
+    /// Number of shares from which the key can be computed.
     pub needed: usize,
 }
 
 /// The reason why a share is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShareFault {
-    /// The text has another form, or the checksum differs.
+    /// The text is malformed, or its checksum is wrong.
     #[error("the share is incomplete or mistyped: give all of it, from ks_ to its end")]
     Mistyped,
     /// The share belongs to another wrapping key.
     #[error("the share belongs to quorum:{0}, not to the quorum of this server")]
     Other(QuorumId),
-    /// The shares give another key than that of their quorum: at least one is forged.
+    /// The shares give a key that is not the key of their quorum: at least one share is forged.
     #[error("the shares do not fit together; all shares given so far are dropped")]
     Forged,
 }
@@ -254,7 +254,8 @@ const PREFIX: &str = "ks_";
 const KEY_LEN: usize = 32;
 const ID_LEN: usize = 8;
 const SUM_LEN: usize = 4;
-/// The threshold, the quorum, the number of the share, its bytes, and the checksum.
+/// Length of a decoded share in bytes: the threshold, the id of the quorum, the number of the share, a byte for each
+/// byte of the key, and the checksum.
 const SHARE_LEN: usize = 1 + ID_LEN + 1 + KEY_LEN + SUM_LEN;
 const NONCE_LEN: usize = 12;
 const ID_LABEL: &[u8] = b"sealpost quorum";

@@ -188,7 +188,7 @@ const PATH: &str = "/mcp";
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 const LOOPBACK_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 const CONNECTIONS_MAX: usize = 64;
-/// The default limit of the service for a request.
+/// Maximum size of a request body in bytes. Equals the default limit of the service for a request.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

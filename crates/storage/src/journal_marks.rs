@@ -55,7 +55,7 @@ impl Database {
     }
 
     /// Returns the revocations that are in force, as acts for a revocation journal. Revoked API tokens are missing,
-    /// because their rows are deleted. The secrets of accounts stand for those that were replaced.
+    /// because their rows are deleted. The act of an account with replaced secrets contains the current secrets.
     pub fn acts_in_force(&self) -> Result<Vec<JournaledAct>, StoreError> {
         let (mut acts, accounts) = self.look_up(|conn| {
             let mut acts = key_acts(conn)?;

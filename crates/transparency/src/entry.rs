@@ -14,7 +14,7 @@ use crate::{
     tile::{PATH_MAX, parse_decimal},
 };
 
-/// An entry. `Display` is its text, whose bytes the tree hashes.
+/// An entry of the log. `Display` is the text of the entry. The hash of this text is a leaf of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The subject of the statement, such as `key`.
@@ -34,7 +34,7 @@ pub struct Statement {
     pub at_ms: u64,
     /// Random bytes. Without them, the entry cannot be linked to the statement.
     pub salt: [u8; 32],
-    /// Lines of a name and a value, such as `status active`.
+    /// The text of the statement. Each line has a name and a value, such as `status active`.
     pub text: String,
     /// The envelope that the statement is shown for. Not a part of the entry: the text has the root of the envelopes.
     pub envelope: Option<EnvelopePlace>,
@@ -98,7 +98,7 @@ impl Entry {
 }
 
 impl ProvenEntry {
-    /// Reads the lines of an entry in evidence. `None` if they have another form.
+    /// Reads the lines of an entry in evidence. `None` if they are malformed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut lines = text.split('\n');
         let extra = STANDARD.decode(lines.next()?.strip_prefix(EXTRA)?).ok()?;

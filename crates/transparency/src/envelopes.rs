@@ -12,7 +12,8 @@ use crate::{
 /// The place of an envelope in the tree of a statement. `Display` is its part of the extra data of a proof file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopePlace {
-    /// Lines of a name and a value about the envelope, whose bytes the tree hashes.
+    /// The text about the envelope. Each line has a name and a value, such as `sender ak_…`. The hash of this text is a
+    /// leaf of the tree.
     pub text: String,
     /// The number of the envelope.
     pub index: u64,
@@ -36,7 +37,7 @@ impl EnvelopePlace {
         Ok(Some(Self { text, index, hashes }))
     }
 
-    /// Reads a part of extra data; `None` if it has another form.
+    /// Reads the part of the extra data that is about the envelope. `None` if the part is malformed.
     pub(crate) fn parse(part: &str) -> Option<Self> {
         let (text, place) = part.strip_suffix('\n')?.split_once("\nindex ")?;
         let mut lines = place.split('\n');

@@ -15,7 +15,8 @@ use crate::{
 /// them. `Display` is the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// The statement of the kind `evidence` first, then the others, in the order in which it names their numbers.
+    /// First the statement of the kind `evidence`. Then the other statements, in the order in which the first statement
+    /// names the numbers of their entries.
     pub entries: Vec<ProvenEntry>,
     /// The checkpoint with its signatures.
     pub checkpoint: Note,
@@ -24,13 +25,13 @@ pub struct Evidence {
 /// The reason why evidence is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum EvidenceFault {
-    /// The text has another form.
+    /// The text is malformed.
     #[error("no evidence: {0}")]
     Form(&'static str),
     /// The checkpoint is no note.
     #[error("the checkpoint of the evidence is not readable")]
     Checkpoint(#[source] NoteFault),
-    /// The first statement names another entry number, or the statement of the entry contradicts the first one.
+    /// An entry has another number than the first statement names, or its statement contradicts the first statement.
     #[error("the entry that the evidence names '{0}' does not belong to it")]
     Foreign(String),
     /// The policy refuses the checkpoint, or an entry is not in its tree.
@@ -44,7 +45,7 @@ impl Evidence {
     /// The first line of the file.
     pub const FIRST_LINE: &'static str = "sealpost-evidence/v1";
 
-    /// Reads a file, without verification. Accepts no other spelling than that of `Display`.
+    /// Reads a file, without verification. Accepts only files that `Display` could have written.
     pub fn parse(text: &str) -> Result<Self, EvidenceFault> {
         let form = EvidenceFault::Form;
         if text.len() > BYTES_MAX {

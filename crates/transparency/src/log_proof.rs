@@ -27,7 +27,7 @@ pub struct LogProof {
 /// The reason why a text is no proof file.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum LogProofFault {
-    /// The text before the checkpoint has another form.
+    /// The text before the checkpoint is malformed.
     #[error("no proof file: {0}")]
     Form(&'static str),
     /// The checkpoint is no note.

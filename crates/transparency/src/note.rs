@@ -28,7 +28,7 @@ pub struct SignatureLine {
 /// The reason why a note is refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NoteFault {
-    /// The bytes have another form.
+    /// The bytes are malformed.
     #[error("no signed note: {0}")]
     Form(&'static str),
     /// A signature of a trusted key is wrong.
@@ -154,7 +154,7 @@ impl fmt::Display for SignatureLine {
     }
 }
 
-/// Room for [`SIGNATURES_MAX`] signatures of ML-DSA-44, with 3.3 KB each.
+/// Maximum size of a note in bytes. Large enough for [`SIGNATURES_MAX`] signatures of ML-DSA-44, with 3.3 KB each.
 const BYTES_MAX: usize = 512 * 1024;
 const SIGNATURES_MAX: usize = 100;
 

@@ -90,7 +90,7 @@ pub enum Refused {
 /// The reason why a text is no usable policy.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum PolicyFault {
-    /// A line has another form.
+    /// A line is malformed.
     #[error("line {line} of the policy: {reason}")]
     Line {
         /// The number of the line.
@@ -348,7 +348,7 @@ fn age(max_age_s: Option<u64>) -> String {
 
 /// The quorum without witnesses.
 const NONE: &str = "none";
-/// By how much the clock of a witness may be ahead.
+/// Maximum time in seconds by which the clock of a witness may be ahead.
 const AHEAD_MAX_S: u64 = 60;
 const MEMBERS_MAX: usize = 128;
 

@@ -127,7 +127,7 @@ pub(crate) fn complete_root(hashes: &[TreeHash]) -> Option<TreeHash> {
     level.first().copied()
 }
 
-/// The length of a proof in the largest tree.
+/// Maximum number of hashes in an inclusion proof: one for each level of the largest tree.
 pub(crate) const PATH_MAX: usize = 64;
 
 #[cfg(test)]

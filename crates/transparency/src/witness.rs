@@ -30,7 +30,7 @@ pub struct AddCheckpoint {
 /// The reason why a witness does not cosign a checkpoint.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum WitnessRefusal {
-    /// The request has another form.
+    /// The request is malformed.
     #[error("{0}")]
     Form(&'static str),
     /// The witness has cosigned another size.

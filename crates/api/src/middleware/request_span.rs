@@ -18,10 +18,11 @@ pub(super) struct RequestSpan {
 }
 
 impl RequestSpan {
-    /// Begins the span. `None` without an exporter, and if the client does not record its trace.
+    /// Begins the span. Returns `None` if spans are not exported, or if the client sent a trace without the flag
+    /// "sampled".
     ///
-    /// If the client sent a trace, the request continues it with this span as the new parent. Otherwise the trace stays
-    /// inside the service.
+    /// If the client sent a trace, the span belongs to this trace. A message that the request sends continues the
+    /// trace, with this span as parent. Otherwise the span begins a trace of its own, which no message continues.
     pub(super) fn begin(request: &HttpRequest) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;

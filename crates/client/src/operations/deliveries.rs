@@ -77,7 +77,7 @@ pub struct Delivery {
     pub duration_ms: Option<u64>,
     /// Time of the next attempt. `None` if no attempt is planned.
     pub next_attempt_at: Option<Timestamp>,
-    /// The first bytes of the response body.
+    /// The beginning of the response body, at most 1 KiB. `None` if no response arrived, or if its body was empty.
     pub response: Option<String>,
 }
 
@@ -157,6 +157,6 @@ pub struct TestedWebhook {
     pub error_detail: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: u64,
-    /// The first bytes of the response body.
+    /// The beginning of the response body, at most 1 KiB. `None` if no response arrived.
     pub response: Option<String>,
 }

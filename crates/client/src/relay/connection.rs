@@ -141,7 +141,8 @@ fn broken(fault: impl fmt::Display) -> ClientError {
 
 /// Maximum length of a frame. The largest delivery has less than 20,000 bytes, and a few headers.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
-/// The service pings every 20 seconds.
+/// Time without a frame from the service after which the connection counts as lost. The service pings every 20 seconds.
+/// Also the maximum time to send a response.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 /// Maximum time that the service may take to confirm the end of a connection.
 const CLOSE_MAX: Duration = Duration::from_millis(500);

@@ -197,8 +197,8 @@ impl fmt::Debug for Relay {
     }
 }
 
-/// The close code of the service if a connection is not allowed any more, or was silent.
+/// WebSocket close code with which the service closes a connection that is no longer allowed, or that was silent.
 const POLICY: u16 = 1008;
 const POLICY_CLOSES_MAX: u32 = 1;
-/// The time in which the service expects a response.
+/// Maximum time to wait for the running handlers at the end. The service waits this long for a response.
 const FINISH_MAX: Duration = Duration::from_secs(15);

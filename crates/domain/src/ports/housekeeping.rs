@@ -95,7 +95,7 @@ fn add_count(counts: &mut DailyCounts, key: ApiKeyId, count: DailyCount) {
 /// Daily counts by API key and start of the day.
 pub type DailyCounts = BTreeMap<(ApiKeyId, Timestamp), DailyCount>;
 
-/// Rows of which each has the time by which it expires.
+/// Rows that housekeeping deletes by a time in the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpiringRows {
     /// By their expiry.

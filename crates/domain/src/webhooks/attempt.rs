@@ -51,7 +51,7 @@ pub struct Attempt {
     /// The reason of a failure without a response, such as the error of the TLS library. `None` if the class is the
     /// whole reason.
     pub error_detail: Option<String>,
-    /// The first bytes of the response body. `None` if there is no body.
+    /// The beginning of the response body, at most 1 KiB. `None` if no response arrived, or if its body was empty.
     pub excerpt: Option<String>,
     /// Earliest start of the next attempt. `None` if no further attempt was scheduled.
     pub next_attempt_at: Option<Timestamp>,

@@ -136,8 +136,9 @@ impl WebhookHealth {
     }
 }
 
-/// The other webhooks of the account are informed after this time without a success, and after this number of attempts.
+/// Time for which all attempts must have failed before the other webhooks of the account are informed.
 const ANNOUNCED_AFTER: Duration = Duration::from_hours(1);
+/// Number of attempts that must have failed before the other webhooks of the account are informed.
 const ANNOUNCED_ATTEMPTS_MIN: u64 = 10;
 
 #[cfg(test)]

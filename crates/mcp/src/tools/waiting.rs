@@ -158,7 +158,7 @@ fn received(event: &Value) -> Option<ReceivedView> {
 const RELAY: &str = "relay:";
 /// Marks the webhook of this tool.
 const DESCRIPTION: &str = "sealpost mcp";
-/// Clients commonly end a call after 60 seconds.
+/// Maximum and default of the argument `timeout_s`, in seconds. Clients commonly end a call after 60 seconds.
 const TIMEOUT_S_MAX: u64 = 55;
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 const NO_CONTENT: u16 = 204;

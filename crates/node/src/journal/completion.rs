@@ -26,8 +26,9 @@ pub struct JournalCompleted {
     pub entries: usize,
 }
 
-/// Writes the revocations that are in force into the journal of a database, after the journal has lost entries or began
-/// late. Servers may use both meanwhile. Revoked API tokens are not included, because the database has deleted them.
+/// Writes the revocations that are in force into the journal of a database. Use it after the journal has lost entries,
+/// or if the journal was created after the first revocations. Servers may use the journal and the database at the same
+/// time. Revoked API tokens are not included, because the database has deleted them.
 pub fn complete_journal(
     settings: &DatabaseSettings,
     database: &Database,

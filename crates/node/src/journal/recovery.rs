@@ -30,9 +30,9 @@ pub struct JournalRecovery {
     pub database: DatabaseRecovered,
     /// The paths of the journals that were applied.
     pub journals: Vec<PathBuf>,
-    /// The paths of those journals that were written for another database. Usually nothing in them applies.
+    /// The paths of the applied journals that were written for another database. Usually nothing in them applies.
     pub foreign_journals: Vec<PathBuf>,
-    /// Number of lines in these journals that were skipped, because they are damaged.
+    /// Number of damaged lines in all applied journals. These lines were skipped.
     pub damaged_lines: usize,
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn recover_and_attach(
     Ok(Some(journal))
 }
 
-/// Finds out whether the journal lacks acts, and stores the result in the journal. `expected` is a mark that the database
-/// had before. Returns the present mark of the database.
+/// Checks whether the journal lacks acts, and stores the result in the journal. `expected` is an earlier mark of the
+/// journal in the database. Returns the present mark of the journal in the database.
 pub(super) fn find_gap(
     journal: &Journal,
     database: &Database,
@@ -225,8 +225,9 @@ impl OwnJournal {
     }
 }
 
-/// Applies the acts (journaled changes) of all journals, and then raises the marks in the database. After an
-/// interruption the marks are still low, so the next start recovers the database again.
+/// Applies the acts (journaled changes) of all journals. Then raises the mark of each journal in the database to the
+/// highest mark in its file. After an interruption, the mark in the database is still lower than the mark in the file.
+/// Therefore the next start applies the journal again.
 fn apply(
     operator: &Operator,
     database: &Database,

@@ -27,7 +27,7 @@ use crate::{
     settings::KeySettings,
 };
 
-/// The time between two looks for new keys.
+/// Time between two searches for new key versions.
 pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// Runs a thread that watches the keys. The thread ends when the watch is stopped or dropped.

@@ -95,5 +95,5 @@ fn unusable(path: &Path, cause: io::Error) -> NodeError {
     NodeError::File(Failure::caused(message, cause))
 }
 
-/// A stored note: that of a request, and the signatures of the witness.
+/// Maximum size in bytes of a stored note: the note of a request, with the signatures of the witness.
 const NOTE_BYTES_MAX: u64 = 131_072;

@@ -105,7 +105,8 @@ impl KeyStanding {
 }
 
 impl Accounts {
-    /// Returns the status of the caller's key, with a proof if `proof` names a form. The usage includes this request.
+    /// Returns the status of the caller's key. The usage includes this request. With a format in `proof`, adds a proof
+    /// that the status is in the transparency log.
     pub async fn key_status(
         &self,
         caller: &Caller,

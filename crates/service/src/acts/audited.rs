@@ -1,5 +1,5 @@
-//! Performs the acts that the audit trail records: those of operators, and those with which an owner ends a key or the
-//! account. One transaction writes the act and its entry, so neither exists without the other.
+//! Performs the acts that the audit trail records: all acts of operators, and the acts by which an owner ends a key or
+//! the account. One transaction writes the act and its entry in the audit trail, so neither exists without the other.
 
 use std::{net::IpAddr, sync::Arc};
 

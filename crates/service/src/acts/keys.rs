@@ -266,7 +266,7 @@ fn move_locked(
     Ok((key.into(), ActionRecord::of_key(action, id, detail)))
 }
 
-/// Revokes a locked key. `illegal` converts the error about a key that is revoked already.
+/// Revokes a key that the transaction has locked. `illegal` converts the error about a key that is revoked already.
 fn revoke_locked<R>(
     tx: &mut Transaction,
     mut key: ApiKey,

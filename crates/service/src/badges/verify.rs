@@ -65,7 +65,8 @@ struct Claims {
 
 impl Badges {
     /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. Reads expiry and
-    /// revocation from the stored badge, not from the credential. Adds a proof if `proof` names a form.
+    /// revocation from the stored badge, not from the credential. With a format in `proof`, adds a proof that the
+    /// status of the badge is in the transparency log.
     pub async fn verify(
         &self,
         caller: &Caller,

@@ -58,7 +58,8 @@ impl Mailbox {
         Limited { result, limits }
     }
 
-    /// Proves the entry of the evidence, the first and newest one, and the entries that it names.
+    /// Proves the entry of the evidence, and the entries that the evidence names. The entry of the evidence is the
+    /// first and newest entry in `stated`.
     async fn prove_stated(
         &self,
         id: EnvelopeId,
@@ -74,7 +75,8 @@ impl Mailbox {
         self.core.block(&self.core, move |core| prove(core, id, &stated, newest)).await
     }
 
-    /// Appends the evidence to the log, after all that waits. Returns its entry and the entries that it names.
+    /// Appends the pending statements to the log, and then the evidence. Returns the entry of the evidence, and the
+    /// entries that the evidence names.
     fn state(&self, caller: &ApiKeyId, id: &str) -> Result<(EnvelopeId, Vec<Logged>), Error> {
         let core = &self.core;
         let unknown = Refusal::EnvelopeNotFound;
@@ -212,6 +214,7 @@ fn prove(
 }
 
 const NO_LOG: StoreError = StoreError::Corrupt("transparency log");
-/// A witness has five seconds for its response, and is asked once a second.
+/// Number of checks for a cosignature: six seconds in total. Nodes ask a witness once a second, and give it five
+/// seconds for its response.
 const COSIGNATURE_CHECKS: u32 = 24;
 const COSIGNATURE_PAUSE: Duration = Duration::from_millis(250);

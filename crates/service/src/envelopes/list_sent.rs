@@ -169,7 +169,8 @@ pub struct Receipt {
 }
 
 impl Mailbox {
-    /// Returns the receipt of an envelope that the caller sent, with a proof if `proof` names a form.
+    /// Returns the receipt of an envelope that the caller sent. With a format in `proof`, adds a proof that the
+    /// envelope is in the transparency log.
     pub async fn receipt(
         &self,
         caller: &Caller,

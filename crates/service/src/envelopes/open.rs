@@ -68,7 +68,7 @@ struct SealedEnvelope {
 
 impl Mailbox {
     /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
-    /// Adds a proof of the envelope if `proof` names a form.
+    /// With a format in `proof`, adds a proof that the envelope is in the transparency log.
     pub async fn open(
         &self,
         caller: &Caller,

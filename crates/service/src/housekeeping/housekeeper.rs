@@ -219,9 +219,11 @@ fn observe_snapshots(core: &Core) {
 }
 
 const NODE_RENEWED_EVERY: Duration = Duration::from_mins(1);
-/// A change is in the log within two seconds.
+/// Pause between two runs that append statements to the transparency log. With this pause, a change is in the log
+/// within two seconds.
 const LOG_APPENDED_EVERY: Duration = Duration::from_secs(1);
-/// A connection closes within two seconds after its session has ended.
+/// Pause between two checks of the connections of relays. With this pause, a connection closes within two seconds after
+/// its session has ended.
 const RELAYS_CHECKED_EVERY: Duration = Duration::from_secs(1);
 /// Time after which the row of a stopped node is deleted.
 const NODE_KEPT: Duration = Duration::from_hours(24);

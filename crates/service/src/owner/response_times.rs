@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// The response times of a webhook on each of the last days.
 pub struct ResponseTimes {
-    /// The days, oldest first, with those without responses.
+    /// All days, oldest first. Includes days without responses.
     pub days: Vec<DayTimes>,
     /// True if the maximum number of attempts was read, so that earlier days may be incomplete.
     pub is_truncated: bool,

@@ -71,8 +71,8 @@ impl TransparencyLog {
         Ok(Appended { checkpoint, is_full })
     }
 
-    /// Appends a statement of which the database keeps only the entry. `state` returns the statement, in a transaction
-    /// that has locked the log. Returns the number of the entry.
+    /// Appends a statement. The database stores only its entry in the log, not the statement. `state` returns the
+    /// statement, in a transaction that has locked the log. Returns the number of the entry, and the statement.
     pub(crate) fn append_unstored(
         &self,
         mut state: impl FnMut(&mut Transaction, Timestamp) -> Result<Statement, Abort>,

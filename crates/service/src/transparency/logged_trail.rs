@@ -1,4 +1,5 @@
-//! Reads the entries of the audit trail from the log. A trail without one of them was cut off, or replaced at its end.
+//! Reads the entries of the audit trail from the log. If the trail in the database lacks one of these entries, the
+//! trail was truncated, or its end was replaced.
 
 use std::path::Path;
 

@@ -188,7 +188,7 @@ pub(crate) fn envelope_leaf(meta: &EnvelopeMeta) -> [u8; 32] {
     TreeHash::of_leaf(envelope_text(meta).as_bytes()).0
 }
 
-/// Returns what the log has about an envelope.
+/// Returns the text about an envelope that [`envelope_leaf`] hashes.
 pub(crate) fn envelope_text(meta: &EnvelopeMeta) -> String {
     let EnvelopeMeta { id, sender, recipient, hash, timestamp, .. } = meta;
     format!(

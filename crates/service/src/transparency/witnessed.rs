@@ -19,7 +19,8 @@ impl TransparencyLog {
         Ok((!is_witnessed).then_some(head.checkpoint))
     }
 
-    /// Returns the proof that the log of `size` entries begins with those of `old_size`. Blocks.
+    /// Returns the consistency proof: the first `old_size` entries are the same in the log of `old_size` entries and in
+    /// the log of `size` entries. Blocks.
     pub fn consistency(&self, old_size: u64, size: u64) -> Result<Vec<TreeHash>, Error> {
         let proof = self.core.store.read(|reader| {
             TileTree::new(size, |tile| read_tile(reader, tile)).consistency_proof(old_size)

@@ -196,7 +196,7 @@ impl Webhooks {
     }
 }
 
-/// When [`Webhooks::keep_relays`] does what it does not do each time.
+/// The intervals of the tasks that [`Webhooks::keep_relays`] performs only in some of its calls.
 pub(crate) struct RelayIntervals {
     renewal: Interval,
     cleaning: Interval,
@@ -207,5 +207,6 @@ pub(crate) struct RelayIntervals {
 const NODE_LEASE: Duration = Duration::from_secs(6);
 /// Time between two renewals.
 const NODE_RENEWED_EVERY: Duration = Duration::from_secs(2);
-/// A stored connection gets deliveries within this time, or it is lost.
+/// Age from which a stored connection counts as lost if this node does not have it. The handshake takes less time. Also
+/// the interval of the search for lost connections.
 const ATTACHED_WITHIN: Duration = Duration::from_secs(10);

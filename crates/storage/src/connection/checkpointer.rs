@@ -43,7 +43,7 @@ struct Signals {
 struct SignalState {
     is_woken: bool,
     is_stopped: bool,
-    /// Since when readers keep a long log from being copied. `None` if none does.
+    /// Time since which readers prevent the copying of a long log. `None` if no reader prevents it.
     held_since: Option<Instant>,
 }
 
@@ -108,12 +108,12 @@ impl Checkpointer {
         Ok(Self { signals, thread: Some(thread) })
     }
 
-    /// Returns the time for which readers have kept a long log from being copied. `None` if none does.
+    /// Returns the time for which readers have prevented the copying of a long log. `None` if no reader prevents it.
     pub(crate) fn held_for(&self) -> Option<Duration> {
         self.signals.state.lock().held_since.map(|since| since.elapsed())
     }
 
-    /// Makes the thread look at the log soon, because a transaction has ended.
+    /// Makes the thread check the length of the log soon, because a transaction has ended.
     pub(crate) fn wake(&self) {
         self.signals.wake();
     }
@@ -161,7 +161,7 @@ struct Work {
     settings: Settings,
     write_lock: Arc<FairMutex>,
     signals: Arc<Signals>,
-    /// Copies a long log in portions. `None` until the log has grown long because a reader kept it.
+    /// Copies a long log in portions. `None` until the log has become long because a reader prevented its copying.
     portions: Option<Portions>,
 }
 
@@ -173,13 +173,14 @@ struct Portions {
 }
 
 impl Work {
-    /// Runs a checkpoint if the log is long enough. Returns true if a reader keeps pages from being copied.
+    /// Runs a checkpoint if the log is long enough. Returns true if a reader prevents the copying of some pages.
     ///
-    /// First copies the log while others write. These passes leave the pages of commits that end meanwhile. The last
-    /// pass holds the write lock, so that no page is left, and the next write starts the log from its beginning.
+    /// First runs [`PASSES_BESIDE_WRITERS`] passes while other threads write. Such a pass does not copy the pages of
+    /// commits that end during the pass. The last pass holds the write lock, so that no page is left. The next write
+    /// then starts the log from its beginning.
     ///
-    /// SQLite syncs the database file only at the end of a pass that leaves no page. With [`PASSES_BESIDE_WRITERS`] of
-    /// them, one usually does, and the sync under the lock is then short.
+    /// SQLite syncs the database file only at the end of a pass that leaves no page. Usually one of the passes beside
+    /// writers leaves no page, so the file is synced before the last pass. The sync under the lock is then short.
     fn relieve(&mut self) -> Result<bool, CheckpointFault> {
         let LogState { log, checkpointed } = checkpoint(&mut self.connection, "NOOP")?;
         if log - checkpointed < LOG_PAGES_MAX {
@@ -197,8 +198,9 @@ impl Work {
         Ok(checkpointed < log)
     }
 
-    /// Copies a log that has become long while a reader kept it. After each portion, writes the copied pages to the disk
-    /// gradually. A sync of all pages would occupy the disk for seconds. Returns true if the reader still keeps the log.
+    /// Copies a log that has become long while a reader prevented its copying. After each portion, writes the copied
+    /// pages to the disk gradually. A sync of all pages would occupy the disk for seconds. Returns true if the reader
+    /// still prevents the copying.
     fn copy_portions(&mut self, mut copied: i64) -> Result<bool, CheckpointFault> {
         loop {
             let before = bytes_changed_by_thread();
@@ -271,15 +273,15 @@ pub(crate) fn checkpoint(conn: &mut SqliteConnection, mode: &str) -> QueryResult
 /// Number of pages in the log from which a checkpoint runs. More pages make checkpoints longer. With fewer
 /// pages, pages that every batch changes are copied more often.
 const LOG_PAGES_MAX: i64 = 4096;
-/// Number of pages that are not copied yet (64 MiB) from which a reader must have kept the log.
+/// Number of uncopied pages (64 MiB) above which a reader must have prevented the copying of the log.
 pub(crate) const LOG_PAGES_LONG: i64 = 16_384;
 /// A write without an effect, which adds a page to the log.
 const LATER_WRITE: &str = "/* checkpointer.later_write */ UPDATE database_identity SET id = id";
-/// Number of passes of a checkpoint beside other writers.
+/// Number of passes of a checkpoint while other threads write.
 const PASSES_BESIDE_WRITERS: u32 = 3;
-/// Pause between two looks at the log while transactions write.
+/// Pause between two checks of the length of the log while transactions write.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Pause while a reader keeps the log.
+/// Pause while a reader prevents the copying of the log.
 const PAUSE_HELD: Duration = Duration::from_millis(500);
 /// Pause after a failed checkpoint, for example on a full disk.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);

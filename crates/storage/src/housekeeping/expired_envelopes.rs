@@ -28,7 +28,8 @@ impl Transaction {
     /// A deleted envelope bounces at `now` (its sender gets an event) if it was not opened, none of its deliveries
     /// succeeded, and it was waiting for a webhook or still had a delivery.
     ///
-    /// Returns `limit` if more work may be left, even if the call deleted fewer envelopes.
+    /// The result shows only whether the caller must call again. It is `limit` if more work may be left, even if this
+    /// call deleted fewer envelopes. Otherwise it is lower.
     pub fn purge_envelopes(
         &mut self,
         before: Timestamp,

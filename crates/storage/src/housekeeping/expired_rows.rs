@@ -81,7 +81,7 @@ struct Purged {
     time: i64,
 }
 
-/// A table with its primary key, and the column with the time by which its rows expire.
+/// A table with its primary key, and the column with the time that decides whether a row has expired.
 struct ExpiringTable {
     name: &'static str,
     key: &'static str,

@@ -17,7 +17,8 @@ use crate::{
 };
 
 impl Transaction {
-    /// Deletes up to `limit` attempts that ended before `before`, oldest first. Returns `limit` if more work may be left.
+    /// Deletes attempts that ended before `before`, oldest first: whole partitions if possible, and otherwise up to
+    /// `limit` attempts. Returns `limit` if more work may be left, and otherwise a lower number.
     ///
     /// Keeps all attempts from the time of the oldest stored envelope on. Receipts and bounces need the successful
     /// attempts of stored envelopes.

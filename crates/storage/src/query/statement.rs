@@ -19,15 +19,19 @@ use diesel::{
 /// # Joins on PostgreSQL
 ///
 /// A join of an array with a table compares the first column of the table's key like this:
-/// `d.envelope_id = ANY (ARRAY[n.envelope_id])`. PostgreSQL then has one plan: an index look-up for each element. The
-/// first column of no other usable index may be compared with `=`.
+/// `d.envelope_id = ANY (ARRAY[n.envelope_id])`. PostgreSQL then has only one plan: an index look-up for each element
+/// of the array.
 ///
 /// With `d.envelope_id = n.envelope_id`, PostgreSQL could also read the whole index, and search the array for each row.
 /// This plan is the cheapest while the table is empty, and the connection keeps the plan after the table has grown. For
 /// example, an autovacuum of the idle delivery queue would make deliveries stop under the next load.
 ///
-/// For the same reason, a comparison must not imply the condition of a partial index. `d.lease = n.lease` implies
-/// `lease IS NOT NULL`; `d.lease IS NOT DISTINCT FROM n.lease` does not.
+/// For the same reason, PostgreSQL must not be able to use another index for the join:
+///
+/// - Do not compare the first column of an index with `=`, unless the index is partial and the statement does not imply
+///   its condition.
+/// - Do not imply the condition of a partial index by a comparison. `d.lease = n.lease` implies `lease IS NOT NULL`;
+///   `d.lease IS NOT DISTINCT FROM n.lease` does not.
 pub(crate) struct Statement<'a, DB, R> {
     text: &'static str,
     values: Vec<Box<dyn QueryFragment<DB> + 'a>>,

@@ -41,14 +41,16 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Decides for each envelope among `events` if it bounces. Before the call, the caller has ended a delivery of each
-/// event without success.
+/// Bounces the envelopes among `events` that can no longer be delivered. Before the call, the caller has ended a
+/// delivery of each event without success.
 ///
-/// - An envelope bounces if its recipient is revoked, or if all its other deliveries are exhausted (all attempts
-///   failed).
-/// - An envelope without any delivery waits for a later webhook of its recipient.
-/// - An envelope with a pending delivery, an opened envelope, and an envelope that a webhook has received or that has a
-///   recorded outcome stay unchanged.
+/// Does not change an envelope that was opened, that a webhook has received, or that has a row in `envelope_outcomes`.
+/// Decides for each other envelope by the first case that applies:
+///
+/// 1. The key of the recipient is revoked: the envelope bounces.
+/// 2. A delivery is pending: the envelope stays unchanged.
+/// 3. A delivery is exhausted (its last attempt failed): the envelope bounces.
+/// 4. The envelope has no delivery: it waits for a later webhook of its recipient.
 ///
 /// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second transaction
 /// therefore sees the changes of the first.
@@ -83,8 +85,8 @@ pub(crate) fn lock(
     Ok(())
 }
 
-/// Records the outcome `bounced` for each envelope without a recorded outcome, and stores an event for its sender. The
-/// caller has left out the envelopes that a webhook has [received](received).
+/// Records the outcome `bounced` for each envelope without a row in `envelope_outcomes`, and stores an event for its
+/// sender. The caller has left out the envelopes that a webhook has [received](received).
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],

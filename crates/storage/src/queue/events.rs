@@ -53,9 +53,12 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
     store_due_at(conn, new, |event| event.created_at)
 }
 
-/// Stores events, each with a delivery to every subscribed webhook except the one that the event is about. The
-/// deliveries are due at `due_at`, which must not be long before the current time: claims would find them late. Skips
-/// events without such a webhook, and events that are already stored. Returns the ids of the stored events.
+/// Stores events, each with a delivery to every subscribed webhook. A webhook that the event is about, such as a
+/// disabled one, gets no delivery. Skips events without a delivery, and events that are already stored. Returns the ids
+/// of the stored events.
+///
+/// The deliveries are due at `due_at`, which must not be long before the current time. Each claim searches the due
+/// times of the last minute. Earlier due times are searched only once a minute.
 ///
 /// Does not check if the webhooks are enabled. If a webhook is disabled, the next claim parks its deliveries (gives them a
 /// later due time). Therefore a webhook can be enabled or disabled at the same time, and its row needs no lock.

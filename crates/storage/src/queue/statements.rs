@@ -69,7 +69,8 @@ on_either! {
     fn insert_events(rows: &[EventRow]) -> Vec<String>;
     /// Inserts deliveries. Skips deliveries that already exist.
     fn insert_deliveries(rows: &[DeliveryRow]) -> ();
-    /// Inserts `outcome` for the envelopes without a recorded outcome, and returns the ids of these envelopes.
+    /// Inserts `outcome` for the envelopes without a row in `envelope_outcomes`, and returns the ids of these
+    /// envelopes.
     fn insert_outcomes(
         envelopes: &BTreeSet<String>,
         outcome: &'static str,

@@ -10,8 +10,9 @@ use crate::rows::attempt::FinishedAttempt;
 /// successes in milliseconds since the Unix epoch. Lists of webhooks read newer successes from the log of attempts.
 ///
 /// Without the throttle, every batch of outcomes would lock and update its webhooks, in two more round trips. In
-/// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. A long
-/// transaction keeps all versions of a row. Every send to the webhook reads through them, so updates must be rare.
+/// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite. On PostgreSQL,
+/// each update also adds a version of the row. All versions stay while a long transaction is open, and every send to
+/// the webhook reads through them.
 ///
 /// Every failure is recorded. The first success after a failure is also recorded, and clears the failure. A node does not
 /// see the failures that other nodes record. A success at the second or a later attempt shows that there was a failure,
@@ -34,14 +35,14 @@ impl SuccessThrottle {
         Self(Cache::new(webhooks_max))
     }
 
-    /// Selects the attempts that must be written to the rows of their webhooks (the health columns). Also returns the
-    /// successes to pass to [`committed`](SuccessThrottle::committed) after the commit.
+    /// Selects the attempts that must be written to the health columns of their webhooks. Also returns the successes to
+    /// pass to [`committed`](SuccessThrottle::committed) after the commit.
     ///
     /// Omits the attempts of a webhook if two conditions hold:
     ///
-    /// - All its attempts in the batch succeeded.
-    /// - The newest attempt ended less than the interval after the last recorded success of the webhook. If the clock was
-    ///   set back, less than this time before it.
+    /// - All attempts of the webhook in the batch succeeded.
+    /// - The end of the newest attempt and the last recorded success of the webhook are less than the interval apart.
+    ///   The newest attempt can be the earlier of the two, if the clock was set back.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],

@@ -40,7 +40,7 @@ impl Reader {
         })
     }
 
-    /// Returns whether a transfer of waiting envelopes is requested for any key.
+    /// Returns whether the table `waiting_transfers` lists any key: a transfer of its waiting envelopes is requested.
     pub fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
         self.run(|conn| {
             let first = t::table.select(t::api_key_id).first::<String>(conn);
@@ -100,7 +100,8 @@ pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, F
 }
 
 /// Counts the envelopes that wait for a webhook of each key, up to `limit` for each key. Omits envelopes that no later
-/// webhook gets: those that are skipped, and those that were sealed before `oldest`.
+/// webhook gets: envelopes that [`skip_waiting`](crate::Transaction::skip_waiting) has ended, and envelopes that were
+/// sealed before `oldest`.
 pub(crate) fn count(
     conn: &mut AnyConnection,
     keys: &[String],

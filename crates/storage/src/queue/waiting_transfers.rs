@@ -50,15 +50,16 @@ impl Transaction {
         })
     }
 
-    /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.
-    /// Leaves envelopes that were sealed before `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
+    /// Transfers up to `limit` waiting envelopes of one key, oldest first. Leaves envelopes that were sealed before
+    /// `oldest` to [`purge_envelopes`](crate::Transaction::purge_envelopes).
     ///
     /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
     ///   due at `now`.
     /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
-    /// Chooses the first key with a requested transfer after `after`, in the order of ids. Skips a key while another
-    /// transaction transfers its envelopes.
+    /// The table `waiting_transfers` lists the keys with a requested transfer. A new webhook and the revocation of a
+    /// key request one, for example. Chooses the first of these keys after `after`, in the order of ids. Skips a key
+    /// while another transaction transfers its envelopes. Returns `None` if no such key is left.
     pub fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,

@@ -135,8 +135,8 @@ impl Transaction {
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
     }
 
-    /// Sets the handle that is displayed for a locked key; `None` displays no handle. This does not assign the handle:
-    /// see [`assign_handle`](crate::Transaction::assign_handle).
+    /// Sets the handle that is displayed for a key that this transaction has locked; `None` displays no handle. This
+    /// does not assign the handle: see [`assign_handle`](crate::Transaction::assign_handle).
     pub fn set_shown_handle(
         &mut self,
         id: &ApiKeyId,
@@ -169,7 +169,8 @@ impl Transaction {
         })
     }
 
-    /// Sets the status of a locked key. The caller has checked that the state machine allows the change.
+    /// Sets the status of a key that this transaction has locked. The caller has checked that the state machine allows
+    /// the change.
     pub fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {
@@ -184,7 +185,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Sets the newest version of the sealing key of a locked key.
+    /// Sets the newest version of the sealing key of an API key that this transaction has locked.
     pub fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| {
@@ -193,7 +194,7 @@ impl Transaction {
         })
     }
 
-    /// Sets the plan of a locked key. The usage counters do not change.
+    /// Sets the plan of a key that this transaction has locked. The usage counters do not change.
     pub fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
         let update = diesel::update(k::table.find(id.to_string()));
         self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))

@@ -17,9 +17,10 @@ use crate::{
 };
 
 impl Transaction {
-    /// Revokes a locked key: sets the status, and deletes the root, the webhooks and a bounded number of their
-    /// deliveries. The handle stays reserved for the account. Records the change, so that housekeeping informs the
-    /// key's correspondents.
+    /// Revokes a key that this transaction has locked. Sets the status, and deletes the root, the webhooks and a
+    /// limited number of their deliveries. Housekeeping deletes the other deliveries later. The handle stays reserved
+    /// for the account. Records the change, so that housekeeping informs the key's correspondents: the keys that have
+    /// exchanged envelopes with this key.
     ///
     /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
     /// of the envelope has succeeded.

@@ -73,8 +73,8 @@ impl Transaction {
         })
     }
 
-    /// Disables a locked webhook at an operator's request, so `disabled_reason` stays empty. Deliveries to the webhook
-    /// wait until it is enabled. Stores an event for the account's other webhooks.
+    /// Disables a webhook that this transaction has locked, at an operator's request. Therefore `disabled_reason` stays
+    /// empty. Deliveries to the webhook wait until it is enabled. Stores an event for the account's other webhooks.
     pub fn disable_webhook(&mut self, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let id = id.to_string();
         let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
@@ -86,7 +86,7 @@ impl Transaction {
         })
     }
 
-    /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
+    /// Enables a webhook that this transaction has locked, and clears its `failing_since` and `disabled_reason`.
     pub fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let enabled = (
             webhooks::status.eq(WebhookStatus::Enabled.as_str()),
@@ -98,7 +98,8 @@ impl Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
-    /// Stores the URL, the events, the description and the pause of a locked webhook. Its other data stay unchanged.
+    /// Stores the URL, the events, the description and the pause of a webhook that this transaction has locked. Its
+    /// other data stay unchanged.
     pub fn update_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         let changes = (
             webhooks::url.eq(&webhook.url),
@@ -110,8 +111,8 @@ impl Transaction {
         self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
-    /// Replaces the signing secrets of a locked webhook: the current one, and the list of replaced ones that are still
-    /// in use.
+    /// Replaces the signing secrets of a webhook that this transaction has locked: the current secret, and the list of
+    /// replaced secrets that are still in use.
     pub fn set_secrets(
         &mut self,
         id: &WebhookId,

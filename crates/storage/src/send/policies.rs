@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Transaction {
-    /// Replaces the policy of a locked key.
+    /// Replaces the policy of a key that this transaction has locked.
     pub fn set_policy(
         &mut self,
         id: &ApiKeyId,

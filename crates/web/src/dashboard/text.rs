@@ -165,12 +165,13 @@ pub(super) fn short_url(url: &str) -> &str {
     url.split_once("://").map_or(url.trim_end_matches(':'), |(_, rest)| rest)
 }
 
-/// Returns the parts of a webhook's short URL, after each of which a line may break.
+/// Splits the short URL of a webhook into parts. A line may break after each part.
 pub(super) fn url_parts(url: &str) -> impl Iterator<Item = &str> {
     short_url(url).split_inclusive(['/', '.', '?', '&'])
 }
 
-/// Names a webhook by its description, or by the host of its URL. Returns the parts after which a line may break.
+/// Names a webhook by its description, or by the host of its URL. Returns the name in parts. A line may break after
+/// each part.
 pub(super) fn name_parts(webhook: &WebhookView) -> impl Iterator<Item = &str> {
     let host = || short_url(&webhook.url).split('/').next().unwrap_or_default();
     let name = webhook.description.as_ref().map_or_else(host, Description::as_str);
@@ -281,7 +282,7 @@ pub(super) fn what_happened(kind: &ActivityKind) -> &'static str {
 }
 
 const SHORT_LEN: usize = 6;
-/// Length of an id after its prefix and the underscore.
+/// Number of characters of an id after its prefix and the underscore.
 const ID_LEN: usize = 26;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

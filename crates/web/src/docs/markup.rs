@@ -40,7 +40,7 @@ fn with_flags(code: &str) -> String {
     code.split(' ').map(marked).collect::<Vec<_>>().join(" ")
 }
 
-/// Maximum length of a flag that always fits into a line.
+/// Maximum length in bytes of a flag that always fits into a line.
 const FLAG_LENGTH: usize = 32;
 
 /// Escapes a text as HTML.

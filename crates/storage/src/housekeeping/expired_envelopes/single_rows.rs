@@ -1,4 +1,5 @@
-//! Deletes expired envelopes one by one: all of SQLite, and those of partitions that are not dropped as a whole.
+//! Deletes expired envelopes one by one. Used for all envelopes on SQLite, and on PostgreSQL for the envelopes of
+//! partitions that are not dropped as a whole.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 

@@ -68,7 +68,7 @@ fn next_bytes(
 /// delete the envelopes. Finds these envelopes by the first `limit` rows of each of the two tables.
 ///
 /// The columns of the envelopes come from `free`, which reads each row again after its lock. Without the lock, an
-/// envelope that is opened meanwhile would still count as unopened.
+/// envelope that is opened at the same time would still count as unopened.
 pub(crate) fn end_deliveries(
     conn: &mut PgConnection,
     below: &str,

@@ -12,8 +12,9 @@ use crate::signing::signed_request::event_id;
 pub(super) struct AttemptSpan(TraceParent);
 
 impl AttemptSpan {
-    /// Begins the span. `trace` is the trace of the request; without one, the attempt begins a trace. `None` without an
-    /// exporter, and if the sender does not record its trace.
+    /// Begins the span. `trace` is the trace context in the webhook request: the id of its parent is the id of this
+    /// span. If `trace` is `None`, the span begins a trace of its own. Returns `None` if spans are not exported, or if
+    /// `trace` lacks the flag "sampled".
     pub(super) fn begin(trace: Option<TraceParent>) -> Option<Self> {
         if !tracing::enabled!(target: SPAN_TARGET, Level::TRACE) {
             return None;
