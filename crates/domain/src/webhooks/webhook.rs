@@ -55,7 +55,7 @@ impl Webhook {
         self.status == WebhookStatus::Enabled && !self.paused
     }
 
-    /// Takes a success into account that can be newer than `last_success_at`.
+    /// Applies a success that may be newer than `last_success_at`. It ends a series of failures that began before it.
     pub fn note_success(&mut self, at: Timestamp) {
         self.last_success_at = self.last_success_at.max(Some(at));
         if self.failing_since <= self.last_success_at {

@@ -240,8 +240,8 @@ impl Reader {
     }
 }
 
-/// Reads rows of webhooks with the newest success of each. It is in the log of attempts: most successes do not change the
-/// row.
+/// Reads rows of webhooks, and adds the newest success of each from the log of attempts. Most successes do not change
+/// the row of their webhook.
 fn read_with_successes(
     conn: &mut AnyConnection,
     rows: Vec<WebhookRow>,
@@ -264,6 +264,8 @@ fn read_with_successes(
     Ok(all)
 }
 
+/// The newest success of a webhook. diesel keeps no query with SQL text prepared, so PostgreSQL plans it at each call.
+/// A kept plan of the empty table would read the whole log.
 const NEWEST_SUCCESS: &str = "(SELECT a.at FROM attempts AS a
     WHERE substr(a.webhook_id, 24) = substr(webhooks.id, 24) AND a.webhook_id = webhooks.id
         AND a.outcome = 'succeeded' ORDER BY a.number DESC LIMIT 1)";
