@@ -73,8 +73,8 @@ macro_rules! on_embedded {
 }
 pub(crate) use on_embedded;
 
-/// Polls `look` until it returns a value. Panics after `within`. The pauses grow with the elapsed time: about 26 polls
-/// in `SOON`, fewer than each limit of requests per minute of a new key or session.
+/// Polls `look` until it returns a value. Panics after `within`. The pauses grow with the elapsed time: about 20 polls
+/// in `SOON`, because a new key may send 20 requests per minute.
 #[track_caller]
 pub(crate) fn eventually<T>(
     what: &str,
@@ -88,7 +88,7 @@ pub(crate) fn eventually<T>(
         }
         let elapsed = began.elapsed();
         assert!(elapsed < within, "not within {within:?}: {what}");
-        thread::sleep(POLL_EVERY.max(elapsed / 3));
+        thread::sleep(POLL_EVERY.max(elapsed / 2));
     }
 }
 

@@ -197,8 +197,9 @@ CREATE TABLE identity_rotations (
 
 -- Usage and limits
 
--- Each batch of sends updates the rows of its senders. Half of each page stays free, so that a new row version fits
--- beside the old one.
+-- Each batch of sends updates the rows of its senders. Most of each page stays free, so that new row versions fit beside
+-- the old one. An update whose page is full writes index entries too: while a snapshot is open, that was every second
+-- update with half of each page free, and is every fifth now.
 --
 -- An open snapshot (a dump, a report, a replica with hot_standby_feedback) keeps all old row versions. With an index on
 -- the key alone, a look-up would read every one of them. The index therefore ends with a generation, which grows with
@@ -221,7 +222,7 @@ CREATE TABLE usage (
     updates BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (api_key_id, generation)
 ) WITH (
-    fillfactor = 50,
+    fillfactor = 20,
     autovacuum_vacuum_scale_factor = 0.02
 );
 
@@ -252,7 +253,7 @@ CREATE TABLE overages (
     updates BIGINT NOT NULL DEFAULT 0,
     generation BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (api_key_id, month, generation)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 20);
 
 -- The newest window in which a key reached a threshold of its limits. A threshold gives one event for each window.
 CREATE TABLE usage_thresholds (

@@ -1,10 +1,7 @@
 //! Tests of deliveries to receivers with slow, endless or reset responses, with `Retry-After` or 410, and with
 //! untrusted certificates.
 
-use std::{
-    thread,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -225,8 +222,7 @@ fn await_failure(client: &Client, identity: &Identity) -> String {
     text(&shown["last_failure"], "error")
 }
 
-/// Waits until the only webhook in the list meets the condition `wanted`. Polls only twice a second, because a key may
-/// send 20 requests per minute.
+/// Waits until the only webhook in the list meets the condition `wanted`.
 #[track_caller]
 fn await_shown(
     what: &str,
@@ -236,12 +232,9 @@ fn await_shown(
 ) -> Value {
     eventually(&format!("{what} is logged"), Duration::from_mins(2), || {
         let listed = client.manage(identity, &json!({"action": "list"}));
-        // On a slow machine the polls may reach the rate limit.
+        // The polls may reach the rate limit.
         let shown = (listed.status != 429).then(|| the_only_one(&listed));
-        shown.filter(&wanted).or_else(|| {
-            thread::sleep(Duration::from_millis(500));
-            None
-        })
+        shown.filter(&wanted)
     })
 }
 
